@@ -311,8 +311,8 @@ let package = Package(
         .testTarget(
             name: "BillowEngineTests",
             dependencies: [
-                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowFields", "BillowStore", "BillowSnapshot",
-                "BillowTiles",
+                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowAreas", "BillowFields", "BillowStore",
+                "BillowSnapshot", "BillowTiles",
                 "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

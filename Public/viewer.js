@@ -1,112 +1,149 @@
 // @ts-check
-// The viewer: composes the map, the pictures on it, the form, the legend and the status line, and asks the server
-// every few seconds whether there is something newer.
-import { BASE_MAP, drawNames, style } from "./js/basemap.js";
+// The viewer: composes the map and what is around it, and asks the server for what is newer.
+import { BASE_MAP, setTheme } from "./js/basemap.js";
+import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { Dock } from "./js/dock.js";
 import { byId, element } from "./js/dom.js";
-import { compact } from "./js/format.js";
-import { listen } from "./js/events.js";
+import { concerns, listen } from "./js/events.js";
+import { compact, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
-import { keyHeaders } from "./js/key.js";
 import { Legend } from "./js/legend.js";
+import { measureCards } from "./js/layout.js";
+import { makeMap } from "./js/map.js";
+import { momentOf } from "./js/moment.js";
 import { Pictures } from "./js/picture.js";
 import { pictureRequest, subjectOf } from "./js/request.js";
+import { RoutePanel } from "./js/route.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
+import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { filters, formatHash, parseHash } from "./js/view.js";
 
+/** Without events, and with them, which tell of what is new. */
 const POLL_MILLISECONDS = 15_000;
+const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
+/** A picture is renewed no more often, whatever the sources send: on a poor line that is what it costs. */
+const RENEWAL_MILLISECONDS = 30_000;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
 const knowledge = emptyKnowledge(firstView);
+const { view } = knowledge;
 /** @type {AbortController | null} */
 let polling = null;
 /** @type {number | undefined} */
 let timer;
+/** The newest version that changed something of the layers shown, by the events; null while there are none.
+ * @type {number | null} */
+let changedAt = null;
 
 function start() {
-    if (typeof maplibregl === "undefined") {
-        fatal(
-            "The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again."
-        );
-        return;
-    }
-    const view = firstView;
     noteLink(firstProblems);
-    const made = makeMap(view);
-    if (!made) return;
+    measureCards();
+    // Asked for before the map is made, which takes a while.
+    const styles = loadStyles().catch(() => {});
+    const made = makeMap(view, themeOf(view));
+    if (typeof made === "string") return fatal(made);
     const map = made;
+    // For whoever looks at the page from its console, and for its tests.
+    Object.assign(window, { billow: { map } });
 
-    const legend = new Legend(byId("legend"));
-    const status = new StatusBar(() => (dock.isOpen ? dock.close() : change({ time: null })));
+    const legend = new Legend(byId("legend"), change);
+    const status = new StatusBar(() => change({ time: null }));
     const draw = () => {
+        const moment = momentOf(knowledge);
         status.show(knowledge);
-        showSources(knowledge.server);
+        dock.show(moment);
+        showSources(knowledge.server, contact.problem !== null);
         map.getContainer().setAttribute("aria-busy", String(isBusy()));
     };
-    const pictures = new Pictures(map, maplibregl, () => requestDraw());
-    knowledge.pictures = pictures;
-    const controls = new Controls(view, change);
-    const dock = new Dock(map, () => knowledge.view, () => {
-        knowledge.frame = dock.shown;
-        // One of the two is always on the map: the player's frame once it has one, else the picture.
-        pictures.hide(knowledge.frame !== null);
-        if (dock.problem) knowledge.problems.set("The timeline", dock.problem);
-        else knowledge.problems.delete("The timeline");
+    const pictures = new Pictures(map, maplibregl, () => {
+        // In one turn, so that the map shows the frame or the picture, never both and never none.
+        if (dock.isLeaving && pictures.current?.request.subject === subjectOf(view) && !pictures.isOther) {
+            dock.end();
+            hearDock();
+        }
         requestDraw();
     });
-    const inspector = new Inspector(map, maplibregl, legend, () => ({ ...knowledge.view, time: shownTime() }));
+    knowledge.pictures = pictures;
+    const controls = new Controls(view, change, () => knowledge.extent);
+    const dock = new Dock(map, () => view, {
+        changed: hearDock, toLive: () => change({ time: null }),
+        moved(time) {
+            view.time = time;
+            controls.show(view);
+            if (!dock.shown?.playing) writeHash();
+        },
+    });
+    const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }));
+    const route = new RoutePanel(map, () => ({ ...view, time: shownTime() }), legend, change);
     /** @type {string | null} */
     let shownKey = null;
     /** What there was no picture of, as its instant lies outside of what there is.
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
-    let drawing = false;
+    let isDrawing = false;
+
+    function hearDock() {
+        knowledge.frame = dock.shown;
+        // One of the two is on the map: the timeline's frame once it has one, else the picture.
+        if (knowledge.frame && dock.isOpen) pictures.clear();
+        if (dock.problem) knowledge.problems.set("The timeline", dock.problem);
+        else knowledge.problems.delete("The timeline");
+        requestDraw();
+    }
 
     /** At most one redraw a frame, however many tiles arrive in it. */
     function requestDraw() {
-        if (drawing) return;
-        drawing = true;
+        if (isDrawing) return;
+        isDrawing = true;
         setTimeout(() => {
-            drawing = false;
-            const key = `${pictures.current?.request.key} ${shownTime()}`;
-            if (key !== shownKey) inspector.refresh();
-            shownKey = key;
+            isDrawing = false;
+            const key = `${pictures.current?.request.key} ${knowledge.frame?.time} ${knowledge.frame?.live}`;
+            // While it plays, a card that changed with each frame could not be read.
+            if (key !== shownKey && !knowledge.frame?.playing) {
+                shownKey = key;
+                inspector.refresh();
+                route.refresh();
+            }
             draw();
         }, 0);
     }
 
     /** Whether the map is still to show what was asked for last. */
     function isBusy() {
-        const isBehind = pictures.isBusy || pictures.current?.request.subject !== subjectOf(knowledge.view);
-        return (isBehind && refused === null) || dock.isBusy || !map.isSourceLoaded(BASE_MAP);
+        if (!map.getSource(BASE_MAP) || !map.isSourceLoaded(BASE_MAP)) return true;
+        if (dock.isOpen) return dock.isBusy;
+        const isBehind = pictures.isBusy || pictures.current?.request.subject !== subjectOf(view);
+        return isBehind && refused === null;
     }
 
-    /** The instant that is looked at, or null for live. */
+    /** The instant of what is on the map, or null for live. */
     function shownTime() {
-        return knowledge.frame && !knowledge.frame.live ? knowledge.frame.time : knowledge.view.time;
+        const { time, isLive } = momentOf(knowledge);
+        return isLive || time === null ? view.time : time;
     }
 
     /** @param {Partial<Billow.View>} difference */
     function change(difference) {
-        Object.assign(knowledge.view, difference);
-        if ("time" in difference) dock.close();
+        Object.assign(view, difference);
+        if ("time" in difference) dock.leave();
         else dock.refilter();
         noteLink([]);
         knowledge.problems.delete("The picture");
         refused = null;
         writeHash();
         applyView();
+        if ("route" in difference || "level" in difference) route.refresh();
     }
 
     function applyView() {
-        controls.show(knowledge.view);
-        legend.mark(knowledge.view.minSeverity);
-        legend.showSymbols(knowledge.view.layers);
+        setTheme(map, themeOf(view));
+        controls.show(view);
+        legend.show(view, styleOf(view));
         draw();
         poll();
     }
@@ -116,57 +153,69 @@ function start() {
         clearTimeout(timer);
         polling?.abort();
         const { signal } = (polling = new AbortController());
-        if (!legend.isLoaded) loadLegend();
-        await Promise.all([pollPicture(signal), pollStatus(signal)]);
+        await Promise.all([pollPicture(signal), pollStatus(signal), pollLegend()]);
         if (signal.aborted) return;
         draw();
-        timer = setTimeout(poll, POLL_MILLISECONDS);
+        timer = setTimeout(poll, changedAt === null ? POLL_MILLISECONDS : FOLLOWED_POLL_MILLISECONDS);
     }
 
     /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off,
-     * the polling goes on meanwhile. */
+     * the page looks at once whether the server is there, and the polling goes on meanwhile. */
     function follow() {
         /** @type {number | null} */
         let soon = null;
-        listen("events", (name) => {
-            if (name !== "data") return;
+        let renewed = -Infinity;
+        listen("events", (name, data) => {
+            const version = name === "data" ? concerns(data, view.layers) : null;
+            if (version === null) return;
+            changedAt = Math.max(changedAt ?? 0, version);
             // Data comes in bursts: one look for all of one.
+            const rest = renewed + RENEWAL_MILLISECONDS - performance.now();
             soon ??= setTimeout(() => {
                 soon = null;
+                renewed = performance.now();
+                if (document.visibilityState === "hidden") return;
                 poll();
                 dock.refresh();
-            }, BURST_MILLISECONDS);
+            }, Math.max(BURST_MILLISECONDS, rest));
+        }, () => {
+            changedAt = null;
+            poll();
         });
     }
 
     /** @param {AbortSignal} signal */
     async function pollPicture(signal) {
-        const view = { ...knowledge.view };
-        if (refused?.subject === subjectOf(view) && (refused.isPast || (view.time ?? 0) > now())) return;
+        // While the timeline has the map, the newest data's age is what is asked for.
+        const asked = { ...view, time: dock.isOpen ? null : view.time };
+        if (refused?.subject === subjectOf(asked) && (refused.isPast || (asked.time ?? 0) > now())) return;
         refused = null;
-        const query = filters(view);
-        if (view.time !== null) query.set("time", compact(view.time));
+        const query = filters(asked);
+        query.set("style", styleOf(asked).id);
+        if (asked.time !== null) query.set("time", compact(asked.time));
         try {
             /** @type {Billow.TileJSON} */
-            const tileJSON = await getJSON(`tiles/${view.layers.join()}.json`, query, signal);
-            noteContact();
+            const tileJSON = await getJSON(`tiles/${asked.layers.join()}.json`, query, signal);
             knowledge.problems.delete("The picture");
             knowledge.billow = tileJSON.billow ?? { unknown: true };
-            pictures.show(pictureRequest(tileJSON, view, devicePixelRatio > 1 ? 2 : 1));
+            knowledge.extent = tileJSON.time?.extent?.map(instantOf) ?? null;
+            if (dock.isOpen) return;
+            pictures.show(pictureRequest(tileJSON, asked, devicePixelRatio > 1 ? 2 : 1, changedAt));
         } catch (error) {
             if (signal.aborted) return;
             if (!(error instanceof ServerError)) throw error;
-            noteFailure(error);
-            if (error.status === 0) return;
-            noteContact();
+            if (error.status === 0 || dock.isOpen) return;
             knowledge.problems.set("The picture", error.message);
             if (error.code === "time-outside-retention") {
                 // Said once: what is past doesn't come back, and no tile of it would either.
-                refused = { subject: subjectOf(view), isPast: (view.time ?? 0) <= now() };
-                return pictures.clear();
+                refused = { subject: subjectOf(asked), isPast: (asked.time ?? 0) <= now() };
             }
             // What is on the map is not what the form says: better none than another.
-            if (pictures.current && pictures.current.request.subject !== subjectOf(view)) pictures.clear();
+            if (refused || pictures.current?.request.subject !== subjectOf(asked)) {
+                pictures.clear();
+                dock.end();
+                hearDock();
+            }
         }
     }
 
@@ -182,84 +231,48 @@ function start() {
         }
     }
 
-    async function loadLegend() {
+    async function pollLegend() {
         try {
+            if (await loadStyles()) applyView();
             await legend.load();
-            legend.mark(knowledge.view.minSeverity);
             knowledge.problems.delete("The legend");
         } catch (error) {
-            knowledge.problems.set("The legend", messageOf(error));
+            if (!isOutOfReach(error)) knowledge.problems.set("The legend", messageOf(error));
         }
-        draw();
     }
 
     map.on("moveend", () => {
         const { lng: longitude, lat: latitude } = map.getCenter();
-        Object.assign(knowledge.view, { zoom: map.getZoom(), longitude, latitude });
+        Object.assign(view, { zoom: map.getZoom(), longitude, latitude });
         writeHash();
     });
     map.on("error", ({ error, sourceId }) => {
-        // The pictures count their own tiles.
-        if (sourceId?.startsWith("turbulence-")) return;
+        // The pictures count their own tiles, and the timeline its frames.
+        if (/^(turbulence|timeline)-/.test(sourceId ?? "")) return;
         knowledge.problems.set("The map", error?.message ?? "unknown error");
         draw();
     });
     map.on("webglcontextlost", () => knowledge.problems.set("The map", "the graphics were lost; load this page again"));
     addEventListener("hashchange", () => {
         const parsed = parseHash(location.hash);
-        Object.assign(knowledge.view, parsed.view);
+        Object.assign(view, parsed.view);
+        dock.leave();
         noteLink(parsed.problems);
+        knowledge.problems.delete("The picture");
+        refused = null;
         map.jumpTo({ center: [parsed.view.longitude, parsed.view.latitude], zoom: parsed.view.zoom });
         applyView();
     });
+    onContact(draw);
+    onSchemeChange(() => view.style === null && change({}));
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && poll());
-    addEventListener("online", poll);
+    for (const name of ["online", "offline"]) addEventListener(name, () => poll());
     setInterval(draw, TICK_MILLISECONDS);
     draw();
     map.on("idle", draw);
     // Not `load`, which waits for the base map: the turbulence is what matters.
-    map.once("style.load", applyView);
+    map.once("style.load", () => styles.then(applyView));
     follow();
-    map.once("idle", () => {
-        // On a phone the attribution opens by itself and hides the map; it stays behind its button.
-        const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
-        attribution?.classList.remove("maplibregl-compact-show");
-        attribution?.removeAttribute("open");
-    });
-}
-
-/** @param {Billow.View} view */
-function makeMap(view) {
-    try {
-        const map = new maplibregl.Map({
-            container: "map", style: style(), center: [view.longitude, view.latitude], zoom: view.zoom,
-            transformRequest: (url) => ({ url, headers: keyHeaders(url) }),
-            maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
-        });
-        map.touchZoomRotate.disableRotation();
-        map.keyboard.disableRotation();
-        map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
-        map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
-        const narrow = matchMedia("(max-width: 760px)").matches;
-        map.addControl(new maplibregl.AttributionControl({ compact: narrow }), "bottom-right");
-        drawNames(map);
-        return map;
-    } catch (error) {
-        // MapLibre's message is a JSON text where WebGL is what is missing.
-        const message = messageOf(error);
-        const reason = /webgl/i.test(message) ? "this browser or device gives no WebGL" : message;
-        return fatal(`The map can't be drawn here: ${reason}.`);
-    }
-}
-
-function noteContact() {
-    knowledge.contact = now();
-    knowledge.contactProblem = null;
-}
-
-/** @param {ServerError} error */
-function noteFailure(error) {
-    if (!error.status) knowledge.contactProblem = error.message;
 }
 
 /** @param {unknown} error */
@@ -276,14 +289,12 @@ function noteLink(problems) {
 }
 
 function writeHash() {
-    history.replaceState(null, "", formatHash(knowledge.view));
+    history.replaceState(null, "", formatHash(view));
 }
 
-/** @param {string} message
- * @returns {null} */
+/** @param {string} message */
 function fatal(message) {
     document.body.append(element("p", { className: "fatal", role: "alert" }, message));
-    return null;
 }
 
 start();

@@ -124,7 +124,8 @@ function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale,
     const issued = hazards.map(({ kind, hazard, altitudeMin, altitudeMax, altitudeReference }) => line(
         [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
         [
-            flightLevel(altitudeMin ?? 0), "–", altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax),
+            flightLevel(altitudeMin ?? 0), "–",
+            altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax),
             altitudeReference,
         ].filter(Boolean).join(" ")));
     const received = instantOf(dataTime);
@@ -144,4 +145,4 @@ const line = (what, note) => element("li", {}, element("strong", {}, what), elem
 /** @param {string} title
  * @param {...(Node | string | null)} children */
 const section = (title, ...children) =>
-    element("section", { className: "others ahead" }, element("h4", {}, title), ...children);
+    element("section", { className: "others ahead" }, element("h3", {}, title), ...children);

@@ -14,15 +14,14 @@ const DARK = {
 const GRATICULE_DEGREES = 10;
 const MERCATOR_LATITUDE = 85;
 
-/** Turbulence goes under this layer: coasts, borders and names stay readable on top. */
-export const FIRST_LINE_LAYER = "state";
+/** Turbulence goes under this layer, over coasts and borders: no line strikes its signs and labels. */
+export const FIRST_NAME_LAYER = "place";
 
-const scheme = matchMedia("(prefers-color-scheme: dark)");
-const colours = () => (scheme.matches ? DARK : LIGHT);
+/** @typedef {"light" | "dark"} Theme */
 
-/** Calls back when the reader's scheme changes between light and dark.
- * @param {() => void} action */
-export const onSchemeChange = (action) => scheme.addEventListener("change", action);
+/** @type {Theme} */
+let theme = "light";
+const colours = () => (theme === "dark" ? DARK : LIGHT);
 
 function graticule() {
     /** @type {number[][][]} */
@@ -42,8 +41,10 @@ const line = (kind, colour, width, minzoom = 0) => ({
     layout: { "line-join": "round" }, paint: { "line-color": colour, "line-width": width },
 });
 
-/** The MapLibre style of the base map. */
-export function style() {
+/** The MapLibre style of the base map.
+ * @param {Theme} wanted */
+export function style(wanted) {
+    theme = wanted;
     const colour = colours();
     return {
         version: 8,
@@ -88,23 +89,31 @@ export function style() {
  * server than Billow.
  * @param {maplibregl.Map} map */
 export function drawNames(map) {
-    /** @type {Set<string>} */
-    const drawn = new Set();
     map.on("styleimagemissing", ({ id }) => {
         drawn.add(id);
         map.addImage(id, nameImage(id), { pixelRatio: 2 });
     });
-    onSchemeChange(() => {
-        const colour = colours();
-        map.setPaintProperty("ocean", "background-color", colour.ocean);
-        map.setPaintProperty("land", "fill-color", colour.land);
-        map.setPaintProperty("lake", "fill-color", colour.ocean);
-        for (const layer of /** @type {const} */ (["graticule", "state", "border", "coast"])) {
-            map.setPaintProperty(layer, "line-color", colour[layer]);
-        }
-        for (const id of drawn) map.updateImage(id, nameImage(id));
-    });
 }
+
+/** Gives the ground the colours that a style of the turbulence was made for.
+ * @param {maplibregl.Map} map
+ * @param {Theme} wanted */
+export function setTheme(map, wanted) {
+    if (theme === wanted) return;
+    theme = wanted;
+    const colour = colours();
+    map.setPaintProperty("ocean", "background-color", colour.ocean);
+    map.setPaintProperty("land", "fill-color", colour.land);
+    map.setPaintProperty("lake", "fill-color", colour.ocean);
+    for (const layer of /** @type {const} */ (["graticule", "state", "border", "coast"])) {
+        map.setPaintProperty(layer, "line-color", colour[layer]);
+    }
+    for (const id of drawn) map.updateImage(id, nameImage(id));
+}
+
+/** The names that have an image.
+ * @type {Set<string>} */
+const drawn = new Set();
 
 /** @param {string} name */
 function nameImage(name) {

@@ -1,9 +1,11 @@
 // @ts-check
 // The form. It reads and writes the filters and the instant of a view, and calls `changed` with what is different.
 import { LAYERS } from "./datasets.js";
-import { bandText, fromTyped, hoursText, typed } from "./format.js";
+import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
+import { allStyles } from "./styles.js";
+import { COMPACT } from "./layout.js";
 import { CEILING_FEET, HISTORIES, inOrder, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
@@ -20,20 +22,24 @@ const valueOf = (event) => /** @type {HTMLInputElement | HTMLSelectElement} */ (
 export class Controls {
     #changed;
     #view;
+    #extent;
 
     /** @param {Billow.View} view
-     * @param {Changed} changed */
-    constructor(view, changed) {
+     * @param {Changed} changed
+     * @param {() => (number | null)[] | null} extent  from when to when there are pictures */
+    constructor(view, changed, extent) {
         this.#changed = changed;
+        this.#extent = extent;
         byId("layers").append(...LAYERS.map(({ id, name }) => element("label", {},
-            element("input", { type: "checkbox", name: "layers", value: id }), element("span", {}, name))));
+            element("input", { type: "checkbox", name: "layers", value: id }),
+            element("span", {}, name, " ", element("small")))));
         byId("history").append(...HISTORIES.map((hours) => element("label", {},
             element("input", { type: "radio", name: "hours", value: hours }), element("span", {}, hoursText(hours)))));
         byId("severity").append(...SEVERITIES.map((_, value) => element("option", { value }, severityText(value))));
         this.#view = view;
         this.show(view);
 
-        byId("settings").addEventListener("submit", (event) => event.preventDefault());
+        byId("filters").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
             const wanted = inOrder(
                 [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value)
@@ -43,7 +49,10 @@ export class Controls {
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });
         byId("history").addEventListener("change", (event) => changed({ hours: Number(valueOf(event)) }));
-        byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(valueOf(event)) }));
+        byId("severity").addEventListener("change", (event) => changed({
+            minSeverity: Number(valueOf(event)), severities: null,
+        }));
+        byId("style").addEventListener("change", (event) => changed({ style: valueOf(event) || null }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
         for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => changed(this.#band()));
@@ -54,8 +63,12 @@ export class Controls {
         byId("later").addEventListener("click", () => this.#step(STEP_MILLISECONDS));
         byId("toggle").addEventListener("click", () => this.#toggle());
         addEventListener("keydown", (event) => {
-            if (event.key === "Escape" && byId("toggle").getAttribute("aria-expanded") === "true") this.#toggle();
+            if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
+        // Beside the map there is room for the form; over it, it is opened when it is wanted.
+        const fold = () => this.#open(!COMPACT.matches && innerWidth >= 960);
+        COMPACT.addEventListener("change", fold);
+        fold();
     }
 
     /** Shows a view's values.
@@ -64,16 +77,31 @@ export class Controls {
         this.#view = view;
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
-        byId("severity", HTMLSelectElement).value = String(view.minSeverity);
+        const select = byId("severity", HTMLSelectElement);
+        // What was chosen in the legend is no least severity.
+        if (view.severities === null) select.options[SEVERITIES.length]?.remove();
+        else if (select.length === SEVERITIES.length) select.append(
+            element("option", { value: "some", disabled: true }, "By the legend"));
+        select.value = view.severities === null ? String(view.minSeverity) : "some";
         inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
         inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
         this.#showBand();
+        this.#showStyles();
         const { time } = view;
         const past = time !== null;
         for (const radio of inputsIn("when")) radio.checked = (radio.value === "past") === past;
         byId("instant-row").hidden = !past;
-        if (past) inputById("instant").value = typed(time);
+        if (past && document.activeElement !== byId("instant")) inputById("instant").value = typed(time);
         this.#problem(null);
+    }
+
+    #showStyles() {
+        const select = byId("style", HTMLSelectElement);
+        const styles = allStyles();
+        if (select.length !== styles.length + 1) select.replaceChildren(
+            element("option", { value: "" }, "Day or night"),
+            ...styles.map(({ id, title, description }) => element("option", { value: id, title: description }, title)));
+        select.value = this.#view.style ?? "";
     }
 
     /** The thumbs can meet but not cross: a band has at least one level.
@@ -120,13 +148,19 @@ export class Controls {
     #chooseInstant() {
         const instant = fromTyped(inputById("instant").value);
         if (instant === null) return this.#problem("Please give a UTC date and time, such as 2026-07-21 20:00.");
-        if (instant > now()) return this.#problem("That instant is still to come.");
+        const [first = null, last = null] = this.#extent() ?? [];
+        if (last !== null && instant > last) return this.#problem(
+            `That instant is still to come: forecasts reach to ${dateTime(last)}.`
+        );
+        if (first !== null && instant < first) return this.#problem(`The log begins at ${dateTime(first)}.`);
         this.#changed({ time: instant });
     }
 
     /** @param {number} milliseconds */
     #step(milliseconds) {
-        this.#changed({ time: Math.min((this.#view.time ?? now()) + milliseconds, Math.floor(now() / 1000) * 1000) });
+        const last = this.#extent()?.[1] ?? now();
+        const instant = Math.min((this.#view.time ?? now()) + milliseconds, last);
+        this.#changed({ time: Math.floor(instant / 1000) * 1000 });
     }
 
     /** @param {string | null} text */
@@ -136,10 +170,16 @@ export class Controls {
         byId("instant-problem").textContent = text ?? "";
     }
 
+    get #isOpen() { return byId("toggle").getAttribute("aria-expanded") === "true"; }
+
     #toggle() {
-        const open = byId("toggle").getAttribute("aria-expanded") !== "true";
-        byId("toggle").setAttribute("aria-expanded", String(open));
-        document.body.classList.toggle("settings-open", open);
-        if (!open) byId("toggle").focus();
+        this.#open(!this.#isOpen);
+        if (!this.#isOpen) byId("toggle").focus();
+    }
+
+    /** @param {boolean} isOpen */
+    #open(isOpen) {
+        byId("toggle").setAttribute("aria-expanded", String(isOpen));
+        document.body.classList.toggle("settings-open", isOpen);
     }
 }

@@ -1,19 +1,21 @@
 // @ts-check
-// The timeline at the lower edge of the map: play, a scrubber with a mark for every frame, the time, the speed and the
-// span. While it is in use its player owns the picture; `changed` is called whenever what it shows or does has changed.
+// The timeline at the lower edge of the map. While it is in use its player owns the map. It keeps no time of its own:
+// what it goes to it tells `moved`, and what it shows it is told by `show`.
 import { MapLibreFrames, TimelinePlayer } from "../timeline.js";
 import { keyHeaders } from "./key.js";
-import { FIRST_LINE_LAYER } from "./basemap.js";
+import { FIRST_NAME_LAYER } from "./basemap.js";
 import { byId, element } from "./dom.js";
-import { age, dateTime } from "./format.js";
+import { age, dateTime, localTime } from "./format.js";
 import { now } from "./server.js";
+import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
-/** How far back, in words, and how many frames that gives: 5, 10, 20 and 120 minutes apart; and the timeline that the
- * server's settings name.
- * @type {[value: string, text: string, frames: number | null][]} */
+/** From when to when, in words, and how many frames that gives; at last the timeline that the server's settings name.
+ * @type {[id: string, text: string, start: string | null, end: string | null, frames: number | null][]} */
 const SPANS = [
-    ["-1h", "1 h", 13], ["-2h", "2 h", 13], ["-6h", "6 h", 19], ["-24h", "24 h", 13], ["", "server's", null],
+    ["-1h", "last 1 h", "-1h", "now", 13], ["-2h", "last 2 h", "-2h", "now", 13],
+    ["-6h", "last 6 h", "-6h", "now", 19], ["-24h", "last 24 h", "-24h", "now", 13],
+    ["+2h", "± 2 h", "-2h", "+2h", 17], ["+6h", "next 6 h", "now", "+6h", 13], ["", "server's", null, null, null],
 ];
 const DEFAULT_SPAN = "-2h";
 const SPEEDS = [0.5, 1, 2, 4];
@@ -22,102 +24,123 @@ const span = byId("span", HTMLSelectElement);
 const speed = byId("speed", HTMLSelectElement);
 const play = byId("play");
 
-/** What a player says of its frame.
- * @typedef {{
- *     time: number, index: number, live: boolean, forecast: boolean, incomplete: boolean, ready: boolean,
- * }} PlayerFrame */
+/** @typedef {{ changed: () => void, moved: (time: number | null) => void, toLive: () => void }} Told
+ * @typedef {import("./moment.js").Moment} Moment */
 
 export class Dock {
     #map;
     #view;
-    #changed;
+    #told;
     /** @type {TimelinePlayer | null} */
     #player = null;
-    /** What the player last said of its frame.
-     * @type {PlayerFrame | null} */
-    #frame = null;
-    #waiting = false;
+    /** Where to begin once there are frames; null where it has begun.
+     * @type {((times: number[]) => number) | null} */
+    #start = null;
+    #isWaiting = false;
+    #isLeaving = false;
     /** @type {string | null} */
     #problem = null;
     #span = DEFAULT_SPAN;
     #speed = 1;
-    /** A place that was scrubbed to before there were frames, as a share of the span.
-     * @type {number | null} */
-    #sought = null;
-    #scrubbing = false;
+    #isScrubbing = false;
 
-    /** `view` gives the present view.
+    /** `view` gives the present view. `moved` hears which instant is wanted, `changed` that anything has changed.
      * @param {maplibregl.Map} map
      * @param {() => Billow.View} view
-     * @param {() => void} changed */
-    constructor(map, view, changed) {
+     * @param {Told} told */
+    constructor(map, view, told) {
         this.#map = map;
         this.#view = view;
-        this.#changed = changed;
+        this.#told = told;
         span.append(...SPANS.map(([value, text]) => element("option", { value }, text)));
         span.value = DEFAULT_SPAN;
         speed.append(...SPEEDS.map((value) => element("option", { value }, `${value}×`)));
         speed.value = "1";
-        play.addEventListener("click", () => (this.#player?.isPlaying ? this.#player.pause() : this.#play()));
-        scrubber.addEventListener("input", () => this.#scrub(Number(scrubber.value)));
+        play.addEventListener("click", () => (this.#isRunning ? this.#player?.pause() : this.#play()));
+        scrubber.addEventListener("input", () => this.#scrub(Number(scrubber.value) / Number(scrubber.max)));
+        byId("step-back").addEventListener("click", () => this.#step(-1));
+        byId("step-forward").addEventListener("click", () => this.#step(1));
         span.addEventListener("change", () => this.#chooseSpan(span.value));
         speed.addEventListener("change", () => {
             this.#speed = Number(speed.value);
             if (this.#player) this.#player.speed = this.#speed;
         });
-        byId("to-live").addEventListener("click", () => this.close());
+        byId("to-live").addEventListener("click", () => this.#told.toLive());
         addEventListener("keydown", (event) => this.#key(event));
-        this.#draw();
     }
 
-    /** What is on the map, or null where the timeline is not in use.
+    /** The frame on the map, or null where the timeline shows none.
      * @returns {Billow.Frame | null} */
     get shown() {
-        if (!this.#player || !this.#frame || this.#player.currentTime === null) return null;
-        const { live, forecast, incomplete } = this.#frame;
-        return { time: this.#player.currentTime, live, forecast, incomplete, playing: this.#player.isPlaying };
+        const frame = this.#player?.shown;
+        return frame ? { ...frame, ready: frame.ready && !this.#isLeaving, playing: this.#isRunning } : null;
     }
 
     /** True while the frame that is wanted is not on the map yet. */
-    get isBusy() { return this.#player !== null && this.#frame?.ready !== true; }
-    get isOpen() { return this.#player !== null; }
+    get isBusy() { return this.#player !== null && this.shown?.ready !== true; }
+    /** True while the map is the timeline's. */
+    get isOpen() { return this.#player !== null && !this.#isLeaving; }
+    /** True while its frame only waits for the picture that takes its place. */
+    get isLeaving() { return this.#isLeaving; }
     get problem() { return this.#problem; }
+    get #isRunning() { return (this.#player?.isPlaying ?? false) && !this.#isLeaving; }
 
-    /** Takes in new filters and layers. */
-    refilter() {
-        this.#player?.change({ layer: this.#layers(), parameters: this.#parameters() }).then(() => this.#draw());
-    }
+    /** Takes in new filters and layers, and goes on playing. */
+    refilter() { this.#change({ layer: this.#layers(), parameters: this.#parameters() }); }
 
     /** Asks for new frames. */
-    refresh() { this.#player?.refresh(); }
+    refresh() {
+        if (this.isOpen) this.#player?.refresh();
+    }
 
-    /** Gives the map back. */
-    close() {
+    /** Gives the map back. What it shows stays until `end`, when there is something to take its place. */
+    leave() {
         if (!this.#player) return;
-        this.#player.destroy();
-        this.#player = null;
-        this.#frame = null;
+        this.#isLeaving = true;
+        this.#start = null;
         this.#problem = null;
-        this.#waiting = false;
-        this.#sought = null;
-        this.#draw();
-        this.#changed();
+        this.#player.pause();
+        if (!this.#player.shown) this.end();
+        this.#told.changed();
+    }
+
+    /** Takes its frames off the map. */
+    end() {
+        this.#player?.destroy();
+        this.#player = null;
+        this.#start = null;
+        this.#isLeaving = this.#isWaiting = false;
     }
 
     #layers() { return this.#view().layers.join(); }
 
     #parameters() {
         const given = filters(this.#view());
-        const names = ["hours", "minAltitude", "maxAltitude", "minSeverity"];
-        return Object.fromEntries(names.map((name) => [name, given.get(name)]));
+        const names = ["hours", "minAltitude", "maxAltitude", "minSeverity", "severity"];
+        return {
+            ...Object.fromEntries(names.map((name) => [name, given.get(name)])), style: styleOf(this.#view()).id,
+        };
     }
 
-    /** The player, made when it is first wanted: no frame is loaded before. */
-    async #open() {
-        if (this.#player) return this.#player;
+    #range() {
+        const [, , start = null, end = null, intervals = null] = SPANS.find(([id]) => id === this.#span) ?? [];
+        return { start, end, intervals };
+    }
+
+    /** The player, made when it is first wanted: no frame is loaded before.
+     * @param {(times: number[]) => number} start  where to begin */
+    async #open(start) {
+        this.#isLeaving = false;
+        if (this.#player) {
+            const { times } = this.#player;
+            if (times.length) this.#player.goTo(start(times));
+            else this.#start = start;
+            return this.#player;
+        }
+        this.#start = start;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreFrames(
-            this.#map, { before: FIRST_LINE_LAYER, address: (url) => url.replace(".png", scale) },
+            this.#map, { before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale) },
         );
         const player = (this.#player = new TimelinePlayer(adapter, {
             layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
@@ -128,29 +151,101 @@ export class Dock {
                 if (player === this.#player) this.#hear(name, /** @type {CustomEvent} */ (event).detail);
             });
         }
+        this.#told.changed();
         await player.load();
-        return this.#player;
-    }
-
-    #range() {
-        if (this.#span === "") return { start: null, end: null, intervals: null };
-        return { start: this.#span, end: "now", intervals: SPANS.find(([value]) => value === this.#span)?.[2] ?? null };
+        return this.#player === player ? player : null;
     }
 
     /** @param {string} name
      * @param {any} detail */
     #hear(name, detail) {
-        if (name === "frame") this.#frame = detail;
-        if (name === "state") this.#waiting = detail.waiting;
-        if (name === "problem") this.#problem = detail;
-        if (name === "manifest") this.#makeMarks(detail.frames.length);
-        if (name === "manifest" && this.#sought !== null && detail.frames.length) {
-            this.#player?.goToFrame(Math.round(this.#sought * (detail.frames.length - 1)));
-            this.#sought = null;
+        if (name === "frame" && this.#start) {
+            // The first frames are there. The player begins at the newest; the reader meant another place.
+            const start = this.#start;
+            this.#start = null;
+            return this.#player?.goTo(start(this.#player.times));
         }
+        if (name === "frame" && !this.#isLeaving) this.#told.moved(detail.live ? null : detail.time);
+        if (name === "state") this.#isWaiting = detail.waiting;
+        if (name === "state" && !detail.playing && !this.#isLeaving) this.#tellPlace();
+        if (name === "problem") this.#problem = detail;
+        if (name === "manifest") this.#makeMarks(detail.frames);
         if (name === "progress") this.#markReady(detail.ready);
-        this.#draw();
-        this.#changed();
+        this.#told.changed();
+    }
+
+    /** Paused: the instant that is looked at from now on is that of the frame on the map. */
+    #tellPlace() {
+        const shown = this.#player?.shown;
+        if (shown) this.#told.moved(shown.live ? null : shown.time);
+    }
+
+    async #play() {
+        const { time } = this.#view();
+        // From the live frame there is only the beginning to go on to.
+        const player = await this.#open((times) =>
+            time !== null && time >= times[0] && time < times[times.length - 1] ? time : times[0]);
+        if (player && !this.#isLeaving) player.play();
+    }
+
+    /** @param {number} share  of the span */
+    async #scrub(share) {
+        this.#isScrubbing = true;
+        this.#player?.pause();
+        await this.#open((times) => times[Math.round(share * (times.length - 1))]);
+        this.#isScrubbing = false;
+        this.#told.changed();
+    }
+
+    /** @param {number} step */
+    #step(step) {
+        this.#player?.pause();
+        const time = this.#view().time ?? Infinity;
+        this.#open((times) => {
+            const index = times.findLastIndex((each) => each <= time);
+            // Between two frames the earlier one is a step back already.
+            const isBetween = times[index] !== time && Number.isFinite(time);
+            return times[Math.min(Math.max(index + step + (isBetween && step < 0 ? 1 : 0), 0), times.length - 1)];
+        });
+    }
+
+    /** @param {string} chosen */
+    #chooseSpan(chosen) {
+        this.#span = chosen;
+        this.#change(this.#range());
+        this.#told.changed();
+    }
+
+    /** @param {import("../timeline/player.js").PlayerChange} difference */
+    async #change(difference) {
+        const player = this.#player;
+        if (!player || this.#isLeaving) return;
+        const isPlaying = player.isPlaying;
+        await player.change(difference);
+        if (isPlaying && player === this.#player && !this.#isLeaving) player.play();
+        this.#told.changed();
+    }
+
+    /** @param {KeyboardEvent} event */
+    #key(event) {
+        const target = /** @type {Element} */ (event.target);
+        const means = "input, select, textarea, button, summary, a, [role=dialog]";
+        if (target.closest(means) && target !== scrubber) return;
+        if (event.key === " ") {
+            event.preventDefault();
+            play.click();
+        }
+    }
+
+    /** @param {{ time: string, forecast?: boolean, incomplete?: boolean }[]} frames */
+    #makeMarks(frames) {
+        scrubber.max = String(Math.max(frames.length - 1, 1));
+        byId("marks").replaceChildren(...frames.map(({ forecast, incomplete }) => {
+            const mark = element("span");
+            mark.toggleAttribute("data-forecast", forecast === true);
+            mark.toggleAttribute("data-incomplete", incomplete === true);
+            return mark;
+        }));
     }
 
     /** @param {boolean[]} ready  one flag a frame */
@@ -160,76 +255,40 @@ export class Dock {
         }
     }
 
-    async #play() {
-        const player = await this.#open();
-        // From the live frame there is only the beginning to go on to.
-        if (player && player.times.length && this.#frame?.live) player.play({ from: player.times[0] ?? null });
-        else player?.play();
-    }
-
-    /** @param {number} place */
-    async #scrub(place) {
-        this.#scrubbing = true;
-        this.#player?.pause();
-        const player = await this.#open();
-        const count = player?.times.length ?? 0;
-        // Before the first manifest the scrubber has no frames of its own: what was meant is a share of the span. Where
-        // a newer request has ended the one for the first manifest, the share waits for that one's answer.
-        if (player && !count) this.#sought = place / Number(scrubber.max);
-        if (player && count) player.goToFrame(
-            Number(scrubber.max) === count - 1 ? place : Math.round((place / Number(scrubber.max)) * (count - 1))
-        );
-        this.#scrubbing = false;
-        this.#draw();
-    }
-
-    /** @param {string} chosen */
-    #chooseSpan(chosen) {
-        this.#span = chosen;
-        this.#player?.change(this.#range());
-    }
-
-    /** @param {KeyboardEvent} event */
-    #key(event) {
-        const target = /** @type {Element} */ (event.target);
-        if (target.closest("input, select, textarea, button, [role=dialog]") && target !== scrubber) return;
-        if (event.key === " ") {
-            event.preventDefault();
-            play.click();
-        }
-    }
-
-    /** @param {number} count */
-    #makeMarks(count) {
-        scrubber.max = String(Math.max(count - 1, 1));
-        if (byId("marks").children.length !== count) byId("marks").replaceChildren(
-            ...Array.from({ length: count }, () => element("span"))
+    /** Shows the instant of the map, and what is on its way.
+     * @param {Moment} moment */
+    show(moment) {
+        const wanted = this.#view().time;
+        const { time, isLive, isForecast, isBehind, incomplete } = moment;
+        play.dataset.playing = String(this.#isRunning);
+        play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
+        byId("dock").dataset.waiting = String(this.#isWaiting);
+        byId("to-live").hidden = wanted === null && !this.#isRunning;
+        const words = time === null ? "no picture yet" : [
+            isLive ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
+            incomplete ? "incomplete" : null,
+        ].filter(Boolean).join(", ");
+        const [day, month, , clock = ""] = time === null ? [] : dateTime(time).split(" ");
+        const place = time === null ? "" : `${day} ${month}${isLive ? ` ${clock}` : ""} · ${localTime(time)} local`;
+        text("frame-time", isLive ? "Live" : clock || "–");
+        text("frame-age", [place, words].filter(Boolean).join(" · "));
+        const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
+        text("frame-next", (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
+        const times = this.#player?.times ?? [];
+        if (!this.#isScrubbing && times.length) {
+            const at = wanted === null && !this.#isRunning ? Infinity : wanted ?? time ?? Infinity;
+            scrubber.value = String(Math.max(0, times.findLastIndex((each) => each <= at)));
+            if (isLive && !isBehind) scrubber.value = String(times.indexOf(time ?? 0));
+        } else if (!this.#isScrubbing) scrubber.value = wanted === null ? scrubber.max : scrubber.value;
+        scrubber.setAttribute(
+            "aria-valuetext", [isLive ? "Live" : time === null ? "" : dateTime(time), words].filter(Boolean).join(", "),
         );
     }
+}
 
-    #draw() {
-        const player = this.#player;
-        const playing = player?.isPlaying ?? false;
-        play.dataset.playing = String(playing);
-        play.setAttribute("aria-label", playing ? "Pause" : "Play");
-        byId("dock").dataset.waiting = String(this.#waiting);
-        byId("to-live").hidden = player === null;
-        if (!player || !this.#frame) {
-            byId("frame-time").textContent = "Live";
-            const words = SPANS.find(([value]) => value === this.#span)?.[1];
-            byId("frame-age").textContent = this.#span === "" ? "play the server's timeline" : `play the last ${words}`;
-            if (!this.#scrubbing) scrubber.value = scrubber.max;
-            scrubber.setAttribute("aria-valuetext", "Live");
-            return;
-        }
-        const { time, index, live, forecast, incomplete } = this.#frame;
-        if (!this.#scrubbing) scrubber.value = String(index);
-        const difference = now() - time;
-        const place = live ? "newest frame" : forecast ? `in ${age(-difference)}, forecast` : `${age(difference)} ago`;
-        const words = incomplete ? `${place}, incomplete` : place;
-        const [day, month, , clock] = dateTime(time).split(" ");
-        byId("frame-time").textContent = clock ?? "";
-        byId("frame-age").textContent = `${day} ${month} · ${this.#waiting ? "loading…" : words}`;
-        scrubber.setAttribute("aria-valuetext", `${dateTime(time)}, ${words}`);
-    }
+/** @param {string} id
+ * @param {string} words */
+function text(id, words) {
+    const node = byId(id);
+    if (node.textContent !== words) node.textContent = words;
 }

@@ -4,15 +4,17 @@ import { answer } from "./server.js";
 
 const RETRY_MILLISECONDS = 3_000;
 /** The server says something every 15 s. A line that is silent for longer is broken. */
-const SILENCE_MILLISECONDS = 45_000;
+const SILENCE_MILLISECONDS = 25_000;
 
 /** @typedef {(name: string, data: string) => void} Hear
  * @typedef {{ lastEventID: string | null }} State what a stream that comes back goes on from */
 
-/** Calls `hear(name, data)` for every event, for as long as the page lives; comes back where the line breaks.
+/** Calls `hear(name, data)` for every event, for as long as the page lives; comes back where the line breaks, and calls
+ * `lost` then.
  * @param {string} path
- * @param {Hear} hear */
-export async function listen(path, hear) {
+ * @param {Hear} hear
+ * @param {() => void} [lost] */
+export async function listen(path, hear, lost) {
     /** @type {State} */
     const state = { lastEventID: null };
     for (;;) {
@@ -21,6 +23,7 @@ export async function listen(path, hear) {
         } catch {
             // The server can't be reached, or refuses: the polling says so.
         }
+        lost?.();
         await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
     }
 }
@@ -74,4 +77,21 @@ export function tell(block, hear, state) {
         if (field === "id") state.lastEventID = value;
     }
     if (data.length) hear(name, data.join("\n"));
+}
+
+/** The version of a `data` event that changes what some layers show, else null. Hexagons and polygons are made of
+ * turbulence.
+ * @param {string} data
+ * @param {string[]} layers */
+export function concerns(data, layers) {
+    /** @type {{ collection?: string, version?: number }} */
+    let event;
+    try {
+        event = JSON.parse(data);
+    } catch {
+        return null;
+    }
+    const { collection, version = 0 } = event;
+    const shown = new Set(layers.flatMap((id) => ["hexagons", "polygons"].includes(id) ? [id, "turbulence"] : [id]));
+    return collection === undefined || shown.has(collection) ? version : null;
 }

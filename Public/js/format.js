@@ -20,11 +20,19 @@ export function dateTime(instant) {
     return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} ${time}`;
 }
 
-/** The time alone where the day is that of `now`, else with the date.
+/** "16:00", by the device's own clock and zone.
+ * @param {number} instant */
+export function localTime(instant) {
+    const date = new Date(instant);
+    return `${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** The time alone where the UTC day is that of `now`, else with the date.
  * @param {number} instant
  * @param {number} now */
 export function near(instant, now) {
-    return new Date(instant).toDateString() === new Date(now).toDateString() && Math.abs(now - instant) < 86_400_000
+    const day = 86_400_000;
+    return Math.floor(instant / day) === Math.floor(now / day)
         ? clockTime(instant)
         : dateTime(instant);
 }

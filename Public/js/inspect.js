@@ -4,16 +4,23 @@
 import { LAYERS } from "./datasets.js";
 import { Ahead } from "./ahead.js";
 import { byId, element, swatch } from "./dom.js";
-import { age, flightLevel, instantOf, near } from "./format.js";
-import { box, contains, others } from "./others.js";
+import { age, flightLevel, hoursText, instantOf, near } from "./format.js";
+import { bearingText, middleOf, pixelsTo } from "./near.js";
+import { box, others } from "./others.js";
+import { patchChildren } from "./patch.js";
 import { getJSON, now } from "./server.js";
-import { filters, SEVERITIES } from "./view.js";
+import { filters, leftOut, SEVERITIES } from "./view.js";
 
-/** Half the side of the box around the place, in degrees: about 20 m, a thousandth of a cell. */
-const POINT_DEGREES = 0.0002;
-/** Below this tile zoom the picture shows larger cells, so the box is some pixels wide there. */
+/** A cell counts as meant this far from the place, in pixels: a hand is no more exact. */
+const REACH_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
+/** Below this tile zoom the picture shows larger cells than those that are asked for. */
 const FIRST_CELL_TILE_ZOOM = 5;
-const COARSE_PIXELS = 6;
+const COARSE_PIXELS = 8;
+/** A cell of this width is hit or missed on purpose. */
+const WIDE_PIXELS = 30;
+const CELL_DEGREES = 0.16;
+/** The most that the server gives at once. */
+const PAGE = 10_000;
 const MOST_ROWS = 12;
 /** The layers that show hexagons, as such or dissolved. */
 const CELL_LAYERS = new Set(
@@ -48,12 +55,16 @@ export class Inspector {
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
         map.on("click", (event) => this.open(event.lngLat));
-        map.getCanvas().addEventListener("keydown", (event) => event.key === "Enter" && this.open(map.getCenter()));
+        map.getCanvas().addEventListener("keydown", (event) => {
+            if (event.key !== "Enter") return;
+            this.open(map.getCenter());
+            // Who asked by the keyboard goes on in the card, and by Escape back to the map.
+            this.#root.focus();
+        });
         addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     }
 
-    /** Shows what is at a place.
-     * @param {maplibregl.LngLat} lngLat */
+    /** @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
         this.#place = lngLat;
         this.#ahead.clear();
@@ -61,7 +72,11 @@ export class Inspector {
         this.#body.replaceChildren(element("p", {}, "Looking…"));
         this.#root.hidden = false;
         document.body.classList.add("details-open");
-        this.refresh();
+        this.refresh().then(() => {
+            // Read out once, by its first words, and not again with every age that ticks.
+            const said = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
+            byId("details-said").textContent = this.#place ? said : "";
+        });
     }
 
     close() {
@@ -75,7 +90,6 @@ export class Inspector {
         this.#map.getCanvas().focus();
     }
 
-    /** Asks again for the open place, when the picture has changed. */
     async refresh() {
         if (!this.#place) return;
         this.#abort?.abort();
@@ -91,7 +105,8 @@ export class Inspector {
                 others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
                 this.#ahead.section(abort.signal),
             ]);
-            content = [ahead, cell, ...rest].flatMap((part) => part ?? []);
+            // The sign that was picked comes before what lies under it.
+            content = [ahead, ...rest.symbols, cell, ...rest.areas].flatMap((part) => part ?? []);
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")
             ];
@@ -100,7 +115,7 @@ export class Inspector {
             content = [element("p", { className: "problem" }, `What is here can't be told: ${message}`)];
         }
         // Another place was asked for meanwhile, or none.
-        if (!abort.signal.aborted) this.#body.replaceChildren(...content);
+        if (!abort.signal.aborted) patchChildren(this.#body, content);
     }
 
     /** @param {string} icao24 */
@@ -113,25 +128,68 @@ export class Inspector {
      * @param {number} latitude
      * @param {AbortSignal} signal */
     async #content(longitude, latitude, signal) {
-        const tileZoom = Math.round(this.#map.getZoom() + 1);
-        const coarse = tileZoom < FIRST_CELL_TILE_ZOOM;
-        const half = coarse ? (COARSE_PIXELS * 360) / (512 * 2 ** this.#map.getZoom()) : POINT_DEGREES;
-        const query = this.#query(longitude, latitude, half);
-        /** @type {Billow.FeatureCollection} */
-        const collection = await getJSON("collections/hexagons/items", query, signal);
-        const features = coarse
-            ? collection.features
-            : collection.features.filter((feature) => contains(feature.geometry, longitude, latitude));
-        if (!features.length) return this.#nothing(collection, coarse);
-        features.sort((a, b) => b.properties.severity - a.properties.severity);
-        const { properties } = features[0];
-        const records = !coarse && properties.reports > 1 ? await this.#records(properties.h3, query, signal) : [];
-        return this.#card(properties, records, coarse ? features.length : 1);
+        const zoom = this.#map.getZoom();
+        const coarse = Math.round(zoom + 1) < FIRST_CELL_TILE_ZOOM;
+        const reach = REACH_PIXELS + (coarse ? COARSE_PIXELS : 0);
+        const pixelsInDegree = (512 * 2 ** zoom) / 360;
+        const query = this.#query(longitude, latitude, reach / pixelsInDegree);
+        const collection = await this.#cells(query, signal);
+        /** @type {import("./near.js").Place} */
+        const place = [longitude, latitude];
+        const near = collection.features
+            .map((feature) => ({ feature, off: pixelsTo(feature.geometry, place, zoom) }))
+            .filter(({ off }) => off <= reach)
+            .sort((a, b) => b.feature.properties.severity - a.feature.properties.severity || a.off - b.off);
+        if (!near.length) return this.#nothing(collection, coarse);
+        const hit = near.find(({ off }) => off === 0);
+        const isWide = CELL_DEGREES * pixelsInDegree >= WIDE_PIXELS;
+        const { feature, off } = isWide && hit ? hit : near[0];
+        const middle = middleOf(feature.geometry);
+        const { properties } = feature;
+        const records = properties.reports > 1
+            ? await this.#records(properties.h3, this.#query(...middle, 0.0002), signal) : [];
+        const under = off > 0 && hit ? this.#name(hit.feature.properties) : null;
+        return this.#card(properties, records, [
+            this.#why(properties),
+            off > 0 ? `It lies ${bearingText(place, middle)} of the mark.` : null,
+            under && `At the mark itself: ${under}, ${levels(hit?.feature.properties ?? {})}.`,
+            near.length > 1 && !isWide ? `The worst of ${near.length} cells within ${reach} pixels.` : null,
+        ]);
+    }
+
+    /** All cells of a box; of too many the worst.
+     * @param {URLSearchParams} query
+     * @param {AbortSignal} signal
+     * @returns {Promise<Billow.FeatureCollection>} */
+    async #cells(query, signal) {
+        query.set("limit", String(PAGE));
+        for (let least = Math.max(this.#view().minSeverity, 0); ; least += 1) {
+            /** @type {Billow.FeatureCollection} */
+            const collection = await getJSON("collections/hexagons/items", query, signal);
+            const hasMore = collection.links?.some(({ rel }) => rel === "next");
+            if (!hasMore || least >= SEVERITIES.length - 1) return collection;
+            query.set("minSeverity", String(least + 1));
+        }
+    }
+
+    /** @param {Properties} properties
+     * @returns {string} */
+    #name({ severity }) {
+        return this.#legend.entry(severity)?.label ?? SEVERITIES[severity] ?? `Severity ${severity}`;
+    }
+
+    /** Why the cell has its colour.
+     * @param {Properties} properties */
+    #why({ reports }) {
+        const view = this.#view();
+        const what = reports > 1 ? `The worst of ${reports} reports` : "The only report";
+        const only = leftOut(view);
+        return `${what} of the last ${hoursText(view.hours)}${only ? `; ${only.toLowerCase()}` : ""}.`;
     }
 
     /** @param {number} longitude
      * @param {number} latitude
-     * @param {number} half */
+     * @param {number} half  of its side, in degrees */
     #query(longitude, latitude, half) {
         const view = this.#view();
         const query = filters(view);
@@ -160,7 +218,7 @@ export class Inspector {
         return element("div", {},
             element(
                 "p", {}, element("strong", {}, "No report here"),
-                ` in this time and band. That is not a report of smooth air.`,
+                ` nor within ${REACH_PIXELS} pixels, in this time and band. That is not a report of smooth air.`,
             ),
             coarse ? element(
                 "p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.",
@@ -172,8 +230,8 @@ export class Inspector {
 
     /** @param {Properties} record
      * @param {Properties[]} records
-     * @param {number} count */
-    #card(record, records, count) {
+     * @param {(string | null)[]} notes */
+    #card(record, records, notes) {
         const entry = this.#legend.entry(record.severity);
         const rows = [
             ["Level", levels(record)],
@@ -191,11 +249,9 @@ export class Inspector {
         return element("div", {},
             element(
                 "h3", {}, entry ? swatch(entry) : null,
-                entry?.label ?? SEVERITIES[record.severity] ?? `Severity ${record.severity}`,
+                this.#name(record),
             ),
-            count > 1 ? element(
-                "p", { className: "note" }, `The worst of ${count} cells near here; zoom in for each.`,
-            ) : null,
+            ...notes.flatMap((note) => (note ? [element("p", { className: "note" }, note)] : [])),
             element(
                 "dl", {},
                 ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]),
@@ -235,8 +291,7 @@ function levels({ altitudeMin, altitudeMax, altitude }) {
     return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
 }
 
-/** When, and how long before the picture's instant.
- * @param {Properties} record
+/** @param {Properties} record
  * @param {number | null} time */
 function observed(record, time) {
     const instant = instantOf(record.observedAt);

@@ -2,64 +2,101 @@
 // The legend, from the server's own: the page has no colours of its own for severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { layerName } from "./view.js";
-
-const PARAMETERS = new URLSearchParams({ layer: "hexagons", style: "skypath" });
+import { layerName, severitiesOf, shows } from "./view.js";
 
 export class Legend {
     #root;
+    #changed;
     /** @type {Map<number, Billow.LegendEntry>} */
     #entries = new Map();
+    #style = "";
+    #loaded = "";
+    /** @type {Billow.View | null} */
+    #view = null;
     #symbols = element("details", { className: "symbols", hidden: true });
 
-    /** @param {HTMLElement} root */
-    constructor(root) { this.#root = root; }
-
-    /** True once the server's legend is shown. */
-    get isLoaded() { return this.#entries.size > 0; }
+    /** @param {HTMLElement} root
+     * @param {(difference: Partial<Billow.View>) => void} changed */
+    constructor(root, changed) {
+        this.#root = root;
+        this.#changed = changed;
+    }
 
     /** The entry of a severity from 0 to 4, or undefined.
      * @param {number} severity */
     entry(severity) { return this.#entries.get(severity); }
 
-    /** Fetches and shows it. Throws ServerError. */
+    /** Fetches and shows that of the style, where it isn't there yet. Throws ServerError. */
     async load() {
+        const style = this.#style;
+        if (style === this.#loaded) return;
         /** @type {Billow.Legend} */
-        const legend = await getJSON("legend.json", PARAMETERS);
+        const legend = await getJSON("legend.json", new URLSearchParams({ layer: "hexagons", style }));
+        if (style !== this.#style) return;
+        this.#loaded = style;
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
         const list = element("ul", {}, ...legend.entries.map((entry) =>
-            element("li", { "data-severity": entry.severity }, swatch(entry), element("span", {}, entry.label))));
+            element("li", {}, element("button", {
+                type: "button", "data-severity": entry.severity, title: "Show or leave out",
+                onclick: () => this.#toggle(entry.severity),
+            }, swatch(entry), element("span", {}, entry.label)))));
         // Banners say that the data is simulated, stale or incomplete, and this legend is loaded once.
         const passing = /^(Simulated data$|Stale:|Incomplete:)/;
         const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
             (note) => element("p", { className: "note" }, note)
         );
-        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols);
+        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols,
+            element("p", { className: "note caution" }, "Not for navigation."));
+        this.#mark();
     }
 
-    /** Explains the signs of other layers than turbulence, in the server's own drawing.
-     * @param {string[]} layers */
-    showSymbols(layers) {
+    /** Explains what a view shows.
+     * @param {Billow.View} view
+     * @param {Billow.Style} style */
+    show(view, { id, theme }) {
+        this.#style = id;
+        this.#view = view;
+        this.#root.dataset.theme = theme;
+        this.#mark();
+        this.#showSymbols(view.layers, id, theme);
+    }
+
+    /** The signs of other layers than turbulence, in the server's own drawing.
+     * @param {string[]} layers
+     * @param {string} style
+     * @param {string} theme */
+    #showSymbols(layers, style, theme) {
         const others = layers.filter((id) => id !== "hexagons" && id !== "polygons");
         this.#symbols.hidden = !others.length;
-        if (!others.length || this.#symbols.dataset.layers === others.join()) return;
-        this.#symbols.dataset.layers = others.join();
-        const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+        const parameters = new URLSearchParams({ layer: others.join(), style, theme });
+        if (!others.length || this.#symbols.dataset.shown === `${parameters}`) return;
+        this.#symbols.dataset.shown = `${parameters}`;
         const image = element(
             "img",
             {
-                src: `legend.svg?layer=${others.join()}&theme=${theme}`,
+                src: `legend.svg?${parameters}`,
                 alt: `Signs of ${others.map(layerName).join(", ")}`, loading: "lazy",
             },
         );
         this.#symbols.replaceChildren(element("summary", {}, "Other signs"), image);
     }
 
-    /** Strikes what the filter leaves out.
-     * @param {number} minSeverity */
-    mark(minSeverity) {
-        for (const item of this.#root.querySelectorAll("li[data-severity]")) {
-            item.classList.toggle("left-out", Number(item.getAttribute("data-severity")) < minSeverity);
+    /** Shows a severity or leaves it out; the last one stays, as a map of nothing would look like smooth air.
+     * @param {number} severity */
+    #toggle(severity) {
+        const view = this.#view;
+        if (!view) return;
+        const shown = [...this.#entries.keys()].filter((each) => shows(view, each) !== (each === severity));
+        if (shown.length) this.#changed(severitiesOf(shown));
+    }
+
+    /** Strikes what the filter leaves out. */
+    #mark() {
+        const view = this.#view;
+        for (const item of this.#root.querySelectorAll("[data-severity]")) {
+            const isShown = view === null || shows(view, Number(item.getAttribute("data-severity")));
+            item.classList.toggle("left-out", !isShown);
+            item.setAttribute("aria-pressed", String(isShown));
         }
     }
 }

@@ -4,11 +4,13 @@
 import { AREA_KINDS, LAYERS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
+import { pixelsTo } from "./near.js";
 import { getJSON, now } from "./server.js";
 import { filters, layerName } from "./view.js";
 
-/** A symbol is hit this far from its place, in pixels. */
-const SYMBOL_PIXELS = 12;
+/** A symbol is near this far from its place, in pixels, and hit within its own radius. */
+const SYMBOL_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
+const RADIUS_PIXELS = 8;
 const MOST = 8;
 
 /** What is said of a feature: the first part is what it is.
@@ -24,8 +26,8 @@ const KINDS = {
     areas: { line: area }, reports: { isSymbol: true, line: report }, aircraft: { isSymbol: true, line: aircraft },
 };
 
-/** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map;
- * `look` looks ahead of an aircraft, by its address.
+/** Sections for the layers of a view that show something there, signs and areas apart; none where nothing is.
+ * `zoom` is that of the map; `look` looks ahead of an aircraft, by its address.
  * @param {Billow.View} view
  * @param {number} zoom
  * @param {number} longitude
@@ -35,6 +37,8 @@ const KINDS = {
 export async function others(view, zoom, longitude, latitude, signal, look) {
     // The topmost layer first.
     const asked = LAYERS.filter(({ id, shape }) => shape in KINDS && view.layers.includes(id)).reverse();
+    /** @type {import("./near.js").Place} */
+    const place = [longitude, latitude];
     const sections = await Promise.all(asked.map(async ({ id, shape }) => {
         const { isSymbol, line } = KINDS[shape];
         const degrees = isSymbol ? (SYMBOL_PIXELS * 360) / (512 * 2 ** zoom) : 0.0002;
@@ -44,14 +48,20 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
         if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
         /** @type {Billow.FeatureCollection} */
         const { features } = await getJSON(`collections/${id}/items`, query, signal);
-        const there = isSymbol ? features : features.filter(({ geometry }) => contains(geometry, longitude, latitude));
-        // Of many the most important come first: what has no room is only counted.
-        there.sort((a, b) => importance(b.properties) - importance(a.properties));
-        return there.length ? section(
-            layerName(id), there.map(({ properties }) => line(properties, view.time, look)),
-        ) : null;
+        const reach = isSymbol ? SYMBOL_PIXELS : 0;
+        const there = features.map((feature) => ({ ...feature, off: pixelsTo(feature.geometry, place, zoom) }))
+            .filter(({ off }) => off <= reach);
+        // What was hit comes first, and of that the most important: what has no room is only counted.
+        /** @param {{ off: number }} feature */
+        const isMissed = ({ off }) => Number(off > RADIUS_PIXELS);
+        there.sort((a, b) =>
+            isMissed(a) - isMissed(b) || importance(b.properties) - importance(a.properties) || a.off - b.off);
+        const lines = there.map(({ properties }) => line(properties, view.time, look));
+        return { isSymbol: isSymbol === true, node: lines.length ? section(layerName(id), lines) : null };
     }));
-    return sections.flatMap((found) => found ?? []);
+    /** @param {boolean} wanted */
+    const nodes = (wanted) => sections.flatMap(({ isSymbol, node }) => (node && isSymbol === wanted ? [node] : []));
+    return { symbols: nodes(true), areas: nodes(false) };
 }
 
 /** Around a place, as the server's `bbox`; a degree of latitude is longer than one of longitude on the map.
@@ -67,33 +77,13 @@ export function box(longitude, latitude, degrees) {
     return sides.map((side) => side.toFixed(5)).join(",");
 }
 
-/** Whether a polygon's outline goes around a place.
- * @param {Billow.Feature["geometry"]} geometry
- * @param {number} longitude
- * @param {number} latitude */
-export function contains({ type, coordinates }, longitude, latitude) {
-    /** @type {number[][][][]} */
-    const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
-    return polygons.some(([ring]) => {
-        let inside = false;
-        for (let index = 0, before = ring.length - 1; index < ring.length; before = index++) {
-            const [x1, y1] = ring[index];
-            const [x2, y2] = ring[before];
-            if (y1 > latitude !== y2 > latitude && longitude < ((x2 - x1) * (latitude - y1)) / (y2 - y1) + x1) {
-                inside = !inside;
-            }
-        }
-        return inside;
-    });
-}
-
 /** @param {string} title
  * @param {Line[]} lines */
 function section(title, lines) {
     const rows = lines.slice(0, MOST).map(([what, ...notes]) => element("li", {},
         element("strong", {}, what), ...notes.flatMap((note) => (note ? element("span", {}, note) : []))));
     const more = lines.length - rows.length;
-    return element("section", { className: "others" }, element("h4", {}, title), element("ul", {}, ...rows),
+    return element("section", { className: "others" }, element("h3", {}, title), element("ul", {}, ...rows),
         more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The turbulence tiles on the map. A picture is one raster source of one publication, filter and instant; the next one
 // is loaded unseen and takes the place of the old in one frame, so that the map never blinks and never mixes two.
-import { FIRST_LINE_LAYER } from "./basemap.js";
+import { FIRST_NAME_LAYER } from "./basemap.js";
 import { instantOf } from "./format.js";
 import { answer, limited } from "./server.js";
 
@@ -53,7 +53,6 @@ export class Pictures {
     #waiting = null;
     /** @type {number | null} */
     #timer = null;
-    #hidden = false;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "addProtocol">} library
@@ -73,7 +72,7 @@ export class Pictures {
     /** True until what was asked for last is on the map, whole. A newer publication of the same, which is loaded
      * unseen, keeps nobody waiting: where data comes faster than pictures load there is always one. */
     get isBusy() {
-        return this.#current === null || this.isOther || (!this.#hidden && !this.#map.isSourceLoaded(this.#current.id));
+        return this.#current === null || this.isOther || !this.#map.isSourceLoaded(this.#current.id);
     }
 
     /** True while the map still shows something else than was asked for last. */
@@ -96,15 +95,9 @@ export class Pictures {
     /** True when tiles of what is on the map, or to come, are missing. */
     get failed() { return (this.#next?.failures.size ?? 0) + (this.#current?.failures.size ?? 0) > 0; }
 
-    /** Draws pictures or keeps them ready unseen, while something else has the map.
-     * @param {boolean} hidden */
-    hide(hidden) {
-        this.#hidden = hidden;
-        if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
-    }
-
     /** Takes every picture off the map: what is asked for can't be had, and what is there is something else. */
     clear() {
+        if (!this.#current && !this.#next) return;
         this.#waiting = null;
         this.#remove(this.#next);
         this.#remove(this.#current);
@@ -129,7 +122,7 @@ export class Pictures {
         this.#map.addLayer(
             {
                 id: picture.id, type: "raster", source: picture.id, paint: { "raster-opacity": 0, ...NO_FADE },
-            }, FIRST_LINE_LAYER);
+            }, FIRST_NAME_LAYER);
         if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
         this.#timer ??= setInterval(() => this.#swapWhenLoaded(), LOOK_MILLISECONDS);
         this.#changed();
@@ -163,7 +156,7 @@ export class Pictures {
     /** @param {Picture} picture
      * @param {number} opacity */
     #setOpacity(picture, opacity) {
-        this.#map.setPaintProperty(picture.id, "raster-opacity", this.#hidden ? 0 : opacity);
+        this.#map.setPaintProperty(picture.id, "raster-opacity", opacity);
     }
 
     /** @param {Picture | null} picture */
@@ -182,7 +175,8 @@ export class Pictures {
         const [, number = "", tile = ""] = /^[^:]+:\/\/(\d+)\/(.*)$/.exec(url) ?? [];
         const signal = limited(abort.signal, TILE_TIMEOUT_MILLISECONDS);
         try {
-            const response = await answer(tile, { signal });
+            // By its ETag: a tile that hasn't changed costs no more than a 304.
+            const response = await answer(tile, { signal, cache: "no-cache" });
             const data = await response.arrayBuffer();
             const picture = this.#pictureOf(Number(number));
             picture?.note(response.headers);

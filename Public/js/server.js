@@ -1,6 +1,7 @@
 // @ts-check
 // Requests to Billow. All paths are relative to the page, so that it works behind any prefix.
 
+import { noteAnswer, noteSilence } from "./contact.js";
 import { askForKey, isOurs, keyHeaders } from "./key.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
@@ -76,8 +77,11 @@ export async function answer(url, options = {}) {
         } catch (error) {
             const { name } = /** @type {Error} */ (error);
             if (name === "AbortError") throw error;
-            throw new ServerError(name === "TimeoutError" ? "no answer in time" : "the server can't be reached", 0);
+            const reason = name === "TimeoutError" ? "no answer in time" : "the server can't be reached";
+            if (isOurs(url)) noteSilence(reason);
+            throw new ServerError(reason, 0);
         }
+        if (isOurs(url)) noteAnswer(now());
         if (response.ok) return response;
         const failure = await problem(response);
         if (response.status !== 401 || !isOurs(url) || !(await askForKey(failure.message, sent))) throw failure;

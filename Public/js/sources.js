@@ -16,10 +16,11 @@ const STATES = {
 };
 
 /** Shows `/status`; null where it isn't known yet.
- * @param {Billow.Status | null} server */
-export function showSources(server) {
+ * @param {Billow.Status | null} server
+ * @param {boolean} isLost  whether contact with the server is lost: then it is what was known last */
+export function showSources(server, isLost) {
     const sources = server?.sources ?? [];
-    const rows = sources.map(row);
+    const rows = sources.map((source) => row(source, isLost));
     if (!server) rows.push(element("li", { className: "note" }, "Not known yet"));
     else if (!sources.length) rows.push(
         element("li", { className: "note" }, "None: what is shown was imported or sent in")
@@ -32,18 +33,23 @@ export function showSources(server) {
     }
     for (const label of layers.children) {
         const { value } = /** @type {HTMLInputElement} */ (label.firstChild);
-        const { stale = false, incomplete = false } = server?.layers?.[value] ?? {};
+        const { stale = false, dataTime } = server?.layers?.[value] ?? {};
+        const received = instantOf(dataTime);
+        const words = !stale ? "" : received === null ? "no data" : `${age(now() - received)} old`;
         label.toggleAttribute("data-stale", stale);
-        /** @type {HTMLElement} */ (label).title = stale ? "Stale: every source of it is silent"
-            : incomplete ? "Incomplete: some data of it is missing" : "";
+        const note = /** @type {HTMLElement} */ (label.querySelector("small"));
+        if (note.textContent !== words) note.textContent = words;
     }
 }
 
-/** @param {Billow.SourceStatus} source */
-function row(source) {
-    const [level, words] = stateOf(source);
+/** @param {Billow.SourceStatus} source
+ * @param {boolean} isLost */
+function row(source, isLost) {
+    const [known, words] = stateOf(source);
     const received = instantOf(source.lastSuccess);
     const next = instantOf(source.nextAttempt);
+    const level = isLost ? "wait" : known;
+    const told = received === null ? words : `${words}, ${age(now() - received)}`;
     const details = [
         source.kind, received !== null && `last success ${dateTime(received)}`,
         next !== null && `next attempt ${dateTime(next)}`,
@@ -54,16 +60,24 @@ function row(source) {
     return element("li", { "data-level": level, title: details },
         element("span", { className: "dot", "aria-hidden": "true" }),
         element("span", { className: "name" }, source.id),
-        element("span", { className: "words" }, received === null ? words : `${words}, ${age(now() - received)}`));
+        element("span", { className: "words" }, isLost ? `not known now; last: ${told}` : told));
 }
 
-/** How bad it is, and what it does.
+/** How bad it is, and what it does. A source grows old by this page's clock too, between two looks at the server.
  * @param {Billow.SourceStatus} source
  * @returns {[level: string, words: string]} */
 export function stateOf(source) {
     const known = STATES[source.state] ?? ["wait", source.state];
     if (known[0] !== "good") return known;
     if (source.disabled) return ["warn", `without ${Object.keys(source.disabled).sort().join(", ")}`];
-    if (!source.stale) return known;
-    return ["warn", source.lastSuccess ? "silent" : "nothing yet"];
+    if (source.stale) return ["warn", source.lastSuccess ? "silent" : "nothing yet"];
+    const received = instantOf(source.lastSuccess);
+    return received !== null && now() - received > quietMilliseconds(source) ? ["warn", "late"] : known;
+}
+
+/** For how long a source may say nothing: thrice its update frequency, and five minutes at least.
+ * @param {Billow.SourceStatus} source */
+function quietMilliseconds({ update }) {
+    const [, hours = 0, minutes = 0, seconds = 0] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?$/.exec(update ?? "") ?? [];
+    return Math.max(300_000, 3_000 * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)));
 }

@@ -1,8 +1,11 @@
 // @ts-check
 // How much the picture can be trusted, in words: the line at the top and the banners under it.
+import { contact } from "./contact.js";
 import { byId, element } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
+import { momentOf } from "./moment.js";
 import { clockDifference, now } from "./server.js";
+import { LAYERS } from "./datasets.js";
 import { layerName, leftOut, summary } from "./view.js";
 
 /** The server makes a publication each minute and is asked four times in one; thrice that is not chance. */
@@ -11,33 +14,25 @@ const LOST_CONTACT_MILLISECONDS = 40_000;
 const CLOCKS_APART_MILLISECONDS = 120_000;
 const LEVELS = ["good", "wait", "past", "warn", "bad"];
 
-/** What is known of the picture on the map.
- * @typedef {{
- *     request: { subject: string, key: string, asOf: number | null }, frameTime: number | null, simulated: boolean,
- *     incomplete: boolean, failures: Map<string, string>,
- * }} ShownPicture */
-
 /** What a page knows about its picture; viewer.js fills it in.
  * @typedef {{
  *     view: Billow.View,
  *     billow: Billow.Publication | null,
  *     server: Billow.Status | null,
- *     contact: number | null,
- *     contactProblem: string | null,
+ *     contact: { since: number | null, problem: string | null },
+ *     extent: (number | null)[] | null,
  *     problems: Map<string, string>,
- *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOther: boolean },
- *     frame: Billow.Frame | null,
- * }} Knowledge
+ * } & import("./moment.js").OnMap} Knowledge
  *
  * `billow` is the member of the TileJSON, `server` is `/status`. `contact` is when the server last answered, by its
- * clock, and `contactProblem` why it does not. `problems` are what else failed: subject → words. `frame` is what the
- * timeline shows, or null where it isn't in use. */
+ * clock, and why it does not. `extent` is from when to when there are pictures. `problems` are what else failed:
+ * subject → words. */
 
 /** @param {Billow.View} view
  * @returns {Knowledge} */
 export function emptyKnowledge(view) {
     return {
-        view, billow: null, server: null, contact: null, contactProblem: null, problems: new Map(),
+        view, billow: null, server: null, contact, extent: null, problems: new Map(),
         pictures: { current: null, next: null, isOther: false }, frame: null,
     };
 }
@@ -63,7 +58,6 @@ export class StatusBar {
         }
         for (const [key, { level, text }] of wanted) this.#show(key, level, text);
         const order = [...wanted.keys()].flatMap((key) => this.#banners.get(key) ?? []);
-        // Moving an element reads it out again, so only where the order differs.
         if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
         const state = stateOf(knowledge, wanted);
         const root = byId("state");
@@ -84,7 +78,8 @@ export class StatusBar {
         let banner = this.#banners.get(key);
         if (!banner) {
             // Ages in a banner tick; only its appearance is worth interrupting a screen reader for.
-            banner = element("div", { className: "banner", role: level === "bad" ? "alert" : "status" }, element("p"));
+            banner = element("div", { className: "banner" }, element("p"));
+            setText(byId("said"), text);
             if (key === "past") banner.append(
                 element("button", { type: "button", onclick: this.#backToLive }, "Back to live")
             );
@@ -124,27 +119,28 @@ export function banners(knowledge) {
     say("stale", "warn", staleData(knowledge));
     say("incomplete", "warn", incompleteData(knowledge));
     say("sources", "warn", brokenSources(knowledge.server));
-    const past = pastTime(knowledge);
+    const { time, isLive, isForecast, isPlaying } = momentOf(knowledge);
     // Said once it stands still: while it plays, the line at the top and the timeline say it.
-    say("past", "past", past !== null && !knowledge.frame?.playing && (past > now()
-        ? `Forecast for ${dateTime(past)}, in ${age(past - now())}. Not live.`
-        : `Past picture: ${dateTime(past)}, ${age(now() - past)} ago. Not live.`));
+    say("past", "past", time !== null && !isLive && !isPlaying && (isForecast
+        ? `Forecast for ${dateTime(time)}, in ${age(time - now())}. Not live.${withoutForecast(view)}`
+        : `Past picture: ${dateTime(time)}, ${age(now() - time)} ago. Not live.`));
     say("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
         && `This device's clock and the server's are ${age(clockDifference())} apart. Ages are by the server's.`);
     return found;
 }
 
-/** The instant on the map where that isn't the live one, else null.
- * @param {Knowledge} knowledge */
-function pastTime({ view, frame }) {
-    return frame ? (frame.live ? null : frame.time) : view.time;
+/** Names the layers that have nothing of a time to come: their absence is not smooth air.
+ * @param {Billow.View} view */
+function withoutForecast({ layers }) {
+    const observed = LAYERS.filter(({ id, shape }) => layers.includes(id) && !["areas", "field"].includes(shape));
+    return observed.length ? ` Nothing is observed then yet: ${observed.map(({ name }) => name).join(", ")}.` : "";
 }
 
 /** @param {Knowledge} knowledge */
-function lostContact({ contact, contactProblem, view }) {
+function lostContact({ contact: { since: contact, problem }, view }) {
     const silent = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
-    if (!contactProblem && !silent) return null;
-    const reason = contactProblem ?? "no answer";
+    if (!problem && !silent) return null;
+    const reason = problem ?? "no answer";
     if (contact === null) return `No answer from the server yet: ${reason}.`;
     const since = `No contact with the server since ${near(contact, now())} (${age(now() - contact)}): ${reason}.`;
     return view.time === null ? `${since} The map does not get newer.` : since;
@@ -159,10 +155,11 @@ function missingTiles({ current, next }) {
 }
 
 /** @param {Knowledge} knowledge */
-function staleData({ billow, pictures, server, view }) {
+function staleData(knowledge) {
+    const { billow, server, view } = knowledge;
     if (!billow) return null;
-    const shown = pictureTime(pictures);
-    if (view.time === null && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
+    const { time: shown, isLive } = momentOf(knowledge);
+    if (isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
         return `The picture is ${age(now() - shown)} old and has not been renewed.`;
     }
     if (billow.unknown) return "The server does not say how old its data is.";
@@ -188,12 +185,15 @@ function staleData({ billow, pictures, server, view }) {
 
 /** What the log does not hold looks like smooth air, in the live picture, at an instant and in the timeline alike.
  * @param {Knowledge} knowledge */
-function incompleteData({ billow, pictures, frame }) {
-    const incomplete = frame ? frame.incomplete : billow?.incomplete || pictures.current?.incomplete;
+function incompleteData(knowledge) {
+    const { billow, frame } = knowledge;
+    const { incomplete, time, isPlaying } = momentOf(knowledge);
     // While it plays, the timeline says it at each frame.
-    if (!incomplete || frame?.playing) return null;
+    if (!(incomplete || (!frame && billow?.incomplete)) || isPlaying) return null;
     const since = instantOf(billow?.completeSince);
-    const words = since === null ? "" : ` The log is complete since ${near(since, now())}.`;
+    const isBefore = since !== null && time !== null && time < since;
+    const words = since === null ? "" : ` The log is complete since ${near(since, now())}${
+        isBefore ? "; of this instant little or nothing is stored" : ""}.`;
     return `INCOMPLETE: some data of this picture is missing. An empty map is not a smooth one.${words}`;
 }
 
@@ -209,34 +209,26 @@ function brokenSources(server) {
     return `Can't be reached: ${words.join("; ")}.`;
 }
 
-/** The instant of the picture on the map, or null where there is none.
- * @param {Knowledge["pictures"]} pictures */
-function pictureTime(pictures) {
-    const picture = pictures.current;
-    return picture ? picture.frameTime ?? picture.request.asOf : null;
-}
-
 /** The word at the top, and how bad it is.
  * @param {Knowledge} knowledge
  * @param {Map<string, { level: string }>} wanted */
-export function stateOf({ view, pictures, frame }, wanted) {
+export function stateOf(knowledge, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Trouble" };
-    if (!pictures.current || pictures.isOther) return { level: "wait", text: "Loading…" };
-    if (frame?.playing) return { level: "past", text: "Playing" };
-    if (frame && !frame.live) return { level: "past", text: "Past" };
-    if (worst >= LEVELS.indexOf("warn")) return {
-        level: "warn", text: view.time === null ? "Live, with a warning" : "Past"
-    };
-    return view.time === null ? { level: "good", text: "Live" } : { level: "past", text: "Past" };
+    const { isLive, isForecast, isPlaying, isBehind } = momentOf(knowledge);
+    if (isPlaying) return { level: "past", text: "Playing" };
+    if (isBehind) return { level: "wait", text: "Loading…" };
+    const hasWarning = worst >= LEVELS.indexOf("warn");
+    if (!isLive) return { level: hasWarning ? "warn" : "past", text: isForecast ? "Forecast" : "Past" };
+    return hasWarning ? { level: "warn", text: "Live, with a warning" } : { level: "good", text: "Live" };
 }
 
 /** @param {Knowledge} knowledge */
-function timesOf({ billow, pictures, frame }) {
+function timesOf(knowledge) {
     const parts = [];
-    const shown = frame ? frame.time : pictureTime(pictures);
-    if (shown !== null) parts.push(`Picture ${near(shown, now())}`);
-    const received = instantOf(billow?.dataTime);
-    if (received !== null) parts.push(`data received ${age(now() - received)} ago`);
+    const { time } = momentOf(knowledge);
+    if (time !== null) parts.push(`Picture ${near(time, now())}`);
+    const received = instantOf(knowledge.billow?.dataTime);
+    if (received !== null) parts.push(`data ${age(now() - received)} old`);
     return parts.join(" · ");
 }

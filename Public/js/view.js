@@ -4,7 +4,10 @@
 //   hours        how far back the picture looks
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
 //   minSeverity  0 to 4
+//   severities   some of 0 to 4 alone, in rising order, or null where minSeverity counts
 //   time         an instant, or null for live
+//   style        the id of one of the server's styles, or null for the one of the reader's scheme
+//   route, level  waypoints with blanks between them, and the planned altitude in feet; null is none
 //   zoom, longitude, latitude
 import { LAYERS } from "./datasets.js";
 import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
@@ -12,11 +15,14 @@ import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
+/** By their shapes, the lowest first: an area's tint and hatch never lie over a cell. */
+const SHAPES = ["field", "areas", "polygons", "cells", "tracks", "aircraft", "reports"];
 /** @type {Billow.View} */
 const DEFAULT = {
-    layers: LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id),
-    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null,
-    zoom: 3.6, longitude: -96, latitude: 39,
+    layers: inOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)),
+    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
+    time: null, style: null, route: null, level: null,
+    zoom: 4, longitude: -96, latitude: 39,
 };
 
 /** Reads a hash. What can't be read keeps its default and is named in `problems`: a link must not quietly show another
@@ -66,9 +72,29 @@ export function parseHash(hash) {
         view.minSeverity = Number(text);
         return true;
     });
+    take("severities", "some of 0 to 4, such as 1,3", (text) => {
+        if (!/^[0-4](,[0-4]){0,4}$/.test(text)) return false;
+        Object.assign(view, severitiesOf(text.split(",").map(Number)));
+        return true;
+    });
     take("time", "an instant such as 20260721T200000Z", (text) => {
         view.time = fromCompact(text);
         return view.time !== null;
+    });
+    take("style", "the id of a style, such as night", (text) => {
+        if (!/^[a-z0-9-]{1,40}$/.test(text)) return false;
+        view.style = text;
+        return true;
+    });
+    take("route", "waypoints with blanks between them", (text) => {
+        if (!/^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(text)) return false;
+        view.route = text;
+        return true;
+    });
+    take("level", "a flight level such as 370", (text) => {
+        if (!/^\d{2,3}$/.test(text) || Number(text) * 100 > CEILING_FEET) return false;
+        view.level = Math.round(Number(text) / 10) * 1000;
+        return true;
     });
     take("map", "zoom/latitude/longitude", (text) => {
         const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
@@ -82,7 +108,8 @@ export function parseHash(hash) {
 /** Some layers in the order of drawing, each once.
  * @param {string[]} wanted */
 export function inOrder(wanted) {
-    return LAYERS.map(({ id }) => id).filter((id) => wanted.includes(id));
+    const known = LAYERS.filter(({ id }) => wanted.includes(id));
+    return known.sort((a, b) => SHAPES.indexOf(a.shape) - SHAPES.indexOf(b.shape)).map(({ id }) => id);
 }
 
 /** The short name of a layer.
@@ -99,7 +126,11 @@ export function formatHash(view) {
     if (view.hours !== DEFAULT.hours) parts.push(`hours=${view.hours}`);
     if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
-    if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
+    if (view.severities) parts.push(`severities=${view.severities.join()}`);
+    else if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
+    if (view.route !== null) parts.push(`route=${view.route.replaceAll(" ", "+")}`);
+    if (view.level !== null) parts.push(`level=${view.level / 100}`);
+    if (view.style !== null) parts.push(`style=${view.style}`);
     if (view.time !== null) parts.push(`time=${compact(view.time)}`);
     return `#${parts.join("&")}`;
 }
@@ -110,9 +141,30 @@ export function filters(view) {
     const parameters = new URLSearchParams({ hours: String(view.hours) });
     if (view.minAltitude !== null) parameters.set("minAltitude", String(view.minAltitude));
     if (view.maxAltitude !== null) parameters.set("maxAltitude", String(view.maxAltitude));
-    if (view.minSeverity > 0) parameters.set("minSeverity", String(view.minSeverity));
+    if (view.severities) parameters.set("severity", view.severities.join());
+    else if (view.minSeverity > 0) parameters.set("minSeverity", String(view.minSeverity));
     return parameters;
 }
+
+/** Some severities as a view has them: as the least one where they are it and all worse ones.
+ * @param {number[]} wanted
+ * @returns {Pick<Billow.View, "minSeverity" | "severities">} */
+export function severitiesOf(wanted) {
+    const severities = [...new Set(wanted)].sort((a, b) => a - b);
+    const minSeverity = severities[0] ?? 0;
+    const isOpen = severities.length === 0 || severities.length === SEVERITIES.length - minSeverity;
+    return { minSeverity, severities: isOpen ? null : severities };
+}
+
+/** Whether a view shows a severity.
+ * @param {Billow.View} view
+ * @param {number} severity */
+export const shows = ({ severities, minSeverity }, severity) =>
+    severities ? severities.includes(severity) : severity >= minSeverity;
+
+/** @param {Billow.View} view */
+const severitiesText = ({ severities, minSeverity }) => (
+    severities ? severities.map((severity) => SEVERITIES[severity]).join(" and ") : severityText(minSeverity));
 
 /** @param {number} minSeverity */
 export function severityText(minSeverity) {
@@ -127,7 +179,7 @@ export function summary(view) {
         view.time === null ? "Live" : dateTime(view.time), hoursText(view.hours),
         bandText(
             view.minAltitude, view.maxAltitude,
-        ), severityText(view.minSeverity), view.layers.map(layerName).join(", "),
+        ), severitiesText(view), view.layers.map(layerName).join(", "),
     ].join(" · ");
 }
 
@@ -138,6 +190,6 @@ export function leftOut(view) {
     if (view.minAltitude !== null || view.maxAltitude !== null) {
         parts.push(bandText(view.minAltitude, view.maxAltitude));
     }
-    if (view.minSeverity > 0) parts.push(severityText(view.minSeverity));
+    if (view.minSeverity > 0 || view.severities) parts.push(severitiesText(view));
     return parts.length ? `Only ${parts.join(", ")}` : null;
 }

@@ -101,6 +101,12 @@ export class TimelinePlayer extends TimelinePart {
     get times() { return this.#frames.map((frame) => frame.time); }
     /** The instant of the frame on the map; null before the first. Read only: see `goTo`. */
     get currentTime() { return this.#shown?.frame.time ?? null; }
+    /** The frame on the map, which is not the wanted one while that one's tiles load; null before the first. */
+    get shown() {
+        if (!this.#shown) return null;
+        const { time, live, forecast, incomplete } = this.#shown.frame;
+        return { time, live, forecast, incomplete, ready: this.#shown.frame.url === this.#wanted?.url };
+    }
     get isPlaying() { return this.clock.isPlaying; }
     get speed() { return this.clock.speed; }
     set speed(speed) { this.clock.speed = speed; }
@@ -237,6 +243,9 @@ export class TimelinePlayer extends TimelinePart {
             incomplete: frame.incomplete === true, live: place === last,
         }));
         const urls = new Set(this.#frames.map(({ url }) => url));
+        // The same picture may be known better now: no longer the live one, say.
+        const same = this.#frames.find(({ url }) => url === this.#shown?.frame.url);
+        if (this.#shown && same) this.#shown.frame = same;
         for (const [url, slot] of this.#slots) {
             // What is on the map stays there until something takes its place. What failed is tried again.
             if ((!urls.has(url) || this.#hasFailed(url)) && slot !== this.#shown?.slot) this.#drop(url);

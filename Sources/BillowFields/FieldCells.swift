@@ -37,6 +37,38 @@ package final class GridCells: Sendable {
         }
         cells = known.map { Cell(uncheckedDense: $0) }
     }
+
+    /// The largest value of a plane in each of `cells`; `FieldPlane.missing` where none of its points has one.
+    ///
+    /// - Precondition: the plane is of the grid.
+    /// - Complexity: O(points)
+    package func largest(of plane: FieldPlane) -> [UInt8] {
+        precondition(plane.values.count == places.count, "a plane of another grid")
+        // One more than the value, so that a missing one is the smallest of all.
+        var largest = [UInt8](repeating: 0, count: cells.count)
+        largest.withUnsafeMutableBufferPointer { largest in
+            plane.values.withUnsafeBufferPointer { values in
+                places.withUnsafeBufferPointer { places in
+                    for point in values.indices {
+                        let place = Int(places[point])
+                        largest[place] = max(largest[place], values[point] &+ 1)
+                    }
+                }
+            }
+        }
+        return largest.map { $0 &- 1 }
+    }
+
+    /// Where a cell is in `cells`; nil where the grid has no point in it.
+    /// - Complexity: O(log n)
+    package func place(of cell: Cell) -> Int? {
+        var (low, high) = (0, cells.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if cells[middle].dense < cell.dense { low = middle + 1 } else { high = middle }
+        }
+        return low < cells.count && cells[low] == cell ? low : nil
+    }
 }
 
 /// The values of a plane by H3 cell: the largest and the mean of the points in each.

@@ -46,7 +46,8 @@ package struct FieldIndex: Sendable, Hashable {
             self.sources = sources
         }
 
-        fileprivate func takes(_ frame: FieldFrame) -> Bool {
+        /// Whether it takes a field at all.
+        package func takes(_ frame: FieldFrame) -> Bool {
             (product.map { $0 == frame.identity.product } ?? true) && (run.map { $0 == frame.identity.run } ?? true)
                 && (sources.map { $0.contains(frame.source) } ?? true)
         }
@@ -139,6 +140,12 @@ package struct FieldIndex: Sendable, Hashable {
         return rest
     }
 
+    /// Those about an instant of an interval, rising.
+    func frames(from start: Instant, through end: Instant) -> ArraySlice<FieldFrame> {
+        let first = firstIndex(from: start)
+        return frames[first..<max(first, firstIndex(from: end.advanced(by: 1)))]
+    }
+
     /// Those whose valid time is near enough for any product.
     private func indices(around instant: Instant) -> Range<Int> {
         let first = firstIndex(from: instant.advanced(by: -Self.farthest.upperBound))
@@ -160,7 +167,8 @@ package struct FieldIndex: Sendable, Hashable {
 }
 
 extension FieldFrame {
-    fileprivate func isBetter(than other: FieldFrame, at instant: Instant) -> Bool {
+    /// Whether pictures of an instant show it rather than another one.
+    func isBetter(than other: FieldFrame, at instant: Instant) -> Bool {
         if identity.product != other.identity.product { return identity.product == .nowcast }
         let distance = abs(instant.seconds - identity.validTime.seconds)
         let otherDistance = abs(instant.seconds - other.identity.validTime.seconds)

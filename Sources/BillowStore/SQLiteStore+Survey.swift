@@ -17,13 +17,13 @@ extension SQLiteStore {
         }
         try await survey(.accessKey) { () async throws(StoreError) in _ = try await accessKeys() }
         try await survey(.followedFlight) { () async throws(StoreError) in _ = try await followedFlights() }
-        try await surveyRows(.sourceControl, Query.sourceControls, Self.controlValue)
-        try await surveyRows(.cursor, Query.everyCursor) { try Self.pair($0, CursorColumn.piece, .value) }
-        try await surveyRows(.sourceValue, Query.everySourceValue) { try Self.pair($0, SourceValueColumn.name, .value) }
-        try await surveyRows(.reporter, Query.everyReporter) { _ in }
-        try await surveyRows(.reporterSource, Query.everyReporterSource) { _ in }
-        // Nothing else can be decoded without them.
-        let names = SourceNames(try await sources())
+        try await surveyRows(.sourceControl, Query.sourceControls) { row, _ in try Self.controlValue(row) }
+        try await surveyRows(.cursor, Query.everyCursor) { row, _ in try Self.pair(row, CursorColumn.piece, .value) }
+        try await surveyRows(.sourceValue, Query.everySourceValue) { row, _ in
+            try Self.pair(row, SourceValueColumn.name, .value)
+        }
+        try await surveyRows(.reporter, Query.everyReporter) { _, _ in }
+        try await surveyRows(.reporterSource, Query.everyReporterSource) { _, _ in }
         try await survey(.observation) { () async throws(StoreError) in try await surveyObservations(rest) }
         try await survey(.packedPart) { () async throws(StoreError) in
             for part in try await packedParts() {
@@ -32,15 +32,15 @@ extension SQLiteStore {
             }
         }
         // Every version: rows that were closed long ago are read too. Then the rows around pages that can't be read.
-        try await surveyRows(.pilotReport, Query.everyReport) { try PilotReport($0, names) }
+        try await surveyRows(.pilotReport, Query.everyReport) { try PilotReport($0, $1) }
         try await survey(.pilotReport) { () async throws(StoreError) in
             _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
         }
-        try await surveyRows(.area, Query.everyArea) { try StoredArea($0, names) }
+        try await surveyRows(.area, Query.everyArea) { try StoredArea($0, $1) }
         try await survey(.area) { () async throws(StoreError) in
             _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
         }
-        try await surveyRows(.position, Query.everyPosition) { try AircraftPosition($0, names) }
+        try await surveyRows(.position, Query.everyPosition) { try AircraftPosition($0, $1) }
         try await survey(.position) { () async throws(StoreError) in try await surveyPositions(rest) }
         try await survey(.fieldLevel) { () async throws(StoreError) in
             try await surveyFields { () async throws(StoreError) in try await pause(rest) }
@@ -55,21 +55,24 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes each row of a table, up to a page that can't be read.
+    /// Decodes each row of a table, up to a page that can't be read. The names of the sources are of the same
+    /// transaction: a survey goes on for long, and sources come meanwhile.
     private func surveyRows<Row>(
-        _ table: StoredTable, _ query: String, _ decode: @escaping @Sendable (Columns) throws -> Row
+        _ table: StoredTable, _ query: String, _ decode: @escaping @Sendable (Columns, SourceNames) throws -> Row
     ) async throws(StoreError) {
         try await reading { [register] db in
-            do { try RawStatement(db, query).forEachReadable(register, decode) { _ in } } catch let error
-                as DatabaseError where error.isPageDamage && !table.isReadAround
-            { register.note(unreadable: table, error.description) } catch let error
-                as DatabaseError where error.isPageDamage
-            {}
+            let names = try SourceNames(db)
+            let statement = try RawStatement(db, query)
+            do {
+                try statement.forEachReadable(register, { try decode($0, names) }) { _ in }
+            } catch let error as DatabaseError where error.isPageDamage {
+                if !table.isReadAround { register.note(unreadable: table, error.description) }
+            }
         }
     }
 
     private func surveyObservations(_ rest: Duration) async throws(StoreError) {
-        try await surveyRows(.observation, Query.rowsOfNoTime, ObservationRow.init)
+        try await surveyRows(.observation, Query.rowsOfNoTime) { row, _ in try ObservationRow(row) }
         var first = Self.keys.lowerBound
         // Years may lie between two rows.
         while let found = try await firstKey(from: first) {

@@ -90,7 +90,7 @@ struct ReportMark: Sendable, Hashable {
 /// Altitudes as pilots write them.
 package enum FlightLevelText {
     /// `FL380` from 18,000 feet on, else `9,000 ft`; rounded to hundreds.
-    static func of(_ feet: Int) -> String {
+    package static func of(_ feet: Int) -> String {
         let hundreds = (feet + 50) / 100
         if hundreds >= 180 { return "FL\(hundreds)" }
         let (thousands, rest) = (hundreds / 10, hundreds % 10)

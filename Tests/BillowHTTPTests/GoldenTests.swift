@@ -180,6 +180,31 @@ struct GoldenTests {
         }
     }
 
+    @Test(
+        "a profile in time shows the field below the reports, the way flown, and what isn't known",
+        arguments: [true, false])
+    func fieldProfile(isDark: Bool) async throws {
+        try await withWorld { world in
+            for hour in 0...3 {
+                try await world.takeAir(valid: hour * 3_600, levels: Array(stride(from: 24_000, to: 45_000, by: 2_000)))
+                {
+                    column, row, feet in
+                    guard column < 17 else { return FieldPlane.missing }
+                    let (x, y) = (Double(column - hour) - 6, Double(feet - 34_000) / 4_000)
+                    return UInt8(4 + 40 * exp(-(x * x / 6 + y * y)) * Double(10 + row) / 16)
+                }
+            }
+            try await world.take([
+                try observation(cell(-90, 35), altitude: 30, severity: .moderateSevere, at: -60),
+                try observation(cell(-97, 35), altitude: 38, top: 39, severity: .light, at: -60),
+            ])
+            try await expect(
+                "/profiles.png?route=35N100W%2035N082W&speed=380&level=35000&climb=2400&descent=1800&minAltitude=10000"
+                    + "&maxAltitude=48000&width-pixels=700&height-pixels=360" + (isDark ? "&style=night" : ""),
+                is: "profile-field-\(isDark ? "dark" : "light")", in: world)
+        }
+    }
+
     @Test("a contact sheet has the frames of a timeline beside each other")
     func sheet() async throws {
         try await withPictures { world in

@@ -123,7 +123,8 @@ struct ColourDistanceTests {
         "the five severities stay apart, with all cones and without one kind",
         arguments: [
             ("colour-blind", [white, grey, dark], 24, 17), ("high-contrast", [white, grey, dark], 28, 11),
-            ("night", [dark], 16, 7), ("skypath", [white, grey, dark], 13, 6), ("skypath-web", [white, grey], 12, 5),
+            ("day", [white, grey], 22, 6), ("night", [dark], 16, 7), ("skypath", [white, grey, dark], 13, 6),
+            ("skypath-web", [white, grey], 12, 5),
             // Without the patterns, which small cells have no room for.
             ("print", [white, grey], 9, 9),
         ] as [(String, [StraightColour], Double, Double)])

@@ -41,7 +41,7 @@ struct StyleTests {
         let library = try StyleLibrary(folder: stylesFolder)
         #expect(
             library.styles.map(\.id) == [
-                "skypath", "colour-blind", "edr", "high-contrast", "night", "print", "skypath-web",
+                "skypath", "colour-blind", "day", "edr", "high-contrast", "night", "print", "skypath-web",
             ])
         #expect(library["night"]?.theme == .dark)
         #expect(library["nosuch"] == nil)

@@ -585,6 +585,26 @@ struct DamageTests {
         #expect(try await kinds(SQLiteStore.open(path: new)) == [[.observations], [.reports]])
     }
 
+    @Test("a survey finds nothing wrong with the rows of sources that come while it goes on")
+    func surveyBesideNewSources() async throws {
+        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
+        // It rests after each hour of the log.
+        for hour in 0..<8 { _ = try await store.commit(try observation(id: "o\(hour)", at: hour * 7_200)) }
+        async let survey: Void = store.survey(rest: .milliseconds(40))
+        for number in 0..<40 {
+            let name = "late-\(number)"
+            _ = try await store.register(source(name), merge: .keep, simulated: false)
+            _ = try await store.commit(
+                Batch(
+                    source: source(name), positions: [try position("00000\(number % 9 + 1)", at: number, source: name)])
+            )
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        try await survey
+        #expect(store.damage == [])
+    }
+
     @Test("a page of keys that can't be read is said, and ends no survey of what else is damaged")
     func surveyGoesOn() async throws {
         let path = try await makeFile(count: 5)

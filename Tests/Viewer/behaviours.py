@@ -54,6 +54,14 @@ class Viewer:
     def tiles(self):
         return [url for url in self.requests if "/tiles/" in url and ".png" in url]
 
+    def drawn(self):
+        """The instants of the rasters on the map that can be seen, as in their addresses."""
+        return set(self.page.evaluate("""() => {
+            const { layers, sources } = billow.map.getStyle();
+            const seen = layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0);
+            return seen.map(({ source }) => sources[source].tiles[0].match(/(\\/\\w+\\/)\\{z\\}/)[1]);
+        }"""))
+
     def change_answer(self, pattern, change):
         """Answers some requests with what the server says, changed."""
         def answer(route):
@@ -158,6 +166,87 @@ def incomplete_frame(viewer):
     viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data')")
 
 
+def one_time(viewer):
+    """form, timeline, header and address say the same instant, whether it was played, paused, typed or linked"""
+    start = int(time.time()) // 60 * 60 - 3 * 3600
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start))
+    viewer.open(f"#time={stamp}")
+    clock = time.strftime("%H:%MZ", time.gmtime(start))
+    assert viewer.text("#frame-time") == clock, viewer.text("#frame-time")
+    assert viewer.text("#state-text") == "Past"
+    # Live is live, also after the timeline was used from an instant.
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'false'")
+    viewer.page.click("#to-live")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+    viewer.until_shown()
+    assert viewer.text("#frame-time") == "Live" and "time=" not in viewer.hash(), viewer.hash()
+    assert viewer.drawn() == {"/latest/"}, viewer.drawn()
+    assert viewer.page.is_checked("#when input[value=live]")
+    # Paused in the past, the form and the address say so.
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    assert viewer.page.is_checked("#when input[value=past]")
+    shown = viewer.text("#frame-time").rstrip("Z")
+    assert shown in viewer.page.input_value("#instant"), (shown, viewer.page.input_value("#instant"))
+    assert f"T{shown.replace(':', '')}" in viewer.hash(), (shown, viewer.hash())
+    # A link that is opened meanwhile counts, for the map too.
+    viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", stamp)
+    viewer.until("(clock) => document.querySelector('#frame-time').textContent === clock", clock)
+    viewer.until_shown()
+    assert viewer.drawn() == {f"/{stamp}/"}, viewer.drawn()
+    assert viewer.page.input_value("#instant").endswith(clock.rstrip("Z"))
+
+
+def forecast_instant(viewer):
+    """an instant to come is a forecast and names what is not observed yet; one before all data says so too"""
+    ahead = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) + 3600))
+    viewer.open(f"#layers=hexagons,hazards&time={ahead}")
+    assert viewer.text("#state-text") == "Forecast", viewer.text("#state-text")
+    assert "Nothing is observed then yet: Hexagons" in viewer.text("#banners"), viewer.text("#banners")
+    assert "forecast, in" in viewer.text("#frame-age"), viewer.text("#frame-age")
+    before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) - 5 * 86_400))
+    viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", before)
+    viewer.until("document.querySelector('#banners').textContent.includes('little or nothing is stored')")
+
+
+def slow_tiles(viewer):
+    """while the tiles of a frame load, the time shown is that of the pixels shown"""
+    viewer.open()
+    network = viewer.context.new_cdp_session(viewer.page)
+    network.send("Network.enable")
+    throughput = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", {"latency": 4_000, **throughput})
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#frame-next').textContent.startsWith('loading')")
+    for _ in range(6):
+        assert viewer.text("#frame-time") == "Live", viewer.text("#frame-time")
+        assert viewer.text("#state-text") == "Loading…", viewer.text("#state-text")
+        viewer.page.wait_for_timeout(300)
+    network.send("Network.emulateNetworkConditions", {"latency": 0, **throughput})
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    assert viewer.text("#frame-next") == "" and viewer.text("#frame-time") != "Live"
+
+
+def filters_keep_playing(viewer):
+    """another filter or span does not stop the loop"""
+    viewer.open()
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.page.select_option("#severity", "1")
+    viewer.page.select_option("#span", "-1h")
+    viewer.page.wait_for_timeout(1_500)
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+
+
 def toggle_layers(viewer):
     """a layer that is ticked is drawn and stands in the address, and the last one can't be taken off"""
     viewer.open("#layers=hexagons")
@@ -188,7 +277,17 @@ def filters(viewer):
     assert viewer.text("#filtered") == "Only FL030 and above, Moderate or worse"
     wanted = ("hours=4", "minAltitude=3000", "minSeverity=3")
     assert any(all(part in url for part in wanted) for url in viewer.tiles()), viewer.tiles()[-3:]
-    assert viewer.page.locator("#legend li.left-out").count() == 3, viewer.page.inner_html("#legend")
+    assert viewer.page.locator("#legend .left-out").count() == 3, viewer.page.inner_html("#legend")
+    # By the legend any of them can be left out, and comes back.
+    viewer.page.click("#legend button[data-severity='1']")
+    viewer.until("location.hash.includes('severities=1,3,4')")
+    viewer.until_shown()
+    assert viewer.text("#filtered").endswith("Light and Moderate and Moderate-Occasionally Severe")
+    assert any("severity=1%2C3%2C4" in url for url in viewer.tiles()), viewer.tiles()[-1]
+    assert viewer.page.get_attribute("#legend button[data-severity='2']", "aria-pressed") == "false"
+    assert viewer.page.input_value("#severity") == "some"
+    viewer.page.click("#legend button[data-severity='2']")
+    viewer.until("location.hash.includes('severity=1')")
     viewer.page.click("#all-levels")
     viewer.until("!location.hash.includes('min=')")
 
@@ -220,7 +319,10 @@ def typed_instant(viewer):
     viewer.page.check("#when input[value=past]", force=True)
     viewer.until("location.hash.includes('time=')")
     before = viewer.hash()
-    for text, words in (("noon", "Please give a UTC date"), ("2999-01-01 00:00", "still to come")):
+    refused = (
+        ("noon", "Please give a UTC date"), ("2999-01-01 00:00", "still to come"), ("2000-01-01 00:00", "log begins"),
+    )
+    for text, words in refused:
         viewer.page.fill("#instant", text)
         viewer.page.keyboard.press("Enter")
         viewer.until("(words) => document.querySelector('#instant-problem').textContent.includes(words)", words)
@@ -251,6 +353,56 @@ def inspect_place(viewer):
     viewer.until("document.querySelector('#details').hidden")
 
 
+def inspect_beside(viewer):
+    """a click some pixels beside a cell finds the worst one there, and says where it lies and why it is drawn so"""
+    viewer.open("#layers=hexagons&map=4/37/-95")
+    places = viewer.page.evaluate("""async () => {
+        const answer = await fetch("collections/hexagons/items?hours=2&minSeverity=3&bbox=-105,28,-80,46&limit=500");
+        const { features } = await answer.json();
+        return features.map(({ geometry, properties }) => {
+            const { x, y } = billow.map.project(geometry.coordinates[0][0]);
+            return { x, y, severity: properties.severity };
+        });
+    }""")
+    on_map = [place for place in places if 340 < place["x"] < 940 and 60 < place["y"] < 540]
+    assert on_map, f"{len(places)} cells, none of them on the map"
+    names = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"]
+    for place in on_map[:: max(1, len(on_map) // 8)][:8]:
+        viewer.page.mouse.click(place["x"] - 5, place["y"] + 5)
+        viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+        heading = viewer.text("#details-body h3")
+        assert names.index(heading) >= place["severity"], (place, heading)
+        words = viewer.text("#details-body")
+        assert "report" in words and "of the last 2 h" in words, words
+        viewer.page.click("#details-close")
+
+
+def route(viewer):
+    """a route that is typed has its corridor, lists with times and levels, its side view, and stands in the address"""
+    viewer.open()
+    viewer.page.fill("#route-text", "nowhere")
+    viewer.page.click("#route-form .go")
+    assert "two places" in viewer.text("#route-problem")
+    viewer.page.fill("#route-text", "KORD DCT KJFK N0450F370 RNAV9")
+    viewer.page.click("#route-form .go")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD KJFK'")
+    words = viewer.text("#route-body")
+    assert "NM wide" in words and "planned FL370" in words and "Hexagons on the way" in words, words
+    assert viewer.page.locator("#route-body tr.own th").inner_text() == "FL370"
+    assert "RNAV9" in viewer.text("#route-note"), viewer.text("#route-note")
+    viewer.until("document.querySelector('#route-body img.profile').src.startsWith('blob:')")
+    viewer.until("document.querySelector('#route-body img.profile').naturalWidth === 640")
+    assert "route=KORD+KJFK&level=370" in viewer.hash(), viewer.hash()
+    data = viewer.page.get_attribute("#route-body a[download]", "href")
+    assert viewer.page.evaluate("async (url) => (await (await fetch(url)).json()).type", data) == "FeatureCollection"
+    # Who opens the link sees the same.
+    viewer.open("#route=KSEA+KLAX&level=350")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KSEA KLAX'")
+    assert viewer.page.input_value("#route-level") == "FL350"
+    viewer.page.click("#route-clear")
+    viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
+
+
 def lost_contact(viewer):
     """where the server can't be reached any more the page says so, and goes on when it is back"""
     viewer.open()
@@ -258,6 +410,8 @@ def lost_contact(viewer):
     viewer.page.route("**/*", lambda route: route.abort())
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
+    words = viewer.text("#sources")
+    assert "not known now" in words and viewer.page.locator("#sources [data-level=good]").count() == 0, words
     viewer.page.unroute("**/*")
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
@@ -308,6 +462,77 @@ def narrow_screen(viewer):
     viewer.page.wait_for_selector("#settings", state="hidden")
 
 
+LAYOUT_PROBLEMS = """(touch) => {
+    const rect = (node) => node.getBoundingClientRect();
+    const isSeen = (node) => node.checkVisibility({ checkVisibilityCSS: true }) && rect(node).width > 2;
+    const cards = [...document.querySelectorAll(".bar, .settings, .legend, .dock, .banner")].filter(isSeen);
+    const found = [];
+    for (const [index, card] of cards.entries()) {
+        const a = rect(card);
+        if (a.left < 0 || a.top < 0 || a.right > innerWidth || a.bottom > innerHeight) {
+            found.push(`${card.className} is cut off`);
+        }
+        for (const other of cards.slice(index + 1)) {
+            const b = rect(other);
+            if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) {
+                found.push(`${card.className} covers ${other.className}`);
+            }
+        }
+    }
+    const controls = "button, select, summary, a, .chips label, .segments label";
+    for (const control of document.querySelectorAll(controls)) {
+        if (!touch || !isSeen(control) || control.closest(".maplibregl-ctrl-attrib-inner")) continue;
+        const { width, height } = rect(control);
+        if (width < 44 || height < 44) found.push(`${control.id || control.textContent} ${width}x${height}`);
+    }
+    return found;
+}"""
+SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390)]
+
+
+def layouts(viewer):
+    """at every size nothing of the page is cut off, no card covers another, and a finger finds each control"""
+    viewer.open("#map=4/37/-92")
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.until_shown()
+        touch = width <= 900 or height <= 560
+        for _ in range(20):
+            problems = viewer.page.evaluate(LAYOUT_PROBLEMS, touch)
+            if not problems:
+                break
+            # The style sheet is told the cards' heights after they have changed.
+            viewer.page.wait_for_timeout(250)
+        assert not problems, (width, height, problems)
+
+
+def accessible(viewer):
+    """axe finds nothing in any state of the page: live, past, with a card, on a phone with its settings"""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def judge(state):
+        found = Axe().run(viewer.page).response["violations"]
+        assert not found, (state, [(each["id"], each["nodes"][0]["html"][:200]) for each in found])
+
+    viewer.open()
+    judge("live")
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.page.select_option("#severity", "2")
+    viewer.page.focus("#map canvas")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    judge("past, filtered, with a card")
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    judge("phone with a card")
+    viewer.page.keyboard.press("Escape")
+    viewer.page.emulate_media(color_scheme="dark")
+    viewer.page.click("#toggle")
+    viewer.page.wait_for_selector("#settings", state="visible")
+    judge("phone with settings, dark")
+
+
 def status_page(viewer):
     """the status page names the sources, and leads back to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
@@ -315,6 +540,8 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, toggle_layers, filters,
-    incomplete_instant, typed_instant, bad_link, inspect_place, lost_contact, key_entry, narrow_screen, status_page,
+    live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
+    forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant, typed_instant,
+    bad_link, inspect_place, inspect_beside, route, lost_contact, key_entry, narrow_screen, layouts, accessible,
+    status_page,
 ]

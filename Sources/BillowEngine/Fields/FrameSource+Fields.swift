@@ -54,14 +54,19 @@ extension FrameSource {
     /// The values by H3 cell of a resolution 0…5.
     package func cells(of values: FieldValues, resolution: Int, in snapshot: Snapshot) async throws -> FieldCells {
         let key = FieldCaches.PlaneKey(log: snapshot.log, rows: values.levels.map(\.row))
-        let cells = try await fields.cells.value(for: key) { [fields] in
-            let grid = try await fields.grids.value(for: values.grid) { try GridCells(values.grid) }
-            return FieldCells(values.plane, grid)
+        let cells = try await fields.cells.value(for: key) { [self] in
+            FieldCells(values.plane, try await gridCells(values.grid))
         }
         return cells.coarsened(to: resolution)
     }
 
-    private func largest(of key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws
+    /// The H3 cells of a grid's points.
+    func gridCells(_ grid: GridDefinition) async throws -> GridCells {
+        try await fields.grids.value(for: grid) { try GridCells(grid) }
+    }
+
+    /// Reads planes, and takes the largest of them.
+    func largest(of key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws
         -> FieldPlane
     {
         var largest: FieldPlane?

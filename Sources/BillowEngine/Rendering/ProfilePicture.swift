@@ -9,6 +9,8 @@ package import Turbulence
 package struct ProfilePicture {
     package var profile: VerticalProfile
     package var hazards: [RouteHazard]
+    /// Computed turbulence below the reports; nil for none.
+    package var field: FieldLayer?
     package var instant: Instant
     /// Altitude blocks, the lowest first.
     package var rows: Range<Int>
@@ -22,11 +24,13 @@ package struct ProfilePicture {
     package var height: Int
 
     package init(
-        profile: VerticalProfile, hazards: [RouteHazard], instant: Instant, rows: Range<Int>, style: Style,
+        profile: VerticalProfile, hazards: [RouteHazard], field: FieldLayer? = nil, instant: Instant,
+        rows: Range<Int>, style: Style,
         severities: SeveritySet, title: String, caption: [String], width: Int, height: Int
     ) {
         self.profile = profile
         self.hazards = hazards
+        self.field = field
         self.instant = instant
         self.rows = rows
         self.style = style
@@ -38,16 +42,18 @@ package struct ProfilePicture {
     }
 
     private static let margin = (left: 64.0, top: 54.0, right: 16.0, bottom: 36.0)
+    /// A line of words above or below the plot, in pixels.
+    private static let textLine = 18.0
     /// From the picture's edge to title, caption and legend.
-    private static let inset = 8.0
+    static let inset = 8.0
     private static let legendLine = 20.0
-    private static let textSize = 12.0
+    static let textSize = 12.0
     private static let metresPerNauticalMile = 1_852.0
     /// Pixels between labels at least.
     private static let labelSpacing = 70.0
 
     /// Colours of paper, lines and words, on light and on dark.
-    private struct Ink {
+    struct Ink {
         var paper: StraightColour
         var line: StraightColour
         var word: StraightColour
@@ -67,22 +73,27 @@ package struct ProfilePicture {
         canvas.fill([Self.rectangle(0, 0, Double(width), Double(height))], with: ink.paper)
         let legend = try legendLines(text)
         let plot = Plot(
-            left: Self.margin.left, top: Self.margin.top, right: Double(width) - Self.margin.right,
-            bottom: Double(height) - Self.margin.bottom - Double(legend.count) * Self.legendLine,
+            left: Self.margin.left, top: Self.margin.top + (field == nil ? 0 : Self.textLine),
+            right: Double(width) - Self.margin.right,
+            bottom: Double(height) - Self.margin.bottom - Double(legend.count) * Self.legendLine
+                - (hasTimes ? Self.textLine : 0),
             length: profile.length,
             rows: rows)
         drawGrid(plot, on: &canvas, ink)
+        drawField(plot, on: &canvas)
         drawCells(plot, on: &canvas)
+        drawWay(plot, on: &canvas)
         let captions = drawHazards(plot, on: &canvas)
         try drawCaptions(captions, on: &canvas, text, ink)
         try drawLabels(plot, on: &canvas, text, ink)
         try drawHeader(on: &canvas, text, ink)
+        try drawAnswer(on: &canvas, text, ink)
         try drawLegend(legend, on: &canvas, text, ink)
         return try canvas.png()
     }
 
     /// Where distance and altitude are, in pixels.
-    private struct Plot {
+    struct Plot {
         var left: Double
         var top: Double
         var right: Double
@@ -115,6 +126,7 @@ package struct ProfilePicture {
                         plot.x(metres: Double(column) * profile.stretch), plot.y(block: block + 1),
                         plot.x(metres: right), plot.y(block: block))
                     fill(cells, severity, on: &canvas)
+                    if field != nil { outline(cells, on: &canvas) }
                 }
                 column = end
             }
@@ -182,7 +194,7 @@ package struct ProfilePicture {
         }
     }
 
-    private func fill(_ ring: [Point], _ severity: Severity, on canvas: inout Canvas) {
+    func fill(_ ring: [Point], _ severity: Severity, on canvas: inout Canvas) {
         canvas.fill([ring], with: style[severity].fill.colour)
         guard let pattern = style[severity].pattern else { return }
         let placed = PlacedPattern(pattern.pattern(scale: 1), originX: 0, originY: 0)
@@ -235,6 +247,12 @@ package struct ProfilePicture {
             let centre = plot.x(metres: miles * Self.metresPerNauticalMile)
             let left = min(max(centre - width / 2, 2), Double(self.width) - width - 2)
             try text.draw(label, at: Point(x: left, y: plot.bottom + 20), size: size, colour: ink.word, on: &canvas)
+            guard hasTimes, let flight = field?.profile.flight else { continue }
+            let clock = FieldProfile.clock(flight.time(at: miles * Self.metresPerNauticalMile)) + "Z"
+            let start = centre - (try text.width(of: clock, size: size)) / 2
+            try text.draw(
+                clock, at: Point(x: max(start, 2), y: plot.bottom + 20 + Self.textLine), size: size, colour: ink.word,
+                on: &canvas)
         }
     }
 
@@ -247,14 +265,14 @@ package struct ProfilePicture {
         if title != self.title { title += "…" }
         try text.draw(title, at: Point(x: Self.inset, y: 22), size: titleSize, colour: ink.word, on: &canvas)
         let bold = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
-        let caption = caption.joined(separator: " · ")
+        let caption = (caption + fieldCaption).joined(separator: " · ")
         let width = try bold.width(of: caption, size: Self.textSize)
         let size = max(Self.textSize * min(1, room / width), TextRenderer.sizes.lowerBound)
         try bold.draw(caption, at: Point(x: Self.inset, y: 42), size: size, colour: ink.word, on: &canvas)
     }
 
     private struct LegendEntry {
-        var severity: Severity
+        var sign: Sign
         /// Pixels.
         var left: Double
     }
@@ -263,13 +281,13 @@ package struct ProfilePicture {
     private func legendLines(_ text: TextRenderer) throws -> [[LegendEntry]] {
         var lines: [[LegendEntry]] = []
         var left = Double.infinity
-        for severity in Severity.allCases where severities.contains(severity) {
-            let width = try text.width(of: severity.label, size: Self.textSize) + Self.swatch + 20
+        for sign in Severity.allCases.filter(severities.contains).map(Sign.severity) + fieldSigns {
+            let width = try text.width(of: sign.label, size: Self.textSize) + Self.swatch + 20
             if left + width > Double(self.width) {
                 lines.append([])
                 left = Self.inset
             }
-            lines[lines.count - 1].append(LegendEntry(severity: severity, left: left))
+            lines[lines.count - 1].append(LegendEntry(sign: sign, left: left))
             left += width
         }
         return lines
@@ -288,15 +306,15 @@ package struct ProfilePicture {
                 canvas.fill([Self.rectangle(left, top, left + 18, top + 13)], with: ink.line)
                 let inside = Self.rectangle(left + 1, top + 1, left + 17, top + 12)
                 canvas.fill([inside], with: ink.paper)
-                fill(inside, entry.severity, on: &canvas)
+                fill(inside, entry.sign, on: &canvas)
                 try text.draw(
-                    entry.severity.label, at: Point(x: left + Self.swatch, y: baseline), size: Self.textSize,
+                    entry.sign.label, at: Point(x: left + Self.swatch, y: baseline), size: Self.textSize,
                     colour: ink.word, on: &canvas)
             }
         }
     }
 
-    private static func rectangle(_ left: Double, _ top: Double, _ right: Double, _ bottom: Double) -> [Point] {
+    static func rectangle(_ left: Double, _ top: Double, _ right: Double, _ bottom: Double) -> [Point] {
         [Point(x: left, y: top), Point(x: right, y: top), Point(x: right, y: bottom), Point(x: left, y: bottom)]
     }
 }

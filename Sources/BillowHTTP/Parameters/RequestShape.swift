@@ -26,12 +26,17 @@ package struct ShapeBody: Decodable, Sendable {
     var simplify: Bool?
     var speed: Double?
     package var departure: String?
+    /// Feet, and feet a minute.
+    var level: Double?
+    var climb: Double?
+    var descent: Double?
 
     /// Bytes that a body may have: 250 positions take some ten thousand.
     package static let longest = 256 << 10
 
     private enum Keys: String, CodingKey {
-        case type, coordinates, geometry, polygon, route, width, tolerance, simplify, speed, departure
+        case type, coordinates, geometry, polygon, route, width, tolerance, simplify, speed, departure, level, climb,
+            descent
     }
 
     package init(from decoder: any Decoder) throws {
@@ -41,6 +46,9 @@ package struct ShapeBody: Decodable, Sendable {
         simplify = try members.decodeIfPresent(Bool.self, forKey: .simplify)
         speed = try members.decodeIfPresent(Double.self, forKey: .speed)
         departure = try members.decodeIfPresent(String.self, forKey: .departure)
+        level = try members.decodeIfPresent(Double.self, forKey: .level)
+        climb = try members.decodeIfPresent(Double.self, forKey: .climb)
+        descent = try members.decodeIfPresent(Double.self, forKey: .descent)
         if members.contains(.route) {
             if let text = try? members.decode(String.self, forKey: .route) {
                 route = text.split(whereSeparator: \.isWhitespace).map(String.init)

@@ -1,15 +1,29 @@
+package import BillowAreas
 import BillowEngine
 package import Geometry
 package import Turbulence
 
-/// Routes of requests.
+/// Routes of requests, and flights along them.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `route`, `coords` | waypoints, `LINESTRING(…)` | | one is required |
+/// | `width` | nautical miles, edge to edge | 1…250 | the route's own |
+/// | `corridor-width`, `width-units` | the same in `NM`, `nmi`, `km`, `m`, `mi` | | |
+/// | `speed` | ground speed in knots | 1…2000 | none: no times |
+/// | `departure` | instant | | the answer's instant |
+/// | `level` | planned level in feet | 0…60000 | none |
+/// | `climb`, `descent` | feet a minute; need `speed` and `level` | 100…10000 | at its level from start to end |
 package struct RouteReader: Sendable {
     private let airports: AirportTable
 
     package static let names: Set<String> = [
-        "coords", "route", "width", "corridor-width", "width-units", "speed", "departure",
+        "coords", "route", "width", "corridor-width", "width-units", "speed", "departure", "level", "climb",
+        "descent",
     ]
     private static let speeds = 1.0...2_000.0
+    private static let levels = 0.0...60_000.0
+    private static let rates = 100.0...10_000.0
 
     package struct Asked: Sendable {
         package var route: Route
@@ -18,6 +32,17 @@ package struct RouteReader: Sendable {
         /// Knots.
         var speed: Double?
         package var departure: Instant?
+        /// Feet, and feet a minute.
+        var level: Double?
+        var climb: Double?
+        var descent: Double?
+
+        /// - Parameter instant: when the start is left, where no departure is named.
+        package func flight(from instant: Instant) -> PlannedFlight {
+            PlannedFlight(
+                route: route, departure: departure ?? instant, groundSpeed: speed, levelFeet: level, climb: climb,
+                descent: descent)
+        }
     }
 
     package init(_ airports: AirportTable) { self.airports = airports }
@@ -44,10 +69,17 @@ package struct RouteReader: Sendable {
                 ParameterProblem.Kind(error), detail: "\(AreaReader.capitalized(error.description)).",
                 parameter: "route")
         }
+        let speed = try number("speed", body?.speed, reader, in: Self.speeds)
+        let level = try number("level", body?.level, reader, in: Self.levels)
+        let climb = try number("climb", body?.climb, reader, in: Self.rates)
+        let descent = try number("descent", body?.descent, reader, in: Self.rates)
+        for (name, rate) in [("climb", climb), ("descent", descent)] {
+            guard let rate, speed == nil || level == nil else { continue }
+            throw reader.invalid(name, String(rate), "left out without 'speed' and 'level'")
+        }
         return Asked(
             route: route, width: try width(reader, body) ?? defaultWidth,
-            speed: try number("speed", body?.speed, reader, in: Self.speeds),
-            departure: try departure(reader, body))
+            speed: speed, departure: try departure(reader, body), level: level, climb: climb, descent: descent)
     }
 
     private func places(of body: ShapeBody) throws(ParameterProblem) -> [LonLat] {

@@ -4,6 +4,8 @@ import BillowAreas
 import BillowExchange
 import BillowRaster
 import BillowSnapshot
+import BillowTiles
+import Datasets
 import Geometry
 import HTTPTypes
 import Hummingbird
@@ -74,6 +76,8 @@ struct CorridorAndProfileRoutes: Sendable {
         var profile: VerticalProfile
         /// SIGMETs and G-AIRMETs on the way.
         var hazards: [RouteHazard]
+        /// Where fields are stored.
+        var field: (profile: FieldProfile, shown: Shown)?
         var asked: RouteReader.Asked
         var instant: Instant
         var filter: Filter
@@ -99,12 +103,24 @@ struct CorridorAndProfileRoutes: Sendable {
         let hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
             filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
         }
-        let shown = policy.turbulenceAndHazards(
+        var shown = policy.turbulenceAndHazards(
             of: .area(corridor.area), at: instant, filter: filter, in: snapshot)
+        let field = try await frames.fieldProfile(
+            of: asked.flight(from: instant), stretch: profile.stretch, rows: Self.rows(filter), filter: filter,
+            in: snapshot
+        ).map { field in
+            (
+                field,
+                policy.shown(
+                    LayerList(.gtg), of: .area(corridor.area), at: field.flight.departure, filter: filter,
+                    in: snapshot)
+            )
+        }
+        if field?.1.freshness.isSimulated == true { shown.freshness.isSimulated = true }
         let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
-            profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), asked: asked,
-            instant: instant, filter: filter,
+            profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), field: field,
+            asked: asked, instant: instant, filter: filter,
             caption: shown.caption(filter, historySeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
             shown: shown, headers: headers)
     }
@@ -128,6 +144,8 @@ struct CorridorAndProfileRoutes: Sendable {
         /// By row of `altitudes` and by stretch; null where nothing is known.
         var severities: [[Int?]]
         var hazards: [Hazard]
+        /// Absent where no field is stored.
+        var field: FieldProfileAnswer?
 
         struct Hazard: Encodable {
             var area: AlertAnswer.Hazard
@@ -166,7 +184,8 @@ struct CorridorAndProfileRoutes: Sendable {
                                 Self.rounded($0 / Geodesic.metresPerNauticalMile)
                             }
                         })
-                }),
+                },
+                field: made.field.map { FieldProfileAnswer($0.profile, $0.shown) }),
             headers: made.headers, request: request)
     }
 
@@ -181,8 +200,12 @@ struct CorridorAndProfileRoutes: Sendable {
         let asked = try ProfileParameters.Picture(reader, styles: styleStore.current)
         let made = try await profile(reader)
         let picture = ProfilePicture(
-            profile: made.profile, hazards: made.hazards, instant: made.instant, rows: Self.rows(made.filter),
-            style: asked.style,
+            profile: made.profile, hazards: made.hazards,
+            field: made.field.map {
+                FieldLayer(
+                    $0.profile, showsSmoothAir: made.filter.field.showsSmoothAir, isStale: $0.shown.freshness.isStale)
+            },
+            instant: made.instant, rows: Self.rows(made.filter), style: asked.style,
             severities: made.filter.severities, title: asked.title,
             caption: made.caption,
             width: asked.width, height: asked.height)

@@ -287,6 +287,8 @@ extension Settings.Source {
         } else if id == .simulatedGuidance {
             var configuration = GuidanceConfiguration(baseURL: baseURL)
             configuration.spacing = .zero
+            // It makes each file when it is asked for, which takes minutes on a busy machine.
+            configuration.timeout = .seconds(600)
             // An hour back at the start, so that the timeline has a past.
             kind = .noaa(NOAASettings(configuration: configuration, plan: GuidancePlan(historySeconds: 3_600)))
         } else if id == .simulatedTraffic {

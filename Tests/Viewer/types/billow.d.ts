@@ -18,8 +18,16 @@ declare namespace Billow {
         maxAltitude: number | null;
         /** 0 to 4. */
         minSeverity: number;
+        /** Some severities alone, in rising order; null where the least severity counts. */
+        severities: number[] | null;
         /** An instant, or null for live. */
         time: number | null;
+        /** One of the server's styles, or null for the one of the reader's scheme. */
+        style: string | null;
+        /** Waypoints with blanks between them, or null. */
+        route: string | null;
+        /** The planned altitude in feet, or null. */
+        level: number | null;
         zoom: number;
         longitude: number;
         latitude: number;
@@ -40,8 +48,8 @@ declare namespace Billow {
 
     interface TileJSON {
         tiles: string[];
+        time?: { extent?: string[] };
         version?: number | string;
-        time?: string;
         minzoom?: number;
         maxzoom?: number;
         bounds?: number[];
@@ -55,6 +63,8 @@ declare namespace Billow {
         subject: string;
         key: string;
         template: string;
+        /** The instant asked for, or null for live. */
+        time: number | null;
         asOf: number | null;
     }
 
@@ -76,7 +86,7 @@ declare namespace Billow {
     interface Status {
         simulated?: boolean;
         sources?: SourceStatus[];
-        layers?: Record<string, { stale?: boolean; incomplete?: boolean }>;
+        layers?: Record<string, { stale?: boolean; incomplete?: boolean; dataTime?: string | null }>;
     }
 
     interface LegendEntry {
@@ -137,5 +147,15 @@ declare namespace Billow {
         forecast: boolean;
         incomplete: boolean;
         playing: boolean;
+        /** Whether it is the one that is wanted. */
+        ready: boolean;
+    }
+
+    /** A style of `/styles`. */
+    interface Style {
+        id: string;
+        title: string;
+        theme: string;
+        description?: string;
     }
 }

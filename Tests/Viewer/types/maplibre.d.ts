@@ -71,6 +71,10 @@ declare namespace maplibregl {
         getContainer(): HTMLElement;
         getCenter(): LngLat;
         getZoom(): number;
+        fitBounds(
+            bounds: [[number, number], [number, number]],
+            options: { padding: number | object; animate: boolean; maxZoom: number },
+        ): this;
         jumpTo(options: { center?: [number, number]; zoom?: number }): this;
     }
 

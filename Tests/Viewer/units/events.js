@@ -1,5 +1,5 @@
 // @ts-check
-import { tell } from "/js/events.js";
+import { concerns, tell } from "/js/events.js";
 import { equal, test } from "../harness.js";
 
 /** What some blocks tell, and the id that is left.
@@ -20,4 +20,12 @@ test("an event has its name, its lines of data and its id", () => {
 
 test("a comment and a block without data tell nothing, but an id counts", () => {
     equal(told(": still here", "event: data", "id: 7", ""), { heard: [], id: "7" });
+});
+
+test("an event concerns the layers whose collection it names, and those that are made of it", () => {
+    const turbulence = '{"collection":"turbulence","version":7}';
+    const layers = [["hexagons"], ["polygons", "traffic"], ["traffic"]];
+    equal(layers.map((some) => concerns(turbulence, some)), [7, 7, null]);
+    equal(concerns('{"area":"all","version":3}', ["traffic"]), 3, "all may have changed");
+    equal(concerns("no JSON", ["traffic"]), null);
 });

@@ -41,7 +41,7 @@ class FakeMap {
 const request = (subject, version) =>
     ({
         tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, template: `tiles/${subject}/{z}/{x}/{y}.png`,
-        asOf: 1,
+        time: null, asOf: 1,
     });
 
 /** @param {(world: { map: FakeMap, pictures: Pictures, time: ManualTime, load: (url: string) => Promise<unknown> }) =>
@@ -122,14 +122,11 @@ test("what tiles say of themselves is known of the picture", () => withPictures(
     equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));
 }));
 
-test("a picture that is hidden is kept ready, and none is left when all are taken off",
+test("none is left when all are taken off",
     () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");
     time.advance(100);
-    pictures.hide(true);
-    equal([map.shown, map.layers.size], [{}, 1]);
-    pictures.hide(false);
     equal(map.shown, { "turbulence-1": 1 });
     pictures.clear();
     equal([map.layers.size, pictures.isBusy], [0, true]);

@@ -1,6 +1,8 @@
 // @ts-check
 import { byId, element, swatch } from "/js/dom.js";
-import { box, contains, isUrgent } from "/js/others.js";
+import { bearingText, middleOf, pixelsTo } from "/js/near.js";
+import { box, isUrgent } from "/js/others.js";
+import { patchChildren } from "/js/patch.js";
 import { middle } from "/timeline.js";
 import { equal, ok, test, throws } from "../harness.js";
 
@@ -12,9 +14,47 @@ test("a box around a place is as wide as high on the map, and stays on the earth
 
 test("a place is in a polygon by its outline", () => {
     const square = { type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] };
-    ok(contains(square, 1, 1) && !contains(square, 3, 1) && !contains(square, 1, 3), "a square");
+    /** @type {(geometry: { type: string, coordinates: any }, place: [number, number]) => boolean} */
+    const contains = (geometry, place) => pixelsTo(geometry, place, 3) === 0;
+    ok(contains(square, [1, 1]) && !contains(square, [3, 1]) && !contains(square, [1, 3]), "a square");
     const two = { type: "MultiPolygon", coordinates: [[[[10, 0], [11, 0], [11, 1], [10, 0]]], square.coordinates] };
-    ok(contains(two, 1, 1) && contains(two, 10.9, 0.5) && !contains(two, 5, 0.5), "two parts");
+    ok(contains(two, [1, 1]) && contains(two, [10.9, 0.5]) && !contains(two, [5, 0.5]), "two parts");
+});
+
+test("how far a feature is counts in the map's pixels, and where it lies in nautical miles", () => {
+    // At zoom 0 the world is 512 pixels wide, so that a degree of longitude is 512 / 360.
+    const square = { type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] };
+    ok(Math.abs(pixelsTo(square, [5, 1], 0) - (3 * 512) / 360) < 1e-9, "beside");
+    ok(Math.abs(pixelsTo({ type: "Point", coordinates: [9, 0] }, [0, 0], 1) - (9 * 1024) / 360) < 1e-9, "a point");
+    equal(middleOf(square), [1, 1]);
+    equal(bearingText([0, 0], [0, 1]), "60 NM north");
+    equal(bearingText([0, 0], [0.1, 0]), "6.0 NM east");
+    equal(bearingText([0, 0], [-1, -1]), "85 NM south-west");
+});
+
+test("a card that is asked for again keeps its elements, what is open and the focus", () => {
+    const card = document.body.appendChild(element("div"));
+    /** @type {string[]} */
+    const clicks = [];
+    /** @param {string} age */
+    const content = (age) => [
+        element("h3", {}, "Moderate"), element("p", {}, age),
+        element("button", { type: "button", onclick: () => clicks.push(age) }, "Look ahead"),
+        element("details", {}, element("summary", {}, "More")),
+    ];
+    patchChildren(card, content("4 s"));
+    const [heading, paragraph, button, details] = card.children;
+    /** @type {HTMLElement} */ (button).focus();
+    /** @type {HTMLDetailsElement} */ (details).open = true;
+    patchChildren(card, content("5 s"));
+    equal([card.children[0] === heading, card.children[1] === paragraph], [true, true]);
+    equal([paragraph.textContent, document.activeElement === button], ["5 s", true]);
+    ok(/** @type {HTMLDetailsElement} */ (details).open, "it stays open");
+    /** @type {HTMLElement} */ (button).click();
+    equal(clicks, ["5 s"], "it does what it says now");
+    patchChildren(card, [element("p", {}, "gone")]);
+    equal(card.textContent, "gone");
+    card.remove();
 });
 
 test("a report is urgent by the service's text for it", () => {

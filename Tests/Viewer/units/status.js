@@ -12,8 +12,8 @@ function knowing(difference) {
     const time = now();
     const iso = new Date(time - 5_000).toISOString();
     const picture = {
-        request: { subject: "s", key: "k", asOf: time - 5_000 }, frameTime: null, simulated: false, incomplete: false,
-        failures: new Map(),
+        request: { subject: "s", key: "k", time: difference.view?.time ?? null, asOf: time - 5_000 },
+        frameTime: null, simulated: false, incomplete: false, failures: new Map(),
     };
     return {
         ...emptyKnowledge(parseHash("").view),
@@ -21,7 +21,8 @@ function knowing(difference) {
         server: {
             sources: [{ id: "awc", kind: "awc", state: "waiting", update: "PT1M", reachable: true }], layers: {},
         },
-        contact: time, pictures: { current: picture, next: null, isOther: false }, ...difference,
+        contact: { since: time, problem: null }, pictures: { current: picture, next: null, isOther: false },
+        ...difference,
     };
 }
 
@@ -32,7 +33,7 @@ function said(difference) {
     return { found, keys: [...found.keys()], state: stateOf(knowledge, found) };
 }
 
-const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false };
+const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true };
 const HOLE = /INCOMPLETE: some data of this picture is missing/;
 
 test("where all is well nothing is said but Live", () => {
@@ -56,7 +57,9 @@ test("an incomplete picture at an instant says so, whether its TileJSON or a til
     ok(HOLE.test(first.found.get("incomplete")?.text ?? ""), "by its TileJSON");
     const { pictures } = knowing({});
     ok(pictures.current, "there is a picture");
-    const tiles = { ...pictures, current: { ...pictures.current, incomplete: true } };
+    const { current } = pictures;
+    const request = { ...current.request, time: view.time };
+    const tiles = { ...pictures, current: { ...current, request, incomplete: true } };
     const second = said({ view, pictures: tiles });
     ok(HOLE.test(second.found.get("incomplete")?.text ?? ""), "by a tile");
     equal(second.state, { level: "warn", text: "Past" }, "it is no live picture");
@@ -87,7 +90,7 @@ test("simulated data is said first, whatever else is wrong", () => {
     const { keys, state } = said({
         billow: {
             ...knowing({}).billow, simulated: true, incomplete: true, stale: true,
-        }, contactProblem: "refused", contact: null,
+        }, contact: { since: null, problem: "refused" },
     });
     equal(keys[0], "simulated");
     equal(state.level, "bad");
@@ -100,7 +103,8 @@ test("a past picture says when, and a forecast that it is one", () => {
         `${past.found.get("past")?.text}`,
     );
     const ahead = said({ frame: { ...FRAME, time: now() + 3_600_500, forecast: true, incomplete: false } });
-    ok(/^Forecast for .*Not live\.$/.test(ahead.found.get("past")?.text ?? ""), `${ahead.found.get("past")?.text}`);
+    const words = ahead.found.get("past")?.text ?? "";
+    ok(/^Forecast for .*Not live\. Nothing is observed then yet: Hexagons, PIREPs\.$/.test(words), words);
     equal(said({ frame: { ...FRAME, playing: true } }).state, { level: "past", text: "Playing" });
 });
 
@@ -117,7 +121,8 @@ test("tiles that failed, sources out of reach and links that can't be read are s
 });
 
 test("a page without a picture is loading", () => {
-    equal(said({ pictures: { current: null, next: null, isOther: false } }).state, { level: "wait", text: "Loading…" });
+    const { state } = said({ pictures: { current: null, next: null, isOther: false } });
+    equal(state, { level: "wait", text: "Loading…" });
 });
 
 test("a source is as bad as its state, its refusals and its silence", () => {

@@ -1,6 +1,8 @@
 // @ts-check
 import { LAYERS } from "/js/datasets.js";
-import { filters, formatHash, inOrder, layerName, leftOut, parseHash, severityText, summary } from "/js/view.js";
+import {
+    filters, formatHash, inOrder, layerName, leftOut, parseHash, severitiesOf, severityText, shows, summary,
+} from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
 const FIRST = parseHash("").view;
@@ -9,7 +11,7 @@ test("an empty hash is the default view, without a problem", () => {
     const { view, problems } = parseHash("");
     equal(problems, []);
     equal(view.time, null);
-    equal(view.layers, LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id));
+    equal(view.layers, inOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)));
     ok(view.layers.length > 0, "a layer is shown");
 });
 
@@ -49,9 +51,22 @@ test("what can't be read keeps its default and is named", () => {
     ok((parseHash(`#time=${"9".repeat(500)}`).problems[0] ?? "").length < 120, "a long value is cut");
 });
 
-test("layers have the catalogue's order, each once", () => {
+test("severities that are one and all worse are a least severity, and others are named each", () => {
+    equal(severitiesOf([4, 3]), { minSeverity: 3, severities: null });
+    equal(severitiesOf([]), { minSeverity: 0, severities: null });
+    equal(severitiesOf([3, 1, 3]), { minSeverity: 1, severities: [1, 3] });
+    const { view } = parseHash("#severities=1,3");
+    equal(filters(view).get("severity"), "1,3");
+    equal([filters(view).has("minSeverity"), shows(view, 2), shows(view, 3)], [false, false, true]);
+    ok(formatHash(view).endsWith("&severities=1,3"), formatHash(view));
+    equal(leftOut(view), "Only Light and Moderate");
+});
+
+test("layers have one order, each once, and no area lies over a cell", () => {
     const ids = LAYERS.map(({ id }) => id);
-    equal(inOrder([...ids].reverse().concat(ids)), ids);
+    const ordered = inOrder([...ids].reverse().concat(ids));
+    equal([...ordered].sort(), [...ids].sort());
+    equal(inOrder(["pireps", "hexagons", "hazards"]), ["hazards", "hexagons", "pireps"]);
     equal(inOrder(["unknown"]), []);
     equal(layerName("unknown"), "unknown");
 });

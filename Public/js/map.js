@@ -1,0 +1,41 @@
+// @ts-check
+// The map itself: the library's, with the ground, the names and its buttons.
+import { drawNames, style } from "./basemap.js";
+import { keyHeaders } from "./key.js";
+import { COMPACT } from "./layout.js";
+
+/** A map in the page's #map, or the reason why there can't be one.
+ * @param {Billow.View} view
+ * @param {"light" | "dark"} theme
+ * @returns {maplibregl.Map | string} */
+export function makeMap(view, theme) {
+    if (typeof maplibregl === "undefined") return (
+        "The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again."
+    );
+    try {
+        const map = new maplibregl.Map({
+            container: "map", style: style(theme), center: [view.longitude, view.latitude], zoom: view.zoom,
+            transformRequest: (url) => ({ url, headers: keyHeaders(url) }),
+            maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
+        });
+        map.touchZoomRotate.disableRotation();
+        map.keyboard.disableRotation();
+        // The first is the lowest.
+        map.addControl(new maplibregl.AttributionControl({ compact: COMPACT.matches }), "bottom-right");
+        map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
+        map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
+        drawNames(map);
+        map.once("idle", () => {
+            // On a phone the attribution opens by itself and hides the map; it stays behind its button.
+            const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
+            attribution?.classList.remove("maplibregl-compact-show");
+            attribution?.removeAttribute("open");
+        });
+        return map;
+    } catch (error) {
+        // MapLibre's message is a JSON text where WebGL is what is missing.
+        const message = error instanceof Error ? error.message : String(error);
+        const reason = /webgl/i.test(message) ? "this browser or device gives no WebGL" : message;
+        return `The map can't be drawn here: ${reason}.`;
+    }
+}

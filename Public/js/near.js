@@ -1,0 +1,87 @@
+// @ts-check
+// How far things on the map are from a place, in pixels as one sees it and in nautical miles as one flies it.
+
+const TILE_PIXELS = 512;
+const RADIUS_NAUTICAL_MILES = 3440.065;
+const DIRECTIONS = ["north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west"];
+const radians = Math.PI / 180;
+
+/** @typedef {[longitude: number, latitude: number]} Place */
+
+/** Where a place is on the map of a zoom, in pixels from its north-west corner (web mercator).
+ * @param {number[]} place
+ * @param {number} zoom
+ * @returns {[x: number, y: number]} */
+function project([longitude, latitude], zoom) {
+    const world = TILE_PIXELS * 2 ** zoom;
+    const y = Math.log(Math.tan(Math.PI / 4 + (latitude * radians) / 2)) / (2 * Math.PI);
+    return [(longitude / 360 + 0.5) * world, (0.5 - y) * world];
+}
+
+/** How far a point or a polygon is from a place, in pixels; 0 inside.
+ * @param {Billow.Feature["geometry"]} geometry
+ * @param {Place} place
+ * @param {number} zoom */
+export function pixelsTo({ type, coordinates }, place, zoom) {
+    const here = project(place, zoom);
+    if (type === "Point") return length(project(coordinates, zoom), here);
+    /** @type {number[][][][]} */
+    const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
+    return Math.min(...polygons.map(([ring]) => {
+        const points = ring.map((each) => project(each, zoom));
+        return isInside(points, here) ? 0 : Math.min(...points.map((point, index) =>
+            toSegment(here, points[index && index - 1], point)));
+    }));
+}
+
+/** @param {number[]} a
+ * @param {number[]} b */
+const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+
+/** @param {number[][]} ring
+ * @param {number[]} place */
+function isInside(ring, [x, y]) {
+    let inside = false;
+    for (let index = 0, before = ring.length - 1; index < ring.length; before = index++) {
+        const [x1, y1] = ring[index];
+        const [x2, y2] = ring[before];
+        if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside;
+    }
+    return inside;
+}
+
+/** @param {number[]} place
+ * @param {number[]} start
+ * @param {number[]} end */
+function toSegment(place, start, end) {
+    const [dx, dy] = [end[0] - start[0], end[1] - start[1]];
+    const share = ((place[0] - start[0]) * dx + (place[1] - start[1]) * dy) / (dx * dx + dy * dy || 1);
+    const along = Math.min(Math.max(share, 0), 1);
+    return length(place, [start[0] + along * dx, start[1] + along * dy]);
+}
+
+/** The middle of a polygon's outline.
+ * @param {Billow.Feature["geometry"]} geometry
+ * @returns {Place} */
+export function middleOf({ type, coordinates }) {
+    /** @type {number[][]} */
+    const ring = (type === "MultiPolygon" ? coordinates[0][0] : coordinates[0]).slice(1);
+    /** @param {number} axis */
+    const mean = (axis) => ring.reduce((sum, point) => sum + point[axis], 0) / ring.length;
+    return [mean(0), mean(1)];
+}
+
+/** "8 NM north-east": where one place lies, seen from another.
+ * @param {Place} from
+ * @param {Place} to */
+export function bearingText(from, to) {
+    const [east, north] = [(to[0] - from[0]) * radians, to[1] * radians];
+    const south = from[1] * radians;
+    const half = Math.sin((north - south) / 2) ** 2 + Math.cos(south) * Math.cos(north) * Math.sin(east / 2) ** 2;
+    const miles = 2 * RADIUS_NAUTICAL_MILES * Math.asin(Math.sqrt(half));
+    const course = Math.atan2(
+        Math.sin(east) * Math.cos(north),
+        Math.cos(south) * Math.sin(north) - Math.sin(south) * Math.cos(north) * Math.cos(east));
+    const direction = DIRECTIONS[((Math.round(course / (Math.PI / 4)) % 8) + 8) % 8];
+    return `${miles < 10 ? miles.toFixed(1) : Math.round(miles)} NM ${direction}`;
+}
