@@ -228,7 +228,7 @@ def animation(options, folder):
         print(f"animation: {len(shown)} frames of 24 cold tiles in {took:.2f} s, "
               f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
               f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
-        size = database.stat().st_size / 1e6
+        size = sum(path.stat().st_size for path in folder.glob(f"{database.name}*")) / 1e6
         print(f"memory: {rest:.0f} MB without data; {syncing:.0f} after syncing, {started:.0f} started with it, "
               f"{server.megabytes:.0f} after the animation; database {size:.0f} MB", flush=True)
 
