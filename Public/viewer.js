@@ -27,7 +27,7 @@ const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
-/** A picture is renewed no more often, whatever the sources send: on a poor line that is what it costs. */
+/** A picture is renewed no more often, whatever the sources send. */
 const RENEWAL_MILLISECONDS = 30_000;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
@@ -44,7 +44,6 @@ let changedAt = null;
 function start() {
     noteLink(firstProblems);
     measureCards();
-    // Asked for before the map is made, which takes a while.
     const styles = loadStyles().catch(() => {});
     const made = makeMap(view, themeOf(view));
     if (typeof made === "string") return fatal(made);
@@ -71,7 +70,7 @@ function start() {
     knowledge.pictures = pictures;
     const controls = new Controls(view, change, () => knowledge.extent);
     const dock = new Dock(map, () => view, {
-        changed: hearDock, toLive: () => change({ time: null }),
+        changed: hearDock, toLive: () => change({ time: null }), attribution: () => attribution,
         moved(time) {
             view.time = time;
             controls.show(view);
@@ -86,6 +85,7 @@ function start() {
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
+    let attribution = "";
 
     function hearDock() {
         knowledge.frame = dock.shown;
@@ -202,6 +202,7 @@ function start() {
             /** @type {Billow.TileJSON} */
             const tileJSON = await getJSON(`tiles/${asked.layers.join()}.json`, query, signal);
             knowledge.problems.delete("The picture");
+            attribution = tileJSON.attribution ?? "";
             knowledge.billow = tileJSON.billow ?? { unknown: true };
             knowledge.extent = tileJSON.time?.extent?.map(instantOf) ?? null;
             if (dock.isOpen) return;
@@ -257,7 +258,7 @@ function start() {
         knowledge.problems.set("The map", error?.message ?? "unknown error");
         draw();
     });
-    map.on("webglcontextlost", () => knowledge.problems.set("The map", "the graphics were lost; load this page again"));
+    map.on("webglcontextlost", () => knowledge.problems.set("The map", "graphics were lost; load this page again"));
     addEventListener("hashchange", () => {
         const parsed = parseHash(location.hash);
         Object.assign(view, parsed.view);
@@ -282,7 +283,6 @@ function start() {
 
 /** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));
-
 /** Whether there was no answer; the line of the contact says that.
  * @param {unknown} error */
 const isOutOfReach = (error) => error instanceof ServerError && error.status === 0;

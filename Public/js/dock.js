@@ -24,7 +24,9 @@ const span = byId("span", HTMLSelectElement);
 const speed = byId("speed", HTMLSelectElement);
 const play = byId("play");
 
-/** @typedef {{ changed: () => void, moved: (time: number | null) => void, toLive: () => void }} Told
+/** @typedef {{
+ *     changed: () => void, moved: (time: number | null) => void, toLive: () => void, attribution: () => string,
+ * }} Told
  * @typedef {import("./moment.js").Moment} Moment */
 
 export class Dock {
@@ -139,9 +141,10 @@ export class Dock {
         }
         this.#start = start;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
-        const adapter = new MapLibreFrames(
-            this.#map, { before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale) },
-        );
+        const adapter = new MapLibreFrames(this.#map, {
+            before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale),
+            attribution: this.#told.attribution(),
+        });
         const player = (this.#player = new TimelinePlayer(adapter, {
             layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
             headers: keyHeaders, ...this.#range(),
@@ -182,7 +185,6 @@ export class Dock {
 
     async #play() {
         const { time } = this.#view();
-        // From the live frame there is only the beginning to go on to.
         const player = await this.#open((times) =>
             time !== null && time >= times[0] && time < times[times.length - 1] ? time : times[0]);
         if (player && !this.#isLeaving) player.play();

@@ -6,7 +6,7 @@ import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { pixelsTo } from "./near.js";
 import { getFeatures, now } from "./server.js";
-import { filters, layerName } from "./view.js";
+import { filters, layerName, SEVERITIES } from "./view.js";
 
 /** A symbol is near this far from its place, in pixels, and hit within its own radius. */
 const SYMBOL_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
@@ -94,6 +94,10 @@ export const isUrgent = ({ type }) => /urgent|^UUA$/i.test(type ?? "");
  * @param {Properties} properties */
 const importance = (properties) => (isUrgent(properties) ? 10 : 0) + (properties.severity ?? -1);
 
+/** A severity as the legend has it.
+ * @param {number | undefined} severity
+ * @param {string | undefined} name  the server's own */
+const named = (severity, name) => (severity === undefined ? name : SEVERITIES[severity] ?? name);
 /** @param {unknown} value */
 const known = (value) => value !== undefined && value !== null;
 /** @param {unknown} text */
@@ -102,14 +106,17 @@ const until = (text) => near(instantOf(text) ?? 0, now());
 /** @param {Properties} properties
  * @returns {Line} */
 function area({
-    kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text,
+    kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severity, severityName,
+    forecastHour, text,
 }) {
     const levels = known(altitudeMax)
         ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
         : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
     return [
         [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
-        [known(altitudeReference) ? `${levels} ${altitudeReference}` : levels, severityName].filter(Boolean).join(", "),
+        [
+            known(altitudeReference) ? `${levels} ${altitudeReference}` : levels, named(severity, severityName),
+        ].filter(Boolean).join(", "),
         `valid ${until(validFrom)} – ${until(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`, text,
     ];
 }
@@ -117,10 +124,12 @@ function area({
 /** @param {Properties} properties
  * @param {number | null} time
  * @returns {Line} */
-function report({ type, severityName, altitude, aircraft, observedAt, text }, time) {
+function report({ type, severity, severityName, altitude, aircraft, observedAt, text }, time) {
     const instant = instantOf(observedAt);
     return [
-        [isUrgent({ type }) ? "Urgent" : null, severityName ?? "nothing on turbulence"].filter(Boolean).join(": "),
+        [
+            isUrgent({ type }) ? "Urgent" : null, named(severity, severityName) ?? "nothing on turbulence",
+        ].filter(Boolean).join(": "),
         [known(altitude) ? flightLevel(altitude) : "no level given", aircraft].filter(Boolean).join(", "),
         instant === null ? null : `${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`, text,
     ];

@@ -245,6 +245,8 @@ export class RoutePanel {
         const [west, south] = [0, 1].map((axis) => Math.min(...ring.map((place) => place[axis])));
         const padding = COMPACT.matches ? 40 : { left: 350, right: 350, top: 70, bottom: 150 };
         this.#map.fitBounds([[west, south], [east, north]], { padding, animate: false, maxZoom: 7 });
+        // Between whole zooms the tiles are scaled, and their labels with them.
+        this.#map.jumpTo({ zoom: Math.floor(this.#map.getZoom()) });
     }
 
     /** @param {{ geometry: object } | null} ring

@@ -27,26 +27,31 @@ export class MapLibreFrames {
     };
 
     /** `before`: the layer under which frames go; `opacity` of the frame that is shown; `address` may change a frame's
-     * template, for @2x tiles say; `prefix` of the ids of sources and layers, another for each unless it is given.
+     * template, for @2x tiles say; `attribution` is what the map names as the frames' origin; `prefix` of the ids of
+     * sources and layers, another for each unless it is given.
      * @param {maplibregl.Map} map
      * @param {{
      *     before?: string, opacity?: number, address?: (url: string) => string, prefix?: string, maxzoom?: number,
+     *     attribution?: string,
      * }} options */
     constructor(map, options = {}) {
         this.#map = map;
         const prefix = `timeline-${(MapLibreFrames.#made += 1)}`;
         /** @type {{
          *     before?: string, opacity: number, address: (url: string) => string, prefix: string, maxzoom: number,
+         *     attribution: string,
          * }} */
-        this.#options = { opacity: 1, address: String, prefix, maxzoom: 14, ...options };
+        this.#options = { opacity: 1, address: String, prefix, maxzoom: 14, attribution: "", ...options };
         map.on("error", this.#onError);
     }
 
     /** @param {string} url */
     add(url) {
-        const { before, address, prefix, maxzoom } = this.#options;
+        const { before, address, prefix, maxzoom, attribution } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
-        this.#map.addSource(id, { type: "raster", tiles: [address(url)], tileSize: 256, maxzoom });
+        this.#map.addSource(id, {
+            type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
+        });
         // Opacity 0 loads the tiles; visibility none would not. Frames that fade would show colours that mean nothing.
         const paint = {
             "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },

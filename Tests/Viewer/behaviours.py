@@ -143,6 +143,7 @@ def scrub(viewer):
     viewer.until_shown()
     first = viewer.text("#frame-time")
     assert "Past picture" in viewer.text("#banners"), viewer.text("#banners")
+    assert "SIMULATED" in viewer.text(".maplibregl-ctrl-attrib"), "a frame names its origin as a picture does"
     assert viewer.text("#state-text") == "Past"
     viewer.page.keyboard.press("ArrowRight")
     viewer.until("(before) => document.querySelector('#frame-time').textContent !== before", first)
