@@ -96,9 +96,10 @@ class Process:
 
 
 def simulator(options, extent):
+    every = ["--guidance-every", options.every] if options.every > 1 else []
     return Process(
-        options.billow, "simulate", "--port", UPSTREAM_PORT, "--flights", 1, "--guidance", extent,
-        "--guidance-every", options.every, "--guidance-requests", 0, port=UPSTREAM_PORT)
+        options.billow, "simulate", "--port", UPSTREAM_PORT, "--flights", 1, "--guidance", extent, *every,
+        port=UPSTREAM_PORT)
 
 
 def newest(upstream, product):
@@ -192,7 +193,8 @@ def animation(options, folder):
         time.sleep(2)
         rest = server.megabytes
     leads = ", ".join(str(lead) for lead in range(options.leads))
-    file = settings(folder, f"leadTimes: [{leads}], catchUp: PT2H")
+    # The look-alike refuses more than 120 requests a minute.
+    file = settings(folder, f"leadTimes: [{leads}], catchUp: PT2H, spacing: PT1S")
     with simulator(options, "levels"):
         with Process(options.billow, "serve", "--port", PORT, "--database", database, "--config", file) as server:
             client = Connection()
@@ -226,7 +228,7 @@ def animation(options, folder):
         print(f"animation: {len(shown)} frames of 24 cold tiles in {took:.2f} s, "
               f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
               f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
-        size = database.stat().st_size / 1e6
+        size = sum(path.stat().st_size for path in folder.glob(f"{database.name}*")) / 1e6
         print(f"memory: {rest:.0f} MB without data; {syncing:.0f} after syncing, {started:.0f} started with it, "
               f"{server.megabytes:.0f} after the animation; database {size:.0f} MB", flush=True)
 

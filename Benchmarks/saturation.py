@@ -58,8 +58,8 @@ def request(kind, source):
         tile = f"/tiles/hexagons/{ago(source.randrange(300))}/{zoom}/{x}/{y}.png"
         return "GET", f"{tile}?hours=6&opacity=0.{source.randrange(10**6)}", None
     if kind == "map":
-        query = f"width=4096&height=2048&opacity=0.{source.randrange(10**6)}&hours=6"
-        return "GET", f"/maps/hexagons,polygons.png?{query}", None
+        shape = f"width=4096&height=2048&opacity=0.{source.randrange(10**6)}&hours=6"
+        return "GET", f"/maps/hexagons,polygons.png?{shape}", None
     if kind == "animation":
         return "GET", (f"/animations/hexagons.png?start=-1h&end=now&intervals=16&width=1024&height=1024"
                        f"&opacity=0.{source.randrange(10**6)}"), None

@@ -88,15 +88,18 @@ package struct SourceRegistration: Sendable, Hashable {
     package var simulatedByDefault: Bool?
     /// How many sources the batch's reporter may name, over all of its batches; nil for any number.
     package var sourcesPerReporter: Int?
+    /// The source of observations that name none, which doesn't count among them.
+    package var unnamed: SourceID?
 
     package init(
         _ sources: Set<SourceID>, simulated: Bool? = nil, simulatedByDefault: Bool? = nil,
-        sourcesPerReporter: Int? = nil
+        sourcesPerReporter: Int? = nil, unnamed: SourceID? = nil
     ) {
         self.sources = sources
         self.simulated = simulated
         self.simulatedByDefault = simulatedByDefault
         self.sourcesPerReporter = sourcesPerReporter
+        self.unnamed = unnamed
     }
 }
 

@@ -45,8 +45,10 @@ extension BatchWriter {
             try named.bind(reporter)
             var numbers = Set<Int64>()
             try named.forEachRow { numbers.insert($0.integer(0)) }
-            let before = known.filter { numbers.contains(Int64($0.number.rawValue)) }.map(\.id)
-            let new = registration.sources.subtracting(before)
+            let before = known.filter {
+                numbers.contains(Int64($0.number.rawValue)) && $0.id != registration.unnamed
+            }.map(\.id)
+            let new = registration.sources.subtracting(before).filter { $0 != registration.unnamed }
             if let most = registration.sourcesPerReporter, !new.isEmpty, before.count + new.count > most {
                 throw StoreError.tooManySourcesOfReporter(limit: most, known: before)
             }

@@ -8,6 +8,8 @@ enum Query {
     /// The version that the head has now changed the sources' rules.
     static let noteRules = HeadColumn.update([.rules: "version"], where: "id = 1")
     /// Makes another log of this one.
+    /// Whether the log's data is made up.
+    static let noteNature = HeadColumn.update([.simulated: "?1"], where: "id = 1")
     static let renameLog = HeadColumn.update([.log: "?1"], where: "id = 1")
 
     // MARK: When what changed

@@ -19,6 +19,11 @@ extension SQLiteStore {
             if let other = known.first(where: { $0.simulated == !simulated }) {
                 throw StoreError.mixed(source, simulated: simulated, with: other.id)
             }
+            if !known.contains(where: { $0.simulated == simulated }) {
+                let note = try RawStatement(db, Query.noteNature)
+                try note.bind(simulated ? 1 : 0 as Int64)
+                try note.run()
+            }
             if known.contains(where: { $0.simulated == nil }) {
                 let settle = try RawStatement(db, Query.settleSources)
                 try settle.bind(simulated ? 1 : 0 as Int64)

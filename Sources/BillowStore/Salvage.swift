@@ -196,7 +196,8 @@ struct Salvage {
         for damage in register.damage { noteMissing(damage.to ?? end) }
     }
 
-    /// Gives a name to sources whose own can't be read: their rows stay.
+    /// Gives a name to sources whose own can't be read: their rows stay. What isn't known errs to the safe side: such a
+    /// source's reports end no others, and data of which nothing says that it is real counts as simulated.
     private func nameSources() throws {
         for number in 0...255 {
             guard try Int.fetchOne(target, sql: "SELECT 1 FROM source WHERE number = ?", arguments: [number]) == nil
@@ -210,10 +211,19 @@ struct Salvage {
             let isFollowed =
                 try Int.fetchOne(target, sql: "SELECT 1 FROM source WHERE number > ?", arguments: [number]) != nil
             guard isUsed || isFollowed else { return }
-            let simulated = try Int.fetchOne(target, sql: "SELECT coalesce(max(simulated), 0) FROM source")
+            let simulated: Int?
+            if let stated = try Int.fetchOne(target, sql: "SELECT max(simulated) FROM source") {
+                simulated = stated
+            } else if let stated = headValue("simulated") {
+                simulated = Int.fromDatabaseValue(stated)
+            } else {
+                simulated = 1
+            }
             try target.execute(
                 sql: SourceColumn.insert,
-                arguments: [number, ContentKeys.unnamed(number), 1, simulated, nil, nil, 0])
+                arguments: [
+                    number, ContentKeys.unnamed(number), MergeRule.keep.rawValue, simulated, nil, nil, 0,
+                ])
         }
     }
 
@@ -264,7 +274,9 @@ struct Salvage {
         // Another log than before: pictures of it are others.
         let version = max(head, newest.max() ?? 0) + 1
         try target.execute(
-            sql: HeadColumn.update([.version: "?1", .rules: "?1"], where: "id = 1"), arguments: [version])
+            sql: HeadColumn.update(
+                [.version: "?1", .rules: "?1", .simulated: "(SELECT max(simulated) FROM source)"], where: "id = 1"),
+            arguments: [version])
         result.version = Version(rawValue: version)
         if result.isWhole {
             // The cursors of unreleased builds have other names.

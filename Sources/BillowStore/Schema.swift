@@ -25,8 +25,8 @@ enum Schema {
             }
             try db.execute(
                 sql: """
-                    INSERT INTO head (id, version, rules, log, deletions, tagSecret, sum)
-                    VALUES (1, 0, 0, ?1, 0, ?2, row_sum(1, 0, 0, ?1, 0, ?2))
+                    INSERT INTO head (id, version, rules, log, deletions, tagSecret, simulated, sum)
+                    VALUES (1, 0, 0, ?1, 0, ?2, NULL, row_sum(1, 0, 0, ?1, 0, ?2, NULL))
                     """, arguments: [Head.newName(), Data((0..<16).map { _ in UInt8.random(in: 0...255) })])
         }
         return migrator
@@ -51,6 +51,8 @@ enum Schema {
             deletions INTEGER NOT NULL CHECK (deletions >= 0),
             -- The secret of ContentTags. A copy of the log keeps it: no stored observation is found without it.
             tagSecret BLOB NOT NULL CHECK (length(tagSecret) = 16),
+            -- Whether all data is made up, as the sources say, which may be lost; null until one of them says so.
+            simulated INTEGER CHECK (simulated IN (0, 1)),
             sum INTEGER NOT NULL
         ) STRICT;
         """

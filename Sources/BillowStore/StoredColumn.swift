@@ -88,7 +88,7 @@ extension StoredColumn {
 
 /// The head of the log.
 enum HeadColumn: Int32, StoredColumn {
-    case id, version, rules, log, deletions, tagSecret, sum
+    case id, version, rules, log, deletions, tagSecret, simulated, sum
     static let table = StoredTable.head
 }
 

@@ -132,6 +132,26 @@ struct ConnectionDeadlineTests {
         }
     }
 
+    @Test("a client that shuts down its sending side is not told that the server is stopping")
+    func halfClosed() async throws {
+        try await withWorld(connections: .patient()) { world in
+            _ = try await world.take([try observation(try cell(10, 50))])
+            try await world.listening { port in
+                for path in ["/collections/hexagons/items", "/maps/hexagons.png?width=64", "/export/hexagons.csv"] {
+                    let client = try RawClient(port: port)
+                    client.write("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                    client.finish()
+                    let answer = await client.read()
+                    // The answer may have been made before.
+                    #expect(
+                        answer.hasPrefix("HTTP/1.1 200 ") || answer.isEmpty || answer.contains("\"client-left\""),
+                        "\(path): \(answer.prefix(400))")
+                    #expect(!answer.contains("stopping"))
+                }
+            }
+        }
+    }
+
     @Test("the rest of an answer is sent to a slow client, although the server has no more to say")
     func slowReader() async throws {
         let folder = try FolderOfOne("kept.bin", bytes: 4 << 20)

@@ -7,6 +7,7 @@ import BillowSync
 import BillowTiles
 import Datasets
 import Foundation
+import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -134,6 +135,41 @@ struct CoverageTests {
                     votes.isEmpty
                     ? [true, true, true] : (0..<3).map { index in votes.contains { $0[index] } }
                 #expect(said == expected, "\(standings)")
+            }
+        }
+    }
+
+    // MARK: - What is to come
+
+    @Test("a picture of what is to come is incomplete where one of its layers was never fetched")
+    func unknownAhead() async throws {
+        try await withWorld(feeds: ["awc": [.hazards]]) { world in
+            let hazard = IssuedArea(
+                collection: .hazards, id: "ahead", source: try source("awc"), kind: "SIGMET",
+                validFrom: noon.advanced(by: -600), validTo: noon.advanced(by: 7_200),
+                geometry: try MultiPolygon(outline: [try place(0, 0), try place(1, 0), try place(0, 1)]).orMissing())
+            _ = try await world.store.commit(
+                Batch(
+                    source: try source("awc"), areas: [hazard], fetchedAt: noon, fetchedKinds: [.hazards: noon],
+                    completeSince: noon.advanced(by: -86_400)))
+            try await world.refresh()
+            for seconds in [0, 120, 3_600] {
+                let time = noon.advanced(by: seconds).compact
+                for (layers, isIncomplete) in [("hazards", false), ("hazards,forecast", true), ("hazards,gtg", true)] {
+                    for address in [
+                        "/tiles/\(layers)/\(time)/0/0/0.png", "/maps/\(layers).png?width=64&time=\(time)",
+                    ] {
+                        let answer = try await world.get(address)
+                        #expect(answer.status == .ok, "\(address)")
+                        #expect((answer.header("X-Incomplete") == "true") == isIncomplete, "\(address)")
+                    }
+                    let manifest = try await world.json(
+                        "/timeline.json?start=\(time)&end=+1h30m&intervals=2&layers=\(layers)&composed=true")
+                    let frames = manifest["layers"]?[0]?["frames"]?.items ?? []
+                    #expect(!frames.isEmpty)
+                    #expect(
+                        frames.allSatisfy { ($0["incomplete"]?.bool == true) == isIncomplete }, "\(layers) \(manifest)")
+                }
             }
         }
     }

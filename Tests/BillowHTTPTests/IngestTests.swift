@@ -269,7 +269,11 @@ struct IngestTests {
                 "[" + (try (0..<4).map { try report($0, ",\"source\":\"name\($0)\"") }).joined(separator: ",") + "]"
             #expect(try counts(try await post(world, four, key: key)) == [4, 0, 0])
             #expect(try counts(try await post(world, four, key: key)) == [0, 4, 0])
-            #expect(try await post(world, try report(9), key: key).status == .unprocessableContent)
+            let fifth = try await post(world, try report(9, ",\"source\":\"name9\""), key: key)
+            #expect(fifth.status == .unprocessableContent)
+            // An observation that names no source is taken from every key.
+            #expect(try await post(world, try report(10), key: key).status == .ok)
+            #expect(try counts(try await post(world, four, key: key)) == [0, 4, 0])
             #expect(try await post(world, try report(9), key: try await world.key(.ingest)).status == .ok)
         }
     }

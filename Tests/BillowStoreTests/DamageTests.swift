@@ -533,6 +533,29 @@ struct DamageTests {
         #expect(try await store.contents().count == 5)
     }
 
+    @Test("rows whose source is lost stay real or simulated, as far as anything says so, and end no others")
+    func natureOfLostSources() async throws {
+        func salvaged(simulated: Bool?, lost: [String]) async throws -> [SourceRecord] {
+            let path = folder.path("\(UUID()).sqlite")
+            let store = try await SQLiteStore.open(path: path)
+            _ = try await store.register(source("skypath"), merge: .replace, simulated: simulated)
+            _ = try await store.commit(try observation(id: "o"))
+            try store.close()
+            for name in lost { #expect(try overwrite(path, pagesOf: name) { $0 } == 1) }
+            let new = folder.path("\(UUID()).sqlite")
+            _ = try await SQLiteStore.salvage(path, to: new)
+            return try await SQLiteStore.open(path: new).sources()
+        }
+        for simulated in [true, false, nil] {
+            let sources = try await salvaged(simulated: simulated, lost: ["source"])
+            #expect(sources.map(\.id.name) == ["salvaged-0"])
+            #expect(sources.map(\.simulated) == [simulated])
+            #expect(sources.map(\.merge) == [.keep])
+        }
+        // Nothing says that it is real.
+        #expect(try await salvaged(simulated: false, lost: ["source", "head"]).map(\.simulated) == [true])
+    }
+
     private static let kinds: [DataKind] = [.observations, .reports, .hazards, .forecasts, .polygons, .positions]
 
     @Test("a source that is made known after a salvage is complete no earlier than what is missing")

@@ -48,6 +48,20 @@ package struct Freshness: Sendable, Hashable {
             ? "not known to be complete" : "not all of the area shown is fetched"
     }
 
+    /// The layers by which a picture of an instant is judged: those that it shows, and those of what is to come of
+    /// which nothing at all is known. These have no picture, and their absence must not look like calm.
+    ///
+    /// - Parameter scene: the layers that have a picture of that instant.
+    func judged(_ layers: [Dataset], scene: [Dataset]) -> [Dataset] {
+        layers.filter { layer in
+            if scene.contains(layer) { return true }
+            switch layer.content {
+            case .areas, .field: return coverage[layer.kind]?.isKnown != true
+            case .history, .polygons, .positions: return false
+            }
+        }
+    }
+
     /// Whether the log lacks some of what a picture shows.
     ///
     /// - Parameter lookBack: how far back the picture looks for each kind of data, in seconds. Other kinds don't count.

@@ -36,9 +36,10 @@ extension FreshnessPolicy {
         _ layers: LayerList, scene: LayerList? = nil, of region: GeographicRegion = .everywhere, at instant: Instant,
         filter: Filter, in snapshot: Snapshot
     ) -> Shown {
-        Shown(
-            freshness(of: layers.layers, of: region, at: instant, in: snapshot, filter: filter), at: instant,
-            lookBack: lookBack(of: (scene ?? layers).layers, at: instant, filter: filter, in: snapshot))
+        let freshness = freshness(of: layers.layers, of: region, at: instant, in: snapshot, filter: filter)
+        let judged = freshness.judged(layers.layers, scene: (scene ?? layers).layers)
+        return Shown(
+            freshness, at: instant, lookBack: lookBack(of: judged, at: instant, filter: filter, in: snapshot))
     }
 
     /// How far back pictures of layers at an instant look, by the kinds of data that they are made of, in seconds.

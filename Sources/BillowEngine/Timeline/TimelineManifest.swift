@@ -192,7 +192,8 @@ package struct TimelineService: Sendable {
             let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
             let showsField = there.contains { $0.content == .field }
             let field = showsField ? snapshot.field(at: time, request.filter)?.identity : nil
-            let lookBack = policy.lookBack(of: there, at: time, filter: request.filter, in: snapshot)
+            let lookBack = policy.lookBack(
+                of: everything.judged(picture, scene: there), at: time, filter: request.filter, in: snapshot)
             list.append(
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),

@@ -25,7 +25,8 @@ package final class WorkRequester: Sendable {
         for handler in handlers { handler() }
     }
 
-    var isGone: Bool { state.withLock { $0.isGone } }
+    /// Whether nobody waits any more.
+    package var isGone: Bool { state.withLock { $0.isGone } }
 
     /// Has a handler called once when the requester leaves; at once where it has left.
     /// - Returns: what `remove` takes.

@@ -63,9 +63,14 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             // The body broke off. The connection answers and closes.
             throw error
         } catch is CancellationError {
-            // Work is cancelled only when nobody waits for it any more, or when the server goes.
-            let problem = Problem(
-                .stopping, detail: "The server is stopping.", retryAfterSeconds: 5)
+            // Work is cancelled only when nobody waits for it any more, or when the server goes. A client that has shut
+            // down its sending side looks like one that left, and may still read.
+            let problem =
+                WorkRequester.current?.isGone == true
+                ? Problem(
+                    .clientLeft,
+                    detail: "The client closed its side of the connection, so the work for the answer was ended.")
+                : Problem(.stopping, detail: "The server is stopping.", retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
         } catch {
             if let problem = Problem(of: error) {

@@ -80,6 +80,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case internalError = "internal"
     case starting = "starting"
     case stopping = "stopping"
+    case clientLeft = "client-left"
     case storeUnavailable = "store-unavailable"
     case storeFull = "store-full"
     case storeReplaced = "store-replaced"
@@ -176,6 +177,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .internalError: (.internalServerError, "the server failed; the log says how")
         case .starting: (.serviceUnavailable, "the stored data is still being read")
         case .stopping: (.serviceUnavailable, "the server is stopping")
+        case .clientLeft:
+            (.serviceUnavailable, "the client closed its side of the connection before the answer was made")
         case .storeUnavailable: (.serviceUnavailable, "the stored data can't be read or written at present")
         case .storeFull: (.serviceUnavailable, "the disk is full: nothing can be stored until there is room")
         case .storeReplaced:

@@ -174,7 +174,8 @@ struct IngestRoutes: Sendable {
     private func commit(_ observations: [Observation], of key: AccessKey) async throws -> BatchResult {
         guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
         let registration = SourceRegistration(
-            Set(observations.map(\.source)), simulatedByDefault: simulated, sourcesPerReporter: sourcesPerKey)
+            Set(observations.map(\.source)), simulatedByDefault: simulated, sourcesPerReporter: sourcesPerKey,
+            unnamed: .ingest)
         do throws(StoreError) {
             return try await store.commit(
                 Batch(
