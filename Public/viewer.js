@@ -4,8 +4,9 @@ import { BASE_MAP, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { Dock } from "./js/dock.js";
-import { byId, element } from "./js/dom.js";
+import { byId, fatal } from "./js/dom.js";
 import { concerns, listen } from "./js/events.js";
+import { fieldText } from "./js/field.js";
 import { compact, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
@@ -36,7 +37,7 @@ const { view } = knowledge;
 let polling = null;
 /** @type {number | undefined} */
 let timer;
-/** The newest version that changed something of the layers shown, by the events; null while there are none.
+/** The newest version that changed a layer shown, by the events; null while there are none.
  * @type {number | null} */
 let changedAt = null;
 
@@ -48,7 +49,6 @@ function start() {
     const made = makeMap(view, themeOf(view));
     if (typeof made === "string") return fatal(made);
     const map = made;
-    // For whoever looks at the page from its console, and for its tests.
     Object.assign(window, { billow: { map } });
 
     const legend = new Legend(byId("legend"), change);
@@ -82,14 +82,14 @@ function start() {
     const route = new RoutePanel(map, () => ({ ...view, time: shownTime() }), legend, change);
     /** @type {string | null} */
     let shownKey = null;
-    /** What there was no picture of, as its instant lies outside of what there is.
+    /** What there is no picture of, as its instant lies outside of the log.
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
 
     function hearDock() {
         knowledge.frame = dock.shown;
-        // One of the two is on the map: the timeline's frame once it has one, else the picture.
+        // The timeline's frame is on the map once it has one, else the picture.
         if (knowledge.frame && dock.isOpen) pictures.clear();
         if (dock.problem) knowledge.problems.set("The timeline", dock.problem);
         else knowledge.problems.delete("The timeline");
@@ -108,9 +108,15 @@ function start() {
                 shownKey = key;
                 inspector.refresh();
                 route.refresh();
+                showField();
             }
             draw();
         }, 0);
+    }
+
+    function showField() {
+        const shown = { ...view, time: shownTime() };
+        fieldText(shown).then((text) => legend.showField(text), () => legend.showField("The field is unknown."));
     }
 
     /** Whether the map is still to show what was asked for last. */
@@ -124,7 +130,7 @@ function start() {
     /** The instant of what is on the map, or null for live. */
     function shownTime() {
         const { time, isLive } = momentOf(knowledge);
-        return isLive || time === null ? view.time : time;
+        return isLive ? null : time ?? view.time;
     }
 
     /** @param {Partial<Billow.View>} difference */
@@ -159,8 +165,7 @@ function start() {
         timer = setTimeout(poll, changedAt === null ? POLL_MILLISECONDS : FOLLOWED_POLL_MILLISECONDS);
     }
 
-    /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off,
-     * the page looks at once whether the server is there, and the polling goes on meanwhile. */
+    /** Hears of new data at once. Where the stream breaks off, the page looks at once whether the server is there. */
     function follow() {
         /** @type {number | null} */
         let soon = null;
@@ -210,7 +215,7 @@ function start() {
                 // Said once: what is past doesn't come back, and no tile of it would either.
                 refused = { subject: subjectOf(asked), isPast: (asked.time ?? 0) <= now() };
             }
-            // What is on the map is not what the form says: better none than another.
+            // Better none than another than the form says.
             if (refused || pictures.current?.request.subject !== subjectOf(asked)) {
                 pictures.clear();
                 dock.end();
@@ -270,7 +275,7 @@ function start() {
     setInterval(draw, TICK_MILLISECONDS);
     draw();
     map.on("idle", draw);
-    // Not `load`, which waits for the base map: the turbulence is what matters.
+    // Not `load`, which waits for the base map.
     map.once("style.load", () => styles.then(applyView));
     follow();
 }
@@ -278,7 +283,7 @@ function start() {
 /** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
-/** Whether there was no answer at all; the line of the contact says that.
+/** Whether there was no answer; the line of the contact says that.
  * @param {unknown} error */
 const isOutOfReach = (error) => error instanceof ServerError && error.status === 0;
 
@@ -290,11 +295,6 @@ function noteLink(problems) {
 
 function writeHash() {
     history.replaceState(null, "", formatHash(view));
-}
-
-/** @param {string} message */
-function fatal(message) {
-    document.body.append(element("p", { className: "fatal", role: "alert" }, message));
 }
 
 start();

@@ -4,7 +4,7 @@
 import { MapLibreFrames, TimelinePlayer } from "../timeline.js";
 import { keyHeaders } from "./key.js";
 import { FIRST_NAME_LAYER } from "./basemap.js";
-import { byId, element } from "./dom.js";
+import { byId, element, setText } from "./dom.js";
 import { age, dateTime, localTime } from "./format.js";
 import { now } from "./server.js";
 import { styleOf } from "./styles.js";
@@ -255,6 +255,15 @@ export class Dock {
         }
     }
 
+    /** Where in the span an instant is, or now: from 0 to 1.
+     * @param {number | null} time */
+    #shareOf(time) {
+        const [start, end] = [this.#range().start, this.#range().end].map((text) => parseInt(text ?? "") || 0);
+        if (start === end) return 1;
+        const hours = time === null ? 0 : (time - now()) / 3_600_000;
+        return Math.min(Math.max((hours - start) / (end - start), 0), 1);
+    }
+
     /** Shows the instant of the map, and what is on its way.
      * @param {Moment} moment */
     show(moment) {
@@ -270,25 +279,20 @@ export class Dock {
         ].filter(Boolean).join(", ");
         const [day, month, , clock = ""] = time === null ? [] : dateTime(time).split(" ");
         const place = time === null ? "" : `${day} ${month}${isLive ? ` ${clock}` : ""} · ${localTime(time)} local`;
-        text("frame-time", isLive ? "Live" : clock || "–");
-        text("frame-age", [place, words].filter(Boolean).join(" · "));
+        setText(byId("frame-time"), isLive ? "Live" : clock || "–");
+        setText(byId("frame-age"), [place, words].filter(Boolean).join(" · "));
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
-        text("frame-next", (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
+        setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
         const times = this.#player?.times ?? [];
         if (!this.#isScrubbing && times.length) {
             const at = wanted === null && !this.#isRunning ? Infinity : wanted ?? time ?? Infinity;
             scrubber.value = String(Math.max(0, times.findLastIndex((each) => each <= at)));
             if (isLive && !isBehind) scrubber.value = String(times.indexOf(time ?? 0));
-        } else if (!this.#isScrubbing) scrubber.value = wanted === null ? scrubber.max : scrubber.value;
+        } else if (!this.#isScrubbing) {
+            scrubber.value = String(Math.round(this.#shareOf(wanted) * Number(scrubber.max)));
+        }
         scrubber.setAttribute(
             "aria-valuetext", [isLive ? "Live" : time === null ? "" : dateTime(time), words].filter(Boolean).join(", "),
         );
     }
-}
-
-/** @param {string} id
- * @param {string} words */
-function text(id, words) {
-    const node = byId(id);
-    if (node.textContent !== words) node.textContent = words;
 }

@@ -51,3 +51,16 @@ export function swatch(entry) {
     svg.append(hexagon);
     return svg;
 }
+
+/** Says why there is no page.
+ * @param {string} message */
+export function fatal(message) {
+    document.body.append(element("p", { className: "fatal", role: "alert" }, message));
+}
+
+/** Changes a node's text only where it differs, so that nothing is read out for nothing.
+ * @param {Node | null} node
+ * @param {string} text */
+export function setText(node, text) {
+    if (node && node.textContent !== text) node.textContent = text;
+}

@@ -4,11 +4,13 @@
 import { LAYERS } from "./datasets.js";
 import { Ahead } from "./ahead.js";
 import { byId, element, swatch } from "./dom.js";
+import { fieldSection } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, near } from "./format.js";
 import { bearingText, middleOf, pixelsTo } from "./near.js";
 import { box, others } from "./others.js";
 import { patchChildren } from "./patch.js";
-import { getJSON, now } from "./server.js";
+import { levels, observed } from "./report.js";
+import { getFeatures, getJSON, now } from "./server.js";
 import { filters, leftOut, SEVERITIES } from "./view.js";
 
 /** A cell counts as meant this far from the place, in pixels: a hand is no more exact. */
@@ -100,13 +102,13 @@ export class Inspector {
         /** @type {Node[]} */
         let content;
         try {
-            const [cell, rest, ahead] = await Promise.all([
+            const [cell, rest, ahead, field] = await Promise.all([
                 showsCells ? this.#content(longitude, latitude, abort.signal) : null,
                 others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
-                this.#ahead.section(abort.signal),
+                this.#ahead.section(abort.signal), fieldSection(view, longitude, latitude, abort.signal),
             ]);
             // The sign that was picked comes before what lies under it.
-            content = [ahead, ...rest.symbols, cell, ...rest.areas].flatMap((part) => part ?? []);
+            content = [ahead, ...rest.symbols, cell, ...rest.areas, field].flatMap((part) => part ?? []);
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")
             ];
@@ -114,7 +116,6 @@ export class Inspector {
             const { message } = /** @type {Error} */ (error);
             content = [element("p", { className: "problem" }, `What is here can't be told: ${message}`)];
         }
-        // Another place was asked for meanwhile, or none.
         if (!abort.signal.aborted) patchChildren(this.#body, content);
     }
 
@@ -128,6 +129,7 @@ export class Inspector {
      * @param {number} latitude
      * @param {AbortSignal} signal */
     async #content(longitude, latitude, signal) {
+        if ((this.#view().time ?? 0) > now()) return this.#nothingYet();
         const zoom = this.#map.getZoom();
         const coarse = Math.round(zoom + 1) < FIRST_CELL_TILE_ZOOM;
         const reach = REACH_PIXELS + (coarse ? COARSE_PIXELS : 0);
@@ -140,6 +142,7 @@ export class Inspector {
             .map((feature) => ({ feature, off: pixelsTo(feature.geometry, place, zoom) }))
             .filter(({ off }) => off <= reach)
             .sort((a, b) => b.feature.properties.severity - a.feature.properties.severity || a.off - b.off);
+        if (collection.outside) return this.#nothingYet();
         if (!near.length) return this.#nothing(collection, coarse);
         const hit = near.find(({ off }) => off === 0);
         const isWide = CELL_DEGREES * pixelsInDegree >= WIDE_PIXELS;
@@ -160,12 +163,11 @@ export class Inspector {
     /** All cells of a box; of too many the worst.
      * @param {URLSearchParams} query
      * @param {AbortSignal} signal
-     * @returns {Promise<Billow.FeatureCollection>} */
+     * @returns {ReturnType<typeof getFeatures>} */
     async #cells(query, signal) {
         query.set("limit", String(PAGE));
         for (let least = Math.max(this.#view().minSeverity, 0); ; least += 1) {
-            /** @type {Billow.FeatureCollection} */
-            const collection = await getJSON("collections/hexagons/items", query, signal);
+            const collection = await getFeatures("collections/hexagons/items", query, signal);
             const hasMore = collection.links?.some(({ rel }) => rel === "next");
             if (!hasMore || least >= SEVERITIES.length - 1) return collection;
             query.set("minSeverity", String(least + 1));
@@ -209,6 +211,10 @@ export class Inspector {
         const collection = await getJSON("collections/hexagons/items", parameters, signal);
         return collection.features.map((feature) => feature.properties).filter((record) => record.h3 === cell)
             .sort((a, b) => b.altitudeMin - a.altitudeMin || b.severity - a.severity);
+    }
+
+    #nothingYet() {
+        return element("p", {}, element("strong", {}, "Nothing is observed"), " at this time.");
     }
 
     /** @param {Billow.FeatureCollection} collection
@@ -282,19 +288,4 @@ export class Inspector {
                 element("tbody", {}, ...rows)),
             more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
     }
-}
-
-/** @param {Properties} record */
-function levels({ altitudeMin, altitudeMax, altitude }) {
-    const low = altitudeMin ?? altitude;
-    const high = altitudeMax ?? low;
-    return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
-}
-
-/** @param {Properties} record
- * @param {number | null} time */
-function observed(record, time) {
-    const instant = instantOf(record.observedAt);
-    if (instant === null) return String(record.observedAt ?? "not given");
-    return `${near(instant, now())}, ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`;
 }

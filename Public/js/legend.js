@@ -13,6 +13,7 @@ export class Legend {
     #loaded = "";
     /** @type {Billow.View | null} */
     #view = null;
+    #field = element("p", { className: "note caution", hidden: true });
     #symbols = element("details", { className: "symbols", hidden: true });
 
     /** @param {HTMLElement} root
@@ -45,7 +46,7 @@ export class Legend {
         const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
             (note) => element("p", { className: "note" }, note)
         );
-        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols,
+        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#field, this.#symbols,
             element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
@@ -56,9 +57,16 @@ export class Legend {
     show(view, { id, theme }) {
         this.#style = id;
         this.#view = view;
-        this.#root.dataset.theme = theme;
+        document.body.dataset.theme = theme;
         this.#mark();
         this.#showSymbols(view.layers, id, theme);
+    }
+
+    /** Says which turbulence field the map shows; null for none.
+     * @param {string | null} text */
+    showField(text) {
+        this.#field.hidden = text === null;
+        this.#field.textContent = text;
     }
 
     /** The signs of other layers than turbulence, in the server's own drawing.

@@ -5,7 +5,7 @@ import { AREA_KINDS, LAYERS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { pixelsTo } from "./near.js";
-import { getJSON, now } from "./server.js";
+import { getFeatures, now } from "./server.js";
 import { filters, layerName } from "./view.js";
 
 /** A symbol is near this far from its place, in pixels, and hit within its own radius. */
@@ -46,8 +46,7 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
         query.set("bbox", box(longitude, latitude, degrees));
         query.set("limit", "100");
         if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
-        /** @type {Billow.FeatureCollection} */
-        const { features } = await getJSON(`collections/${id}/items`, query, signal);
+        const { features } = await getFeatures(`collections/${id}/items`, query, signal);
         const reach = isSymbol ? SYMBOL_PIXELS : 0;
         const there = features.map((feature) => ({ ...feature, off: pixelsTo(feature.geometry, place, zoom) }))
             .filter(({ off }) => off <= reach);

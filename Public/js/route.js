@@ -1,14 +1,14 @@
 // @ts-check
 // The route: a corridor on the map, and beside it what is known along it, with times, from above and from the side.
-import { AREA_KINDS } from "./datasets.js";
+import { hazards, name, short, span } from "./along.js";
 import { byId, element, swatch } from "./dom.js";
-import { age, clockTime, compact, flightLevel, instantOf } from "./format.js";
+import { age, compact, flightLevel } from "./format.js";
 import { COMPACT } from "./layout.js";
 import { patchChildren } from "./patch.js";
 import { levelsAround, readPlan, stretchesOf } from "./plan.js";
 import { answer, getJSON, now, postJSON } from "./server.js";
 import { styleOf } from "./styles.js";
-import { filters, SEVERITIES } from "./view.js";
+import { filters } from "./view.js";
 
 const WIDTH_NAUTICAL_MILES = 50;
 const SPEED_KNOTS = 450;
@@ -16,7 +16,6 @@ const REACH_FEET = 6_000;
 const MOST = 10_000;
 const SOURCE = "route";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
-/** @typedef {Record<string, any>} Properties */
 
 export class RoutePanel {
     #map;
@@ -114,12 +113,17 @@ export class RoutePanel {
     async #content(view, route, signal) {
         const along = filters(view);
         along.set("route", route);
-        const time = view.time === null ? null : new Date(view.time).toISOString().replace(/\.\d+Z/, "Z");
+        // What is observed is of the past: a departure to come is looked at with what is known now.
+        const isPast = view.time !== null && view.time <= now();
+        const departure = view.time ?? now();
+        const departs = new Date(departure).toISOString().replace(/\.\d+Z/, "Z");
+        const time = isPast ? departs : null;
         const corridor = new URLSearchParams(along);
         corridor.set("width", String(WIDTH_NAUTICAL_MILES));
         corridor.set("speed", String(SPEED_KNOTS));
         corridor.set("limit", String(MOST));
         corridor.set("minSeverity", String(Math.max(view.minSeverity, 1)));
+        corridor.set("departure", departs);
         if (time) corridor.set("time", time);
         const profile = new URLSearchParams(along);
         if (time) profile.set("time", time);
@@ -133,7 +137,6 @@ export class RoutePanel {
         this.#isFitting = false;
         const picture = this.#sideView(profile, view);
         const stretches = stretchesOf(cells.features, view.level);
-        const departure = view.time ?? now();
         return [
             element("h3", {}, route),
             element("p", { className: "note" }, `${[
@@ -146,7 +149,7 @@ export class RoutePanel {
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
-            ...hazards(side.hazards, departure),
+            ...hazards(side.hazards, departure, SPEED_KNOTS),
             ...this.#levels(side, view.level),
             cells.incomplete || side.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
@@ -267,36 +270,3 @@ export class RoutePanel {
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };
 const BLANK = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
-
-/** @param {number} severity */
-const name = (severity) => SEVERITIES[severity] ?? `Severity ${severity}`;
-/** "FL310–FL370", or the one where both are the same.
- * @param {string} from
- * @param {string} to */
-const span = (from, to) => (from === to ? from : `${from}–${to}`);
-/** @param {number} instant */
-const short = (instant) => clockTime(instant).slice(0, 5);
-
-/** Issued areas on the way, with when one meets them.
- * @param {Properties[]} found
- * @param {number} departure */
-function hazards(found, departure) {
-    if (!found?.length) return [];
-    /** @param {number} miles */
-    const at = (miles) => departure + (miles / SPEED_KNOTS) * 3_600_000;
-    return [
-        element("h4", {}, "Issued areas on the way"),
-        element("ul", { className: "stretches" }, ...found.flatMap((hazard) =>
-            /** @type {[number, number][]} */ (hazard.stretches).map(([from, to]) => element("li", {},
-                element("div", {},
-                    element("strong", {}, [
-                        `${span(short(at(from)), short(at(to)))}Z`, AREA_KINDS.get(hazard.kind) ?? hazard.kind,
-                        hazard.hazard,
-                    ].filter(Boolean).join(" ")),
-                    element("span", {}, `${Math.round(from)}–${Math.round(to)} NM, ${
-                        span(flightLevel(hazard.altitudeMin ?? 0), flightLevel(hazard.altitudeMax ?? 60_000))}`),
-                    element("span", {}, `valid ${short(instantOf(hazard.validFrom) ?? 0)}–${
-                        short(instantOf(hazard.validTo) ?? 0)}Z${
-                        (instantOf(hazard.validTo) ?? Infinity) < at(from) ? ", over before you are there" : ""}`)))))),
-    ];
-}

@@ -37,6 +37,23 @@ export function getJSON(path, parameters, signal) {
     return json(query ? `${path}?${query}` : path, { cache: "no-cache" }, signal);
 }
 
+/** Features, of which there are none at an instant that a layer has nothing of: hexagons in an hour, say. Then they are
+ * `outside`. Throws ServerError.
+ * @param {string} path
+ * @param {URLSearchParams} parameters
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Billow.FeatureCollection & { outside?: boolean }>} */
+export async function getFeatures(path, parameters, signal) {
+    try {
+        return await getJSON(path, parameters, signal);
+    } catch (error) {
+        if (error instanceof ServerError && error.code === "time-outside-retention") {
+            return { features: [], outside: true };
+        }
+        throw error;
+    }
+}
+
 /** The answer to a POST of JSON, likewise.
  * @param {string} path
  * @param {object} body

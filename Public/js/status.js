@@ -1,7 +1,7 @@
 // @ts-check
 // How much the picture can be trusted, in words: the line at the top and the banners under it.
 import { contact } from "./contact.js";
-import { byId, element } from "./dom.js";
+import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
 import { momentOf } from "./moment.js";
 import { clockDifference, now } from "./server.js";
@@ -90,12 +90,6 @@ export class StatusBar {
     }
 }
 
-/** @param {Node | null} node
- * @param {string} text */
-function setText(node, text) {
-    if (node && node.textContent !== text) node.textContent = text;
-}
-
 /** Everything that must be said, worst first after the simulation.
  * @param {Knowledge} knowledge */
 export function banners(knowledge) {
@@ -156,10 +150,11 @@ function missingTiles({ current, next }) {
 
 /** @param {Knowledge} knowledge */
 function staleData(knowledge) {
-    const { billow, server, view } = knowledge;
+    const { billow, server, view, frame } = knowledge;
     if (!billow) return null;
     const { time: shown, isLive } = momentOf(knowledge);
-    if (isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
+    // A live frame of hazards is from their last change, however long ago.
+    if (!frame && isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
         return `The picture is ${age(now() - shown)} old and has not been renewed.`;
     }
     if (billow.unknown) return "The server does not say how old its data is.";

@@ -4,6 +4,15 @@ package import Geometry
 package final class GridCells: Sendable {
     /// The cells of resolution 5 that have a point, rising.
     package let cells: [Cell]
+    /// `cells` by the chunk of H3 cells that they belong to (`CellTable.chunkSize`).
+    package let chunks: [Chunk]
+
+    package struct Chunk: Sendable, Hashable {
+        package let number: Int
+        /// In `cells`.
+        package let cells: Range<Int>
+    }
+
     /// By point, row by row: the place of its cell in `cells`.
     fileprivate let places: [UInt32]
 
@@ -36,6 +45,13 @@ package final class GridCells: Sendable {
             return place
         }
         cells = known.map { Cell(uncheckedDense: $0) }
+        var chunks: [Chunk] = []
+        for (place, dense) in known.enumerated() {
+            let number = Int(dense) / CellTable.chunkSize
+            let first = chunks.last?.number == number ? chunks.removeLast().cells.lowerBound : place
+            chunks.append(Chunk(number: number, cells: first..<place + 1))
+        }
+        self.chunks = chunks
     }
 
     /// The largest value of a plane in each of `cells`; `FieldPlane.missing` where none of its points has one.

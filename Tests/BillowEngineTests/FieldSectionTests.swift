@@ -177,6 +177,35 @@ struct FieldSectionTests {
         }
     }
 
+    @Test("a section reads a bounded number of levels, and ends when it is cancelled")
+    func bounds() async throws {
+        let grid = try TestField.grid(2, 2)
+        let drafts = try (0...18).flatMap { hour in
+            try (0...50).map { level in
+                try TestField.draft(
+                    .forecast, run: noon, lead: hour * 3_600, level: .feet(UInt16(level) * 1_000), number: hour + level,
+                    on: grid)
+            }
+        }
+        try await withAir(drafts) { frames, snapshot in
+            let section: @Sendable () async throws -> FieldSection = {
+                try await frames.fieldSection(
+                    at: .places(Array(repeating: try place(-100, 30), count: 19), isSmoothed: false),
+                    times: (0...18).map { noon.advanced(by: $0 * 3_600) }, levels: .around(0...50_000),
+                    filter: Filter(), in: snapshot)
+            }
+            let read = try await section()
+            let levels = read.parts.map(\.levels.count)
+            #expect(levels.reduce(0, +) <= FieldSection.mostPlanes && levels == Array(repeating: 26, count: 19))
+            #expect((0...18).allSatisfy { (try? read.value(at: $0, feet: 31_000).get()) != nil }, "levels thinned")
+            let cancelled = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await section()
+            }
+            await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+        }
+    }
+
     @Test("a field stored after the version that is asked for doesn't count")
     func versions() async throws {
         let grid = try TestField.grid()

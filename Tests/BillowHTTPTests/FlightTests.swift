@@ -53,6 +53,30 @@ struct FlightTests {
 
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
 
+    @Test("computed turbulence is an event when it gets worse, and none with each new run")
+    func field() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let state = FlightState(place: try place(-99.6, 35), altitudeFeet: 32_000, track: 90, groundSpeed: 480)
+            func run(_ number: Int, _ value: UInt8) async throws -> [String] {
+                let begin = -3_600 + number * 900
+                try await world.takeAir(run: begin, valid: 0) { column, _, _ in value + UInt8((column + number) % 2) }
+                let answer = try #require(
+                    try await monitor.position(
+                        state, of: id, key: "k", at: world.clock.now, in: try Self.snapshot(world)))
+                #expect(answer.items.isEmpty && answer.field?.items.isEmpty == (value < 10))
+                return events.take()
+            }
+            #expect(try await run(0, 12) == [], "light")
+            #expect(try await run(1, 25) == ["alert 0"], "moderate")
+            #expect(try await run(2, 27) == [])
+            #expect(try await run(3, 5) == [])
+            #expect(try await run(4, 26) == [], "the same again within an hour")
+        }
+    }
+
     @Test("a A A is one event, A B A three, and a report that vanishes one with an empty set")
     func sequence() async throws {
         try await withWorld { world in

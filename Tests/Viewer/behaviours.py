@@ -215,6 +215,22 @@ def forecast_instant(viewer):
     viewer.until("document.querySelector('#banners').textContent.includes('little or nothing is stored')")
 
 
+def timeline_ahead(viewer):
+    """the timeline reaches to forecasts, which it marks and says to be such"""
+    viewer.open("#layers=hexagons,hazards")
+    viewer.page.select_option("#span", "+2h")
+    assert viewer.page.input_value("#scrubber") == "6", "live is in the middle of the span"
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("End")
+    viewer.until("document.querySelector('#state-text').textContent === 'Forecast'")
+    assert "forecast, in" in viewer.text("#frame-age"), viewer.text("#frame-age")
+    assert viewer.page.locator("#marks [data-forecast]").count() > 0
+    viewer.page.click("#step-back")
+    viewer.until("document.querySelector('#frame-next').textContent === ''")
+    viewer.page.click("#to-live")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+
+
 def slow_tiles(viewer):
     """while the tiles of a frame load, the time shown is that of the pixels shown"""
     viewer.open()
@@ -541,7 +557,7 @@ def status_page(viewer):
 
 ALL = [
     live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
-    forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant, typed_instant,
-    bad_link, inspect_place, inspect_beside, route, lost_contact, key_entry, narrow_screen, layouts, accessible,
-    status_page,
+    forecast_instant, timeline_ahead, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant,
+    typed_instant, bad_link, inspect_place, inspect_beside, route, lost_contact, key_entry, narrow_screen, layouts,
+    accessible, status_page,
 ]

@@ -50,16 +50,13 @@ public struct AlertItem: Sendable, Hashable {
             }
             if order(record) > order(known) { best[record.row.cell] = record }
         }
-        let locator = area.followed.map(RouteLocator.init)
+        let ways = AlertWays(area, of: flight)
         var items: [AlertItem] = []
         for (number, record) in best.values.enumerated() {
             if number.isMultiple(of: step), Task.isCancelled { throw CancellationError() }
-            let center = H3.center(of: record.row.cell)
-            let way = Geodesic.way(from: flight.place, to: center)
-            let metres = locator.map { max($0.locate(center).along - area.along, 0) } ?? way.metres
-            let miles = metres / Geodesic.metresPerNauticalMile
-            let time = flight.groundSpeed.flatMap { $0 > 0 ? miles / $0 * 3_600 : nil }
-            items.append(AlertItem(record: record, distance: miles, bearing: way.bearing, timeTo: time))
+            let way = ways.way(to: record.row.cell)
+            items.append(
+                AlertItem(record: record, distance: way.distance, bearing: way.bearing, timeTo: way.timeTo))
         }
         return items.sorted { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
     }
@@ -77,5 +74,37 @@ public struct AlertItem: Sendable, Hashable {
     /// Feet between a band and an aircraft.
     private static func apart(_ band: AltitudeBand, _ flight: FlightState) -> Double {
         max(Double(band.lowest.feet) - flight.altitudeFeet, flight.altitudeFeet - Double(band.highest.feet + 1_000), 0)
+    }
+}
+
+/// The ways from an aircraft to cells ahead: along the route that is followed, else straight.
+package struct AlertWays: Sendable {
+    private let flight: FlightState
+    private let locator: RouteLocator?
+    /// Metres of the route that are flown.
+    private let flown: Double
+
+    package struct Way: Sendable, Hashable {
+        /// Nautical miles.
+        package let distance: Double
+        /// Degrees clockwise from north.
+        package let bearing: Double
+        /// Seconds; nil without a speed.
+        package let timeTo: Double?
+    }
+
+    package init(_ area: AlertArea, of flight: FlightState) {
+        self.flight = flight
+        locator = area.followed.map(RouteLocator.init)
+        flown = area.along
+    }
+
+    package func way(to cell: Cell) -> Way {
+        let center = H3.center(of: cell)
+        let way = Geodesic.way(from: flight.place, to: center)
+        let metres = locator.map { max($0.locate(center).along - flown, 0) } ?? way.metres
+        let miles = metres / Geodesic.metresPerNauticalMile
+        let time = flight.groundSpeed.flatMap { $0 > 0 ? miles / $0 * 3_600 : nil }
+        return Way(distance: miles, bearing: way.bearing, timeTo: time)
     }
 }

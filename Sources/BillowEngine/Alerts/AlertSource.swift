@@ -34,6 +34,8 @@ package struct AlertReport: Sendable {
     var itemsMatched: Int
     /// SIGMETs and G-AIRMETs that hold then and share a point with the area and a level with the altitudes.
     package var hazards: [IssuedArea]
+    /// Computed turbulence in the area; nil where no field is stored.
+    package var field: FieldAhead?
     /// How fresh and complete the data that was searched is.
     package var shown: Shown
 }
@@ -74,13 +76,16 @@ package struct AlertSource: Sendable {
                 hazardFilter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
             }
         }
+        let field = try await fieldAhead(request, of: flight, in: area, at: instant, filter: filter, snapshot)
+        var shown = policy.turbulenceAndHazards(
+            of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot)
+        if field?.shown.freshness.isSimulated == true { shown.freshness.isSimulated = true }
         let items = try AlertItem.items(of: records, request.query, in: area, of: flight)
         return AlertReport(
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
             items: AlertItem.prefix(items, most: Self.mostItems), itemsMatched: items.count, hazards: hazards,
-            shown: policy.turbulenceAndHazards(
-                of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot))
+            field: field, shown: shown)
     }
 
     /// Standing records in an area, page by page, without one's own of the last hour.
@@ -239,6 +244,8 @@ package struct AlertAnswer: Encodable, Sendable {
     var truncated: Bool
     var clusters: [Cluster]
     package var hazards: [Hazard]
+    /// Computed turbulence, apart from the reports; absent where no field is stored.
+    package var field: FieldAheadAnswer?
     /// What was looked at; nil for nothing.
     package var area: Area?
     /// False where the flight can't be stored at present: a restart then falls back to an earlier position.
@@ -248,7 +255,7 @@ package struct AlertAnswer: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case flight, time, version, dataTime, stale, simulated, completeSince, incomplete, kind, query, items
-        case numberMatched, truncated, clusters, hazards, area, stored
+        case numberMatched, truncated, clusters, hazards, field, area, stored
     }
 
     package init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
@@ -289,6 +296,7 @@ package struct AlertAnswer: Encodable, Sendable {
                 new: cluster.newCells.map(\.h3String), text: cluster.text)
         }
         hazards = report.hazards.map(Hazard.init)
+        field = report.field.map(FieldAheadAnswer.init)
         area = report.area.area.map { area in
             Area(
                 coordinates: area.polygons.map { rings in
@@ -297,11 +305,11 @@ package struct AlertAnswer: Encodable, Sendable {
         }
     }
 
-    fileprivate static func rounded(_ value: Double, _ decimals: Int) -> Double {
+    static func rounded(_ value: Double, _ decimals: Int) -> Double {
         let scale = [1, 10, 100, 1_000, 10_000, 1e5, 1e6][min(decimals, 6)]
         return (value * scale).rounded() / scale
     }
 
     /// A time of a year and more is never.
-    private static func seconds(_ time: Double?) -> Int? { time.flatMap { $0 < 31_536_000 ? Int($0.rounded()) : nil } }
+    static func seconds(_ time: Double?) -> Int? { time.flatMap { $0 < 31_536_000 ? Int($0.rounded()) : nil } }
 }

@@ -59,6 +59,8 @@ package actor FlightMonitor {
         var clusters = AlertClusters()
         /// Names the set that the last event had; nil before the first one.
         var told: String?
+        /// What computed turbulence events have told of.
+        var fieldNotice = FieldNotice()
         var isLost = false
         /// For how long it was silent while this process watched.
         var silentSeconds = 0
@@ -230,7 +232,8 @@ package actor FlightMonitor {
         var answer = AlertAnswer(report, clusters: try flight.clusters.update(report.items), flight: id)
         if isUnstored { answer.stored = false }
         let set = Self.name(of: report.items)
-        let isNews = flight.told.map { $0 != set } ?? !report.items.isEmpty
+        let isFieldNews = flight.fieldNotice.note(report.field?.severity, at: report.time)
+        let isNews = isFieldNews || (flight.told.map { $0 != set } ?? !report.items.isEmpty)
         flight.told = set
         flights[id] = flight
         if isNews {
@@ -278,6 +281,8 @@ package actor FlightMonitor {
         var state: AlertState?
         var clusters: AlertClusters
         var told: String?
+        /// Absent of flights that an earlier release stored.
+        var fieldNotice: FieldNotice?
         var isLost: Bool
     }
 
@@ -318,7 +323,7 @@ package actor FlightMonitor {
             return Flight(
                 key: stored.accessKey, body: record.body, request: request, follow: follow, state: state,
                 heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
-                isLost: record.isLost)
+                fieldNotice: record.fieldNotice ?? FieldNotice(), isLost: record.isLost)
         } catch {
             logger.notice(
                 "a followed flight can't be restored", metadata: ["flight": "\(stored.id)", "error": "\(error)"])
@@ -334,7 +339,7 @@ package actor FlightMonitor {
         }
         let record = Record(
             body: flight.body, heardAt: flight.heardAt.seconds, state: state, clusters: flight.clusters,
-            told: flight.told, isLost: flight.isLost)
+            told: flight.told, fieldNotice: flight.fieldNotice, isLost: flight.isLost)
         return FollowedFlight(
             id: id, accessKey: flight.key,
             value: String(decoding: try JSONEncoder().encode(record), as: UTF8.self))

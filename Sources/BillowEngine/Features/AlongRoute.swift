@@ -1,20 +1,17 @@
-package import Datasets
+package import BillowAreas
 import BillowExchange
+package import Datasets
 package import Geometry
-package import Turbulence
+import Turbulence
 
-/// A route by which features are ordered: what is met first comes first.
+/// A flight by whose route features are ordered: what is met first comes first.
 package struct AlongRoute: Sendable {
     let locator: RouteLocator
-    /// Knots over ground; nil where no times are asked for.
-    package let groundSpeed: Double?
-    /// When the start is left.
-    package let departure: Instant
+    let flight: PlannedFlight
 
-    package init(locator: RouteLocator, groundSpeed: Double? = nil, departure: Instant) {
-        self.locator = locator
-        self.groundSpeed = groundSpeed
-        self.departure = departure
+    package init(_ flight: PlannedFlight) {
+        locator = RouteLocator(flight.route)
+        self.flight = flight
     }
 
     private static let decimals = 1
@@ -24,7 +21,7 @@ package struct AlongRoute: Sendable {
         let location = locator.locate(place)
         let along = location.along / Geodesic.metresPerNauticalMile
         let off = location.off / Geodesic.metresPerNauticalMile
-        let arrival = groundSpeed.map { departure.advanced(by: Int((along / $0 * 3_600).rounded())) }
+        let arrival = flight.groundSpeed.map { _ in flight.time(at: location.along) }
         return [
             ("distanceAlong", .decimal(along, decimals: Self.decimals)),
             ("distanceOff", .decimal(off, decimals: Self.decimals)),

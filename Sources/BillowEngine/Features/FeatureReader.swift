@@ -26,6 +26,8 @@ package struct PageMemory: Sendable {
     package var polygons = 0
     /// Hexagons in the order in which a route meets them.
     var along: [Hexagon]?
+    /// Cells of fields in the order in which a flight meets them.
+    var fieldCells: [FeatureSource.FieldCellAlong]?
     package var aircraft: [ICAO24]?
 
     /// Whether a feature has begun and not ended.

@@ -13,6 +13,11 @@ extension FeatureSource {
         memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         guard query.isContoured else {
+            if let route = query.route {
+                return try await fieldCells(
+                    query, in: snapshot, along: route, after: cursor, limit: limit.features, memory: &memory,
+                    to: &writer)
+            }
             return try await fieldCells(query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
         }
         if memory.made == nil { memory.made = try await fieldContours(query, in: snapshot) }

@@ -13,8 +13,8 @@ extension FieldProfile {
         let severity = severity(worst.tenThousandths)
         let level = FlightLevelText.of(Int(worst.altitudeFeet.rounded()))
         if severity == .smooth {
-            let levels = flight.levelFeet == nil ? "at all levels" : "along the planned level"
-            return "Smooth \(levels)\(gaps.isEmpty ? "" : ", where it is known")"
+            let place = flight.levelFeet == nil ? "at all levels" : "along the planned level"
+            return "Smooth \(place)\(gaps.isEmpty ? "" : ", where it is known")"
                 + ": EDR up to \(Self.edr(worst.tenThousandths)) at \(level)."
         }
         let (from, to) = (Self.miles(worst.distance.lowerBound), Self.miles(worst.distance.upperBound))

@@ -41,6 +41,17 @@ package struct FieldSection: Sendable {
         case missing
     }
 
+    /// Names a field, without its levels.
+    fileprivate struct FrameKey: Hashable {
+        private let identity: FieldIdentity
+        private let source: SourceID
+
+        init(_ frame: FieldFrame) {
+            identity = frame.identity
+            source = frame.source
+        }
+    }
+
     private struct Place: Sendable {
         /// In `parts`.
         var before: Int
@@ -59,9 +70,11 @@ package struct FieldSection: Sendable {
 
     fileprivate init(parts: [Part], brackets: [FieldBracket?]) {
         self.parts = parts
-        let numbers = Dictionary(uniqueKeysWithValues: parts.enumerated().map { ($1.frame, $0) })
+        let numbers = Dictionary(uniqueKeysWithValues: parts.enumerated().map { (FrameKey($1.frame), $0) })
         places = brackets.map { bracket in
-            guard let bracket, let before = numbers[bracket.before], let after = numbers[bracket.after] else {
+            guard let bracket, let before = numbers[FrameKey(bracket.before)],
+                let after = numbers[FrameKey(bracket.after)]
+            else {
                 return nil
             }
             return Place(before: before, after: after, share: bracket.share)
@@ -116,6 +129,16 @@ package struct FieldSection: Sendable {
             let level = (try? nearer.largest(at: site, in: altitudes).get())?.level
             let feet: Int? = if case .feet(let feet)? = level { Int(feet) } else { nil }
             return Sample(tenThousandths: value, before: before.frame, after: after.frame, feet: feet)
+        }
+    }
+
+    /// The same as `value(at:feet:)` with the fields that it lies between.
+    package func sample(at site: Int, feet: Double) -> Result<Sample, GapError> {
+        value(at: site, feet: feet).flatMap { value in
+            guard let fields = fields(at: site) else { return .failure(GapError(.time)) }
+            return .success(
+                Sample(
+                    tenThousandths: value, before: fields.before, after: fields.after, feet: Int(feet.rounded())))
         }
     }
 
@@ -223,33 +246,37 @@ extension FrameSource {
             return bracket
         }
         let name = sites.name
+        var frames: [FieldSection.FrameKey: FieldFrame] = [:]
+        for bracket in known.values.compactMap(\.self) {
+            for frame in [bracket.before, bracket.after] { frames[FieldSection.FrameKey(frame)] = frame }
+        }
         var gridded: [Int64: GriddedSites] = [:]
-        for frame in Set(brackets.compactMap { $0?.before } + brackets.compactMap { $0?.after }) {
-            guard gridded[frame.grid] == nil, let grid = snapshot.fieldGrids[frame.grid] else { continue }
+        for frame in frames.values where gridded[frame.grid] == nil {
+            guard let grid = snapshot.fieldGrids[frame.grid] else { continue }
             gridded[frame.grid] = try await GriddedSites(sites, on: grid) { try await gridCells(grid) }
         }
         // A field that no site inside its grid needs isn't read.
-        var needed: Set<FieldFrame> = []
+        var needed: Set<FieldSection.FrameKey> = []
         for (site, bracket) in brackets.enumerated() {
             for frame in [bracket?.before, bracket?.after].compactMap(\.self)
             where gridded[frame.grid]?.isInside(site) ?? false {
-                needed.insert(frame)
+                needed.insert(FieldSection.FrameKey(frame))
             }
         }
-        var wanted = Dictionary(uniqueKeysWithValues: needed.map { ($0, levels.levels(of: $0)) })
+        var wanted = frames.filter { needed.contains($0.key) }.mapValues { levels.levels(of: $0) }
         while wanted.values.reduce(0, { $0 + $1.count }) > FieldSection.mostPlanes {
             wanted = wanted.mapValues { levels in levels.indices.filter { $0 % 2 == 0 }.map { levels[$0] } }
         }
         var parts: [FieldSection.Part] = []
-        for bracketed in Set(brackets.compactMap { $0?.before } + brackets.compactMap { $0?.after }) {
-            guard let grid = snapshot.fieldGrids[bracketed.grid], let places = gridded[bracketed.grid] else { continue }
-            let levels = wanted[bracketed] ?? []
+        for (key, frame) in frames {
+            guard let grid = snapshot.fieldGrids[frame.grid], let places = gridded[frame.grid] else { continue }
+            let levels = wanted[key] ?? []
             var values: [[Int16]] = []
             for level in levels {
                 try Task.checkCancellation()
                 values.append(try await siteValues(level, places, name, on: grid, in: snapshot))
             }
-            parts.append(FieldSection.Part(bracketed, levels, places, values))
+            parts.append(FieldSection.Part(frame, levels, places, values))
         }
         parts.sort {
             ($0.frame.identity.validTime, $0.frame.identity.run) < ($1.frame.identity.validTime, $1.frame.identity.run)

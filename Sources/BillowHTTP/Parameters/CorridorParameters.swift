@@ -18,8 +18,7 @@ package struct CorridorParameters: Sendable {
 
     /// The route by which features are ordered.
     package func along(from instant: Instant) -> AlongRoute {
-        AlongRoute(
-            locator: RouteLocator(asked.route), groundSpeed: asked.speed, departure: asked.departure ?? instant)
+        AlongRoute(asked.flight(from: instant))
     }
 }
 

@@ -137,24 +137,3 @@ struct PlannedFlightAnswer: Encodable {
         descent = flight.descent
     }
 }
-
-/// Which field it is.
-struct FieldIdentityAnswer: Encodable {
-    var product: String
-    var run: String
-    /// Seconds.
-    var lead: Int
-    var validTime: String
-    var source: String
-    /// Feet of the levels that were looked at.
-    var levels: [Int]
-
-    init(_ frame: FieldFrame, _ levels: [FieldLevelRecord]) {
-        product = frame.identity.product.name
-        run = frame.identity.run.description
-        lead = frame.identity.lead
-        validTime = frame.identity.validTime.description
-        source = frame.source.name
-        self.levels = levels.compactMap { if case .feet(let feet) = $0.level { Int(feet) } else { nil } }
-    }
-}

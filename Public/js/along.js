@@ -1,0 +1,42 @@
+// @ts-check
+// How what lies along a route is said.
+import { AREA_KINDS } from "./datasets.js";
+import { element } from "./dom.js";
+import { clockTime, flightLevel, instantOf } from "./format.js";
+import { SEVERITIES } from "./view.js";
+
+/** @typedef {Record<string, any>} Properties */
+
+/** @param {number} severity */
+export const name = (severity) => SEVERITIES[severity] ?? `Severity ${severity}`;
+/** "FL310–FL370", or the one where both are the same.
+ * @param {string} from
+ * @param {string} to */
+export const span = (from, to) => (from === to ? from : `${from}–${to}`);
+/** @param {number} instant */
+export const short = (instant) => clockTime(instant).slice(0, 5);
+
+/** Issued areas on the way, with when one meets them.
+ * @param {Properties[]} found
+ * @param {number} departure
+ * @param {number} speed  knots */
+export function hazards(found, departure, speed) {
+    if (!found?.length) return [];
+    /** @param {number} miles */
+    const at = (miles) => departure + (miles / speed) * 3_600_000;
+    return [
+        element("h4", {}, "Issued areas on the way"),
+        element("ul", { className: "stretches" }, ...found.flatMap((hazard) =>
+            /** @type {[number, number][]} */ (hazard.stretches).map(([from, to]) => element("li", {},
+                element("div", {},
+                    element("strong", {}, [
+                        `${span(short(at(from)), short(at(to)))}Z`, AREA_KINDS.get(hazard.kind) ?? hazard.kind,
+                        hazard.hazard,
+                    ].filter(Boolean).join(" ")),
+                    element("span", {}, `${Math.round(from)}–${Math.round(to)} NM, ${
+                        span(flightLevel(hazard.altitudeMin ?? 0), flightLevel(hazard.altitudeMax ?? 60_000))}`),
+                    element("span", {}, `valid ${short(instantOf(hazard.validFrom) ?? 0)}–${
+                        short(instantOf(hazard.validTo) ?? 0)}Z${
+                        (instantOf(hazard.validTo) ?? Infinity) < at(from) ? ", over before you are there" : ""}`)))))),
+    ];
+}

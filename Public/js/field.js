@@ -1,0 +1,69 @@
+// @ts-check
+// The turbulence field: computed values on a grid. Whatever shows it names its product, its run and how far ahead of
+// the run it is, so that nobody takes it for an observation.
+import { element } from "./dom.js";
+import { age, clockTime, flightLevel, instantOf } from "./format.js";
+import { getFeatures } from "./server.js";
+import { SEVERITIES } from "./view.js";
+
+export const FIELD = "gtg";
+const MOST_LEVELS = 8;
+/** @typedef {Record<string, any>} Properties */
+
+/** "Nowcast GTGN, valid 20:15Z": which field it is.
+ * @param {Properties} properties */
+export function fieldName({ product, run, lead, validTime }) {
+    const [start, valid] = [instantOf(run), instantOf(validTime)];
+    /** @param {number | null} instant */
+    const clock = (instant) => (instant === null ? "unknown" : `${clockTime(instant).slice(0, 5)}Z`);
+    const isNowcast = product === "gtgn";
+    const what = `${isNowcast ? "Nowcast" : "Forecast"} ${String(product ?? "").toUpperCase()}`;
+    const ahead = isNowcast ? "" : `, run ${clock(start)} + ${age((lead ?? 0) * 1000)}`;
+    return `${what}${ahead}, valid ${clock(valid)}`;
+}
+
+/** What the picture's field is, in words; null where a view shows none.
+ * @param {Billow.View} view
+ * @param {AbortSignal} [signal] */
+export async function fieldText(view, signal) {
+    if (!view.layers.includes(FIELD)) return null;
+    const query = new URLSearchParams({ limit: "1" });
+    setTime(query, view);
+    const { features } = await getFeatures(`collections/${FIELD}/items`, query, signal);
+    const properties = features[0]?.properties;
+    return properties ? `${fieldName(properties)}. Computed, not observed.`
+        : "No turbulence field is stored for this time. That is not smooth air.";
+}
+
+/** What the field says of a place, level by level; null where a view shows none.
+ * @param {Billow.View} view
+ * @param {number} longitude
+ * @param {number} latitude
+ * @param {AbortSignal} signal */
+export async function fieldSection(view, longitude, latitude, signal) {
+    if (!view.layers.includes(FIELD)) return null;
+    const query = new URLSearchParams({ coords: `POINT(${longitude.toFixed(5)} ${latitude.toFixed(5)})` });
+    if (view.minAltitude !== null || view.maxAltitude !== null) {
+        query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
+    }
+    setTime(query, view);
+    const { features } = await getFeatures(`collections/${FIELD}/position`, query, signal);
+    const known = features.map(({ properties }) => properties).sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
+    const lines = known.slice(0, MOST_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
+        element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
+        element("span", {}, edr === undefined ? "no value: nothing is known here"
+            : `EDR ${Number(edr).toFixed(2)}, ${(SEVERITIES[severity] ?? "no severity").toLowerCase()}`)));
+    return element("section", { className: "others" },
+        element("h3", {}, "Turbulence field"),
+        element("p", { className: "note" }, known.length ? `${fieldName(known[0])}. Computed, not observed.`
+            : "The grid has nothing here at this time. That is not smooth air."),
+        lines.length ? element("ul", {}, ...lines) : null,
+        known.length > lines.length
+            ? element("p", { className: "note" }, `and ${known.length - lines.length} lower values`) : null);
+}
+
+/** @param {URLSearchParams} query
+ * @param {Billow.View} view */
+function setTime(query, { time }) {
+    if (time !== null) query.set("time", new Date(time).toISOString().replace(/\.\d+Z/, "Z"));
+}

@@ -1,0 +1,21 @@
+// @ts-check
+// What is said of a single report: its levels, and when it was made.
+import { age, flightLevel, instantOf, near } from "./format.js";
+import { now } from "./server.js";
+
+/** @typedef {Record<string, any>} Properties */
+
+/** @param {Properties} record */
+export function levels({ altitudeMin, altitudeMax, altitude }) {
+    const low = altitudeMin ?? altitude;
+    const high = altitudeMax ?? low;
+    return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
+}
+
+/** @param {Properties} record
+ * @param {number | null} time */
+export function observed(record, time) {
+    const instant = instantOf(record.observedAt);
+    if (instant === null) return String(record.observedAt ?? "not given");
+    return `${near(instant, now())}, ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`;
+}

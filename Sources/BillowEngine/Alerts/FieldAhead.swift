@@ -1,0 +1,146 @@
+import BillowAreas
+import BillowFields
+import BillowSnapshot
+import BillowTiles
+import Datasets
+package import Geometry
+package import Turbulence
+
+/// Computed turbulence ahead, told apart from reports: when the aircraft will be there.
+package struct FieldAhead: Sendable {
+    /// A cell with turbulence.
+    package struct Item: Sendable {
+        package let cell: Cell
+        package let severity: Severity
+        package let sample: FieldSection.Sample
+        /// When the aircraft is there.
+        package let time: Instant
+        /// Nautical miles, degrees clockwise from north, and seconds.
+        package let distance: Double
+        package let bearing: Double
+        package let timeTo: Double?
+    }
+
+    /// Items near each other, told as one.
+    package struct Cluster: Sendable {
+        /// The nearest first.
+        package let items: [Item]
+        package let worst: Item
+
+        /// A sentence for people; of a field, not of reports.
+        package var text: String {
+            guard let first = items.first, let last = items.last else { return "" }
+            var text = "\(worst.severity.label) computed in \(Int(first.distance.rounded())) NM"
+            if let timeTo = first.timeTo {
+                text += ", \(Int((timeTo / 60).rounded())) min"
+                let passing = (last.timeTo ?? timeTo) - timeTo
+                if passing >= 60 { text += ", for \(Int((passing / 60).rounded())) min" }
+            }
+            if let feet = worst.sample.feet { text += ", worst at \(FlightLevelText.of(feet))" }
+            return text
+        }
+    }
+
+    /// The nearest first, at most `AlertSource.mostItems`.
+    package let items: [Item]
+    package let itemsMatched: Int
+    package let clusters: [Cluster]
+    /// The fields that were looked at, by valid time.
+    package let parts: [FieldSection.Part]
+    /// Cells of which nothing is known.
+    package let unknownCells: Int
+    /// Cells that were looked at.
+    package let cells: Int
+    package let shown: Shown
+
+    /// The worst of all items; nil for none.
+    package var severity: Severity? { items.map(\.severity).max() }
+
+    init(
+        items: [Item], itemsMatched: Int, parts: [FieldSection.Part], unknownCells: Int, cells: Int, shown: Shown
+    ) {
+        self.items = items
+        self.itemsMatched = itemsMatched
+        clusters = Self.clusters(items)
+        self.parts = parts
+        self.unknownCells = unknownCells
+        self.cells = cells
+        self.shown = shown
+    }
+
+    /// Each item joins the first cluster with a member within `AlertClusters.nearest` and none beyond
+    /// `AlertClusters.farthest`, as reports do; without a memory of earlier answers.
+    /// - Complexity: O(items × members of clusters); items of one answer are at most `AlertSource.mostItems`.
+    private static func clusters(_ items: [Item]) -> [Cluster] {
+        let places = items.map { Geodesic.vector(H3.center(of: $0.cell)) }
+        let (near, far) = (chord(AlertClusters.nearest), chord(AlertClusters.farthest))
+        var groups: [[Int]] = []
+        for item in items.indices {
+            let group = groups.firstIndex { members in
+                var isNear = false
+                for member in members {
+                    let apart = places[member] - places[item]
+                    let distance = (apart * apart).sum().squareRoot()
+                    guard distance <= far else { return false }
+                    if distance <= near { isNear = true }
+                }
+                return isNear
+            }
+            if let group { groups[group].append(item) } else { groups.append([item]) }
+        }
+        return groups.compactMap { members in
+            let items = members.map { items[$0] }
+            let most = items.map(\.severity).max()
+            return items.first { $0.severity == most }.map { Cluster(items: items, worst: $0) }
+        }
+    }
+
+    private static func chord(_ miles: Double) -> Double {
+        Geodesic.chord(arc: miles * Geodesic.metresPerNauticalMile)
+    }
+}
+
+extension AlertSource {
+    /// Computed turbulence in the area of an alert; nil where no field is stored.
+    ///
+    /// - Complexity: that of `fieldSection` for the cells of the area.
+    func fieldAhead(
+        _ request: AlertRequest, of flight: FlightState, in area: AlertArea, at instant: Instant, filter: Filter,
+        _ snapshot: Snapshot
+    ) async throws -> FieldAhead? {
+        guard let looked = area.area, !snapshot.fields.frames.isEmpty else { return nil }
+        let cells = try await frames.fieldCells(in: area.cells, filter: filter, snapshot)
+        let ways = AlertWays(area, of: flight)
+        let sites = cells.map { cell in (cell: cell, way: ways.way(to: cell)) }
+        let times = sites.map { instant.advanced(by: Int(min($0.way.timeTo ?? 0, Self.longestFlight).rounded())) }
+        let section = try await frames.fieldSection(
+            at: .cells(cells), times: times, levels: .shown(filter.altitudes), filter: filter, in: snapshot)
+        let thresholds = snapshot.severityTable.thresholds(for: filter.category)
+        var items: [FieldAhead.Item] = []
+        var unknown = 0
+        for (number, site) in sites.enumerated() {
+            guard case .success(let sample) = section.largest(at: number, in: filter.altitudes) else {
+                unknown += 1
+                continue
+            }
+            let severity = thresholds.severity(ofTenThousandths: sample.tenThousandths)
+            guard filter.severities.contains(severity) else { continue }
+            items.append(
+                FieldAhead.Item(
+                    cell: site.cell, severity: severity, sample: sample, time: times[number],
+                    distance: site.way.distance, bearing: site.way.bearing, timeTo: site.way.timeTo))
+        }
+        items.sort { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
+        let ranked = items.indices.sorted { (items[$1].severity, $0) < (items[$0].severity, $1) }
+        let kept = ranked.prefix(Self.mostItems).sorted().map { items[$0] }
+        return FieldAhead(
+            items: kept, itemsMatched: items.count,
+            parts: section.parts.filter { !$0.levels.isEmpty }, unknownCells: unknown,
+            cells: cells.count,
+            shown: policy.shown(
+                LayerList(.gtg), of: .area(looked), at: instant, filter: filter, in: snapshot))
+    }
+
+    /// No aircraft flies longer, in seconds; no field looks so far ahead.
+    private static let longestFlight = 172_800.0
+}

@@ -1,0 +1,103 @@
+import BillowFields
+import Geometry
+import Turbulence
+
+/// Computed turbulence ahead as clients get it.
+package struct FieldAheadAnswer: Encodable, Sendable {
+    package struct Item: Encodable, Sendable {
+        var h3: String
+        var longitude: Double
+        var latitude: Double
+        package var severity: Int
+        var severityName: String
+        package var edr: Double
+        /// Feet of the level with the largest value.
+        var altitude: Int?
+        /// When the aircraft is there, and the seconds until then.
+        var time: String
+        var timeTo: Int?
+        /// Nautical miles and degrees.
+        package var distance: Double
+        var bearing: Double
+        /// Of the field before, and of the one after where the value lies between two.
+        var product: String
+        var validTime: String
+        var nextProduct: String?
+        var nextValidTime: String?
+    }
+
+    package struct Cluster: Encodable, Sendable {
+        var severity: Int
+        var severityName: String
+        var distance: Double
+        var timeTo: Int?
+        var timeToPass: Int?
+        /// The cell of the nearest member with the highest severity.
+        var worst: String
+        var members: [String]
+        package var text: String
+    }
+
+    /// Of the field alone.
+    var dataTime: AlertAnswer.KnownTime
+    var stale: Bool
+    var simulated: Bool
+    var incomplete: Bool
+    /// By valid time.
+    package var fields: [FieldIdentityAnswer]
+    /// From the first to the last valid time of `fields`; null where nothing was looked at.
+    var validFrom: AlertAnswer.KnownTime
+    var validTo: AlertAnswer.KnownTime
+    /// Cells of the field's grid in the area, and those of which nothing is known.
+    package var cells: Int
+    package var unknown: Int
+    package var items: [Item]
+    var numberMatched: Int
+    var truncated: Bool
+    package var clusters: [Cluster]
+
+    init(_ field: FieldAhead) {
+        let freshness = field.shown.freshness
+        dataTime = AlertAnswer.KnownTime(instant: freshness.dataTime)
+        stale = freshness.isStale
+        simulated = freshness.isSimulated
+        incomplete = field.shown.isIncomplete
+        fields = field.parts.map { FieldIdentityAnswer($0.frame, $0.levels) }
+        validFrom = AlertAnswer.KnownTime(instant: field.parts.first?.frame.identity.validTime)
+        validTo = AlertAnswer.KnownTime(instant: field.parts.last?.frame.identity.validTime)
+        cells = field.cells
+        unknown = field.unknownCells
+        items = field.items.map(Item.init)
+        numberMatched = field.itemsMatched
+        truncated = field.itemsMatched > field.items.count
+        clusters = field.clusters.map(Cluster.init)
+    }
+}
+
+extension FieldAheadAnswer.Item {
+    fileprivate init(_ item: FieldAhead.Item) {
+        let center = H3.center(of: item.cell)
+        let (before, after) = (item.sample.before.identity, item.sample.after.identity)
+        let isBetween = before != after
+        self.init(
+            h3: item.cell.h3String, longitude: AlertAnswer.rounded(center.longitude, 5),
+            latitude: AlertAnswer.rounded(center.latitude, 5), severity: Int(item.severity.rawValue),
+            severityName: item.severity.name, edr: Double(item.sample.tenThousandths) / 10_000,
+            altitude: item.sample.feet, time: item.time.description, timeTo: AlertAnswer.seconds(item.timeTo),
+            distance: AlertAnswer.rounded(item.distance, 1), bearing: AlertAnswer.rounded(item.bearing, 1),
+            product: before.product.name, validTime: before.validTime.description,
+            nextProduct: isBetween ? after.product.name : nil,
+            nextValidTime: isBetween ? after.validTime.description : nil)
+    }
+}
+
+extension FieldAheadAnswer.Cluster {
+    fileprivate init(_ cluster: FieldAhead.Cluster) {
+        self.init(
+            severity: Int(cluster.worst.severity.rawValue), severityName: cluster.worst.severity.name,
+            distance: AlertAnswer.rounded(cluster.items.first?.distance ?? 0, 1),
+            timeTo: AlertAnswer.seconds(cluster.items.first?.timeTo),
+            timeToPass: AlertAnswer.seconds(cluster.items.last?.timeTo), worst: cluster.worst.cell.h3String,
+            members: cluster.items.map(\.cell.h3String), text: cluster.text)
+    }
+}

@@ -1,0 +1,47 @@
+// @ts-check
+import { fieldName, fieldSection, fieldText } from "/js/field.js";
+import { parseHash } from "/js/view.js";
+import { equal, json, ok, test, withAnswers } from "../harness.js";
+
+const FIRST = { ...parseHash("").view, layers: ["gtg"], minAltitude: 30_000, maxAltitude: 40_000 };
+const FORECAST = { product: "gtg", run: "2026-07-21T18:00:00Z", lead: 10_800, validTime: "2026-07-21T21:00:00Z" };
+const NOWCAST = { product: "gtgn", run: "2026-07-21T20:15:00Z", lead: 0, validTime: "2026-07-21T20:15:00Z" };
+
+test("a field is named as nowcast or forecast, with its run, how far ahead it is, and when it is valid", () => {
+    equal(fieldName(FORECAST), "Forecast GTG, run 18:00Z + 3 h 00 min, valid 21:00Z");
+    equal(fieldName(NOWCAST), "Nowcast GTGN, valid 20:15Z");
+});
+
+test("the legend says which field is shown, that it is computed, and where there is none", async () => {
+    /** @type {string[]} */
+    const asked = [];
+    const features = [{ geometry: {}, properties: FORECAST }];
+    await withAnswers(({ url }) => {
+        asked.push(url.search);
+        return json({ features: asked.length === 1 ? features : [] });
+    }, async () => {
+        const at = { ...FIRST, time: Date.UTC(2026, 6, 21, 21) };
+        equal(await fieldText(at), `${fieldName(FORECAST)}. Computed, not observed.`);
+        ok((await fieldText(FIRST))?.startsWith("No turbulence field is stored"), "none");
+        equal(await fieldText({ ...FIRST, layers: ["hexagons"] }), null, "not shown");
+    });
+    equal(asked, ["?limit=1&time=2026-07-21T21%3A00%3A00Z", "?limit=1"]);
+});
+
+test("a click tells the field's values, the worst first, and that no value is not smooth air", async () => {
+    const at = [{ altitude: 31_000, edr: 0.12, severity: 1 }, { altitude: 35_000, edr: 0.31, severity: 3 }, {
+        altitude: 39_000,
+    }];
+    const features = at.map((properties) => ({ geometry: {}, properties: { ...NOWCAST, ...properties } }));
+    await withAnswers(({ url }) => {
+        const asked = ["coords", "z"].map((name) => url.searchParams.get(name));
+        equal(asked, ["POINT(-97.50000 35.00000)", "30000/40000"]);
+        return json({ features });
+    }, async () => {
+        const section = await fieldSection(FIRST, -97.5, 35, new AbortController().signal);
+        equal([...section?.querySelectorAll("li") ?? []].map((line) => line.textContent), [
+            "FL350EDR 0.31, moderate", "FL310EDR 0.12, light", "FL390no value: nothing is known here",
+        ]);
+        ok(section?.textContent?.includes("Nowcast GTGN, valid 20:15Z. Computed, not observed."), "named");
+    });
+});
