@@ -4,13 +4,41 @@ import Foundation
 import Geometry
 import Logging
 import OpenSky
-import Synchronization
 import TestSupport
 import Testing
 import Turbulence
 import UpstreamKit
 
 @testable import BillowSync
+
+/// A port on which nobody listens, and that nobody else can take meanwhile.
+private final class SilentPort: Sendable {
+    let number: Int
+    private let descriptor: Int32
+
+    init() throws {
+        #if canImport(Glibc)
+            let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+            let stream = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_INET, stream, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        self.descriptor = descriptor
+        number = Int(UInt16(bigEndian: address.sin_port))
+        try #require(isBound && number > 0)
+    }
+
+    deinit { close(descriptor) }
+}
 
 /// What can go wrong on the wire, over real sockets: the state says what, what was there is served on, and the next
 /// good answer ends it.
@@ -263,9 +291,9 @@ struct WireFaultTests {
     }
 
     @Test("a port that nobody listens on") func refused() async throws {
-        let port = Mutex(0)
-        try await ScriptedServer.withRunning(.bytes([])) { _, free in port.withLock { $0 = free } }
-        let failure = try await failure(at: "http://127.0.0.1:\(port.withLock { $0 })")
+        let port = try SilentPort()
+        let failure = try await failure(at: "http://127.0.0.1:\(port.number)")
+        withExtendedLifetime(port) {}
         #expect(failure.code == .upstream(.unreachable) && failure.message == "unreachable: connection refused")
     }
 
