@@ -155,6 +155,7 @@ struct CoverageTests {
             try await world.refresh()
             for seconds in [0, 120, 3_600] {
                 let time = noon.advanced(by: seconds).compact
+                let end = noon.advanced(by: seconds + 1_800).compact
                 for (layers, isIncomplete) in [("hazards", false), ("hazards,forecast", true), ("hazards,gtg", true)] {
                     for address in [
                         "/tiles/\(layers)/\(time)/0/0/0.png", "/maps/\(layers).png?width=64&time=\(time)",
@@ -164,7 +165,7 @@ struct CoverageTests {
                         #expect((answer.header("X-Incomplete") == "true") == isIncomplete, "\(address)")
                     }
                     let manifest = try await world.json(
-                        "/timeline.json?start=\(time)&end=+1h30m&intervals=2&layers=\(layers)&composed=true")
+                        "/timeline.json?start=\(time)&end=\(end)&intervals=2&layers=\(layers)&composed=true")
                     let frames = manifest["layers"]?[0]?["frames"]?.items ?? []
                     #expect(!frames.isEmpty)
                     #expect(

@@ -72,7 +72,7 @@ private struct GuidanceRig: Sendable {
         configure: (inout GuidanceConfiguration) -> Void = { _ in }
     ) throws -> NOAAUpstream {
         var configuration = GuidanceConfiguration(baseURL: baseURL)
-        configuration.timeout = .seconds(120)
+        configuration.timeout = .seconds(900)
         configuration.spacing = .zero
         configuration.gapBytes = 0
         configure(&configuration)

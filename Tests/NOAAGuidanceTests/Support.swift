@@ -131,7 +131,7 @@ func withRig(
     let forecast = try #require(GuidanceFile(product: .gtg, runSeconds: testTime - 9_600, leadHours: 3))
     try await UpstreamSimulator.withRunning(configuration) { simulator, baseURL in
         var settings = GuidanceConfiguration(baseURL: baseURL)
-        settings.timeout = .seconds(120)
+        settings.timeout = .seconds(900)
         settings.spacing = .zero
         settings.gapBytes = 0
         configure(&settings)
