@@ -323,6 +323,25 @@ struct GuidanceSyncTests {
         }
     }
 
+    @Test("the source was fetched with its first whole file, however long the round goes on") func fetchedEarly()
+        async throws
+    {
+        try await withGuidance(content: Self.content) { rig in
+            let round = Mutex<Task<SyncOutcome, any Error>?>(nil)
+            // The nowcast is whole, and the first forecast is being read.
+            let work = CountedWork { number in
+                if number == levels.count + 2 { round.withLock { $0?.cancel() } }
+            }
+            let upstream = try rig.upstream(work: work)
+            let now = rig.clock.now
+            let task = Task { try await upstream.synchronise(now: now) }
+            round.withLock { $0 = task }
+            await #expect(throws: SyncError.self) { try await task.value }
+            #expect(try await rig.names().first { $0.hasPrefix("gtgn") } == "gtgn 22:30")
+            #expect(try await rig.store.source().fetchedAt(.fields) == now)
+        }
+    }
+
     @Test("without an index the whole file is read, and the wanted levels taken") func sequential() async throws {
         let content = RememberedGuidance(SimulatedGuidance(seed: 7, extent: .whole, every: every))
         try await withGuidance(content: content, simulate: { $0.indexed = [.gtg] }) { rig in

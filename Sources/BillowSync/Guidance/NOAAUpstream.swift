@@ -302,7 +302,7 @@ package struct NOAAUpstream: Upstream {
         }
         if isComplete { try await finish(intake) }
         do throws(SyncError) {
-            try await publish(intake, isComplete: isComplete, client, &outcome)
+            try await publish(intake, completedAt: isComplete ? now : nil, client, &outcome)
         } catch { failure = failure ?? error }
         await outcome.add(keeper.outcome)
         if let failure { throw failure }
@@ -335,16 +335,16 @@ package struct NOAAUpstream: Upstream {
 
     /// Stores what a file has brought, or keeps it back until the rest of its run is there.
     private func publish(
-        _ intake: GuidanceIntake, isComplete: Bool, _ client: GuidanceClient, _ outcome: inout SyncOutcome
+        _ intake: GuidanceIntake, completedAt: Instant?, _ client: GuidanceClient, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         let file = intake.file
         guard plan.publication == .whole else {
-            try await keep([intake], completes: isComplete, client, &outcome)
+            try await keep([intake], completedAt: completedAt, client, &outcome)
             return
         }
-        guard isComplete else { return }
+        guard let completedAt else { return }
         guard file.product == .gtg else {
-            try await keep([intake], completes: true, client, &outcome)
+            try await keep([intake], completedAt: completedAt, client, &outcome)
             return
         }
         let run = session.state.withLock { state -> [GuidanceIntake]? in
@@ -356,19 +356,22 @@ package struct NOAAUpstream: Upstream {
             return files.compactMap { state.intakes[$0] }
         }
         guard let run else { return }
-        try await keep(run, completes: true, client, &outcome)
+        try await keep(run, completedAt: completedAt, client, &outcome)
     }
 
     /// Stores what some files have brought, with how far they came, in one transaction.
+    ///
+    /// - Parameter completedAt: of a round that has all of them; nil where something of them is lacking. A first round
+    ///   takes minutes: with the first whole file the source was fetched.
     func keep(
-        _ intakes: [GuidanceIntake], completes: Bool, _ client: GuidanceClient, _ outcome: inout SyncOutcome
+        _ intakes: [GuidanceIntake], completedAt: Instant?, _ client: GuidanceClient, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         guard session.state.withLock({ $0.isRegistered }), let product = intakes.first?.file.product else { return }
         var cursor = cursor(product)
         var batch = Batch(source: id, values: values(client))
         for intake in intakes {
             batch.fields += await intake.drafts
-            if completes { cursor.noteComplete(intake.file) } else { cursor.note(await intake.open) }
+            if completedAt != nil { cursor.noteComplete(intake.file) } else { cursor.note(await intake.open) }
         }
         if product == .gtgn, let run = intakes.first?.file.runSeconds {
             cursor.dropOpen(beforeRun: run - GuidancePlan.longestHistorySeconds)
@@ -376,6 +379,7 @@ package struct NOAAUpstream: Upstream {
             cursor.dropOpen(beforeRun: run - 2 * Self.hour)
         }
         batch.cursors = [product.rawValue: cursor.text]
+        if let completedAt { batch.fetchedKinds = [.fields: completedAt] }
         let count = batch.fields.count
         let result = try await commit(batch)
         outcome.accepted += result.fieldLevels
@@ -384,7 +388,7 @@ package struct NOAAUpstream: Upstream {
         session.state.withLock { state in
             state.cursors[product] = cursor
             state.ledger = client.budget.ledger
-            guard completes else { return }
+            guard completedAt != nil else { return }
             for intake in intakes {
                 state.intakes[intake.file] = nil
                 state.held.remove(intake.file)
