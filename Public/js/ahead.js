@@ -1,6 +1,6 @@
 // @ts-check
 // What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on
-// the map and in the card. It is asked anew with every picture, from where the aircraft is then.
+// the map and in the card. It is asked again with every picture, from where the aircraft is then.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
