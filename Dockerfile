@@ -11,6 +11,8 @@ COPY Sources Sources
 COPY Tests Tests
 COPY Fuzz Fuzz
 COPY Examples Examples
+# What `billow --version` says beside the release: docker build --build-arg BUILD_COMMIT=$(git describe --always) …
+ARG BUILD_COMMIT
 RUN swift build -c release --product billow --static-swift-stdlib \
     && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
     && strip /out/bin/billow
@@ -22,17 +24,15 @@ FROM debian:bookworm-slim
 # The fonts are the legends'; the certificates are for upstreams over https.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates fonts-dejavu-core libdeflate0 libeccodes0 libfreetype6 libgeographiclib23 libpng16-16 \
-        libsqlite3-0 libstdc++6 zlib1g \
+        ca-certificates fonts-dejavu-core libdeflate0 libeccodes0 libfreetype6 libgeographiclib23 libgeos-c1v5 \
+        libpng16-16 libsqlite3-0 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin billow \
     && install -d -o billow -g billow /data
 COPY --from=build /out /usr/local
 # Defaults only: settings files, variables and flags come before them.
 ENV BILLOW_DEFAULT_SERVER_HOST=0.0.0.0 \
-    BILLOW_DEFAULT_SERVER_PORT_FILE=/tmp/billow.port \
-    BILLOW_DEFAULT_SERVER_PUBLIC_FOLDER=/usr/local/share/billow/Public \
-    BILLOW_DEFAULT_SERVER_STYLES_FOLDER=/usr/local/share/billow/Styles
+    BILLOW_DEFAULT_SERVER_PORT_FILE=/tmp/billow.port
 USER 10001:10001
 # Databases are made in the working folder unless a setting says otherwise.
 WORKDIR /data

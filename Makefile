@@ -2,26 +2,33 @@
 #
 #   PORT=8080         where `make run` listens, on 127.0.0.1
 #   SWIFT_FLAGS=…     passed on to every swift build and swift test
-#   PREFIX=/usr/local where Scripts/setup puts the H3 library; give a folder of your own where that can't be written
+#   PREFIX=/usr/local where `make install` puts Billow
+#   DESTDIR=          a folder that stands for / there, as for making a package
+#   H3_PREFIX=…       where Scripts/setup puts the H3 library; give a folder of your own where /usr/local can't be
+#                     written
 
 PORT ?= 8080
 SWIFT_FLAGS ?=
 PREFIX ?= /usr/local
-export PREFIX
-ifneq ($(PREFIX),/usr/local)
-export PKG_CONFIG_PATH := $(PREFIX)/lib/pkgconfig:$(PKG_CONFIG_PATH)
+H3_PREFIX ?= /usr/local
+export H3_PREFIX
+ifneq ($(H3_PREFIX),/usr/local)
+export PKG_CONFIG_PATH := $(H3_PREFIX)/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
+
+# What `billow --version` says beside the release; nothing where this is no clone.
+commit := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 
 # `make -C` from anywhere: the viewer and the styles are found relative to this folder.
 sources := Package.swift $(shell find Sources -type f)
 formatted := Package.swift Sources Tests Examples Fuzz/Targets Fuzz/Driver.swift \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test check build setup format lint bench fuzz clean
+.PHONY: help run test check documentation build install setup format lint bench fuzz clean FORCE
 .DEFAULT_GOAL := help
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build, and serve a simulated world at http://127.0.0.1:8080 (PORT=…)
 	bin/billow serve --demo --port $(PORT)
@@ -29,11 +36,25 @@ run: build ## Build, and serve a simulated world at http://127.0.0.1:8080 (PORT=
 build: bin/billow ## The release binary, at bin/billow
 
 # Moved into place, so that a server that runs is not disturbed.
-bin/billow: $(sources) | setup
-	swift build -c release --product billow $(SWIFT_FLAGS)
+bin/billow: $(sources) .build/commit | setup
+	BUILD_COMMIT=$(commit) swift build -c release --product billow $(SWIFT_FLAGS)
 	@mkdir -p bin
 	@cp "$$(swift build -c release --show-bin-path $(SWIFT_FLAGS))/billow" bin/billow.new
 	@mv bin/billow.new bin/billow
+
+# Changes when the commit does, and not else.
+.build/commit: FORCE
+	@mkdir -p .build
+	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
+
+install: bin/billow ## Install below PREFIX: binary, viewer, manual, completions, systemd unit
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Scripts/install bin/billow
+
+# Tests run optimised code: with the debugger's a run takes several times as long. Whole modules compile in half the
+# time of single files; without threads they lack the index that a test bundle is made from. The three share one build.
+test check documentation: export OPTIMISED_TESTS := 1
+test check documentation: export SWIFT_FLAGS += -debug-info-format none \
+	-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
 
 test: ## All tests
 	@Scripts/setup test
@@ -45,6 +66,10 @@ check: ## The viewer: types, tests in a browser, map pages
 	swift build --product billow $(SWIFT_FLAGS)
 	Scripts/check
 
+documentation: ## The DocC archives of the products; fails on a warning
+	@Scripts/setup
+	Scripts/documentation
+
 setup: ## Install what is missing; nothing when nothing is
 	@Scripts/setup
 
@@ -55,6 +80,7 @@ format: ## Bring the sources and documents into shape
 lint: ## Say where they are out of shape
 	swift format lint --strict --parallel --recursive $(formatted)
 	Scripts/lint-tests
+	Scripts/lint-lines
 	Scripts/wrap-documents --check
 
 bench: ## Measure, side by side with Mapnik

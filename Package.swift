@@ -8,6 +8,34 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// The packages that our dependencies depend on, with a product of each. They are named so that two builds have the
+/// same versions: only what this file names is exact. The product is never built for us: it counts as a use of the
+/// package, without which there is a warning. What our dependencies need of it is built all the same.
+let indirect = [
+    ("apple/swift-algorithms", "1.2.1", "Algorithms"),
+    ("apple/swift-asn1", "1.7.4", "SwiftASN1"),
+    ("apple/swift-async-algorithms", "1.1.4", "AsyncAlgorithms"),
+    ("apple/swift-atomics", "1.3.0", "Atomics"),
+    ("apple/swift-certificates", "1.21.1", "X509"),
+    ("apple/swift-configuration", "1.4.0", "Configuration"),
+    ("apple/swift-distributed-tracing", "1.7.3", "Tracing"),
+    ("apple/swift-http-structured-headers", "1.7.0", "StructuredFieldValues"),
+    ("apple/swift-metrics", "2.13.0", "Metrics"),
+    ("apple/swift-nio-extras", "1.35.2", "NIOExtras"),
+    ("apple/swift-nio-http2", "1.46.0", "NIOHTTP2"),
+    ("apple/swift-nio-ssl", "2.37.6", "NIOSSL"),
+    ("apple/swift-nio-transport-services", "1.28.0", "NIOTransportServices"),
+    ("apple/swift-numerics", "1.1.1", "RealModule"),
+    ("apple/swift-service-context", "1.5.1", "ServiceContextModule"),
+    ("apple/swift-system", "1.8.1", "SystemPackage"),
+].map { path, version, product in
+    (
+        package: Package.Dependency.package(url: "https://github.com/\(path)", exact: Version(stringLiteral: version)),
+        product: Target.Dependency.product(
+            name: product, package: String(path.split(separator: "/")[1]), condition: .when(platforms: [.wasi]))
+    )
+}
+
 let package = Package(
     name: "billow",
     platforms: [.macOS(.v15)],
@@ -37,22 +65,32 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-    ],
+    ] + indirect.map(\.package),
     targets: [
         .systemLibrary(name: "CH3", pkgConfig: "h3"),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        // Without pkg-config: its file names the system's own include folder. The module map links the library.
+        .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CGeodesic", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .systemLibrary(name: "CMemory"),
+        // The commit, where `make` tells it. Without it a build is as good, and says the release alone.
+        .target(
+            name: "CBuild",
+            cSettings: Context.environment["BUILD_COMMIT"].map { commit in
+                [.define("BILLOW_BUILD_COMMIT", to: "\"\(commit.filter { $0.isLetter || $0.isNumber || $0 == "-" })\"")]
+            } ?? []),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
         // Without pkg-config: it names a run path, which the package manager refuses, and the system's own folders.
         .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
+        .target(name: "CivilCalendar", swiftSettings: strict),
         .target(name: "Geometry", dependencies: ["CGeodesic", "CH3"], swiftSettings: strict),
-        .target(name: "GRIBKit", dependencies: ["CEcCodes", "Geometry"], swiftSettings: strict),
-        .target(name: "GRIBMaking", dependencies: ["GRIBKit", "Geometry"], swiftSettings: strict),
-        .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
+        .target(name: "GRIBKit", dependencies: ["CEcCodes", "CivilCalendar", "Geometry"], swiftSettings: strict),
+        .target(name: "GRIBMaking", dependencies: ["GRIBKit", "CivilCalendar", "Geometry"], swiftSettings: strict),
+        .target(name: "Turbulence", dependencies: ["CivilCalendar", "Geometry"], swiftSettings: strict),
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry", "BillowFields"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
@@ -70,7 +108,7 @@ let package = Package(
         .target(
             name: "BillowTiles",
             dependencies: [
-                "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowRaster",
+                "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowRaster", "CGEOS",
             ],
             swiftSettings: strict),
         .target(
@@ -87,7 +125,7 @@ let package = Package(
         .target(
             name: "UpstreamKit",
             dependencies: [
-                "JSONKit",
+                "CivilCalendar", "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -104,7 +142,6 @@ let package = Package(
             dependencies: [
                 "Geometry", "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(name: "AviationFormats", dependencies: ["JSONKit"], swiftSettings: strict),
         .target(
@@ -116,7 +153,7 @@ let package = Package(
         .target(
             name: "NOAAGuidance",
             dependencies: [
-                "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "CivilCalendar", "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -139,34 +176,48 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        // Files that others read: tilesets and archives of them.
+        .target(
+            name: "BillowPacks",
+            dependencies: [
+                "BillowExchange", "BillowRaster", "BillowTiles", "CDeflate", "CivilCalendar", "Datasets", "Geometry",
+                "JSONKit", "Turbulence",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ], swiftSettings: strict),
         .target(
             name: "BillowEngine",
             dependencies: [
+                "BillowPacks", "JSONKit",
                 "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowAreas", "BillowStore",
                 "BillowSync", "BillowTiles",
                 "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
-        // The routes' parameters, which the command line takes too: a folder of the HTTP module, and a module of its own
-        // without HTTP.
+        // The routes' parameters, which the command line takes too: a folder of the HTTP module, and a module of its
+        // own without HTTP.
         .target(
             name: "BillowParameters",
             dependencies: [
-                "BillowEngine", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowStore",
+                "BillowEngine", "BillowPacks", "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot",
+                "BillowStore",
                 "BillowAreas",
-                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit",
             ], path: "Sources/BillowHTTP/Parameters", swiftSettings: strict),
         .target(
             name: "BillowHTTP",
             dependencies: [
-                "BillowEngine", "Datasets", "BillowParameters", "Turbulence", "Geometry", "BillowSnapshot",
-                "BillowAreas",
+                "BillowEngine", "BillowPacks", "Datasets", "BillowParameters", "Turbulence", "Geometry",
+                "BillowSnapshot",
+                "BillowAreas", "BillowFields",
                 "BillowStore", "BillowSync",
-                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate", "CZlib",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -179,20 +230,22 @@ let package = Package(
         .executableTarget(
             name: "billow",
             dependencies: [
-                "BillowAreas", "BillowEngine", "BillowHTTP", "BillowParameters", "BillowSync", "BillowStore",
+                "BillowAreas", "BillowEngine", "BillowPacks", "BillowHTTP", "BillowParameters", "BillowSync",
+                "BillowStore",
                 "BillowSnapshot",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
                 "SkyPath", "AviationWeather", "NOAAGuidance", "GRIBKit",
-                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CMemory",
+                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CBuild", "CMemory",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
-            ], swiftSettings: strict),
+            ] + indirect.map(\.product), swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["BillowFields", "BillowStore", "Geometry", "Turbulence"],
             path: "Tests/TestSupport",
@@ -201,15 +254,14 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
-                "BillowSnapshot",
-                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry", "NOAAGuidance",
+                "BillowSnapshot", "BillowTiles", "BillowTimeline", "Datasets", "GRIBKit", "Geometry", "NOAAGuidance",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         // What a user's package could contain: it sees nothing that isn't public.
         .target(
             name: "Examples",
             dependencies: [
-                "SkyPath", "OpenSky", "AviationWeather", "AviationFormats", "Geometry", "Turbulence", "Datasets",
+                "SkyPath", "OpenSky", "AviationWeather", "AviationFormats", "Geometry", "Turbulence",
                 "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], path: "Examples", packageAccess: false, swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -220,6 +272,7 @@ let package = Package(
                 "UpstreamSimulator",
             ], swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "CivilCalendarTests", dependencies: ["CivilCalendar"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "GRIBKitTests", dependencies: ["GRIBKit", "GRIBMaking", "Geometry", "TestSupport"],
@@ -305,13 +358,21 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        .testTarget(
+            name: "BillowPacksTests",
+            dependencies: [
+                "BillowExchange", "BillowPacks", "BillowTiles", "Datasets", "Geometry", "TestSupport", "Turbulence",
+            ],
+            swiftSettings: strict),
         .target(
             name: "EngineTestSupport", dependencies: ["Turbulence", "Geometry"], path: "Tests/EngineTestSupport",
             swiftSettings: strict),
         .testTarget(
             name: "BillowEngineTests",
             dependencies: [
-                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowAreas", "BillowFields", "BillowStore",
+                "Datasets", "EngineTestSupport", "TestSupport", "BillowEngine", "BillowAreas", "BillowFields",
+                "BillowStore",
+                "BillowSync",
                 "BillowSnapshot", "BillowTiles",
                 "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -321,14 +382,19 @@ let package = Package(
         .testTarget(
             name: "BillowHTTPTests",
             dependencies: [
-                "Datasets", "EngineTestSupport", "TestSupport", "BillowEngine", "BillowHTTP", "BillowParameters",
-                "BillowSync",
+                "BillowAreas", "BillowFields", "BillowPacks", "CZlib", "Datasets", "EngineTestSupport", "TestSupport",
+                "BillowEngine", "BillowHTTP",
+                "BillowParameters", "BillowSync",
                 "BillowStore", "BillowSnapshot",
                 "BillowTiles",
                 "BillowRaster",
                 "BillowExchange", "JSONKit", "UpstreamKit", "Turbulence", "Geometry",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -337,9 +403,21 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
+                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowSync", "BillowTimeline",
+                "Turbulence", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `make test` sets this: most of a test's time goes where loops are hot. Nobody else may, for a package with such flags
+// can't be a dependency.
+if Context.environment["OPTIMISED_TESTS"] != nil {
+    for target in package.targets where target.type == .regular || target.type == .executable {
+        target.swiftSettings?.append(.unsafeFlags(["-O"]))
+    }
+}

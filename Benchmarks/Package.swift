@@ -12,6 +12,7 @@ let package = Package(
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("MemberImportVisibility"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
+                .treatAllWarnings(as: .error),
             ])
     ],
     swiftLanguageModes: [.v6]

@@ -20,7 +20,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from serving import write_world
+from harness import write_world
 
 DAYS = 7
 PORT = 18_490

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Turbulence fields by a built command: decoding, a whole nowcast to visible tiles, an animation's cold tiles, memory.
 
-Usage: Benchmarks/fields.py [--billow bin/billow] [--every 1] [--leads 19] [--folder Benchmarks/.build/fields]
+Usage: Benchmarks/fields.py [--billow bin/billow] [--every 1] [--leads 19] [--days 2] [--only level,days]
+                            [--folder Benchmarks/.build/fields]
 
 Grids and values are those of `billow simulate --guidance`, in NOAA's packings; the files are made before anything is
 measured. `--every 40` takes a small grid, to try the script by a debug build. Printed, a line each:
@@ -11,9 +12,14 @@ measured. `--every 40` takes a small grid, to try the script by a debug build. P
   a processor, and the slowest of the cached tiles that another client asks for meanwhile;
 - animation: seconds for 24 frames of 24 tiles each that were never drawn, over two connections, by a server that has
   just started;
-- memory: resident MB of a server without any data, after its start with that data, and after the animation.
+- memory: resident MB of a server without any data, after its start with that data, and after the animation;
+- days: the same with `--days` days of nowcasts, every 15 minutes, and three runs of forecasts, all at the default
+  levels and lead times: started, after 24 frames of 24 cold tiles, after a profile and after contours. The valid times
+  repeat the values of four files. Storing them takes five minutes;
+- profile, contours: of these fields, milliseconds of a first request and of later ones.
 """
 import argparse
+import datetime
 import http.client
 import json
 import os
@@ -26,7 +32,7 @@ import threading
 import time
 from pathlib import Path
 
-from serving import HOST, quantile, tile
+from harness import HOST, quantile, tile
 
 PORT, UPSTREAM_PORT = 18482, 18483
 ROOT = "/pub/data/nccf/com/"
@@ -187,11 +193,16 @@ def frames(client):
     return [re.sub(r"^https?://[^/]+", "", frame["tiles"]) for frame in layer["frames"]]
 
 
-def animation(options, folder):
-    database = folder / "animation.sqlite"
+def empty_megabytes(options, folder):
+    """Of a server without any data."""
     with Process(options.billow, "serve", "--port", PORT, "--database", folder / "empty.sqlite") as server:
         time.sleep(2)
-        rest = server.megabytes
+        return server.megabytes
+
+
+def animation(options, folder):
+    database = folder / "animation.sqlite"
+    rest = empty_megabytes(options, folder)
     leads = ", ".join(str(lead) for lead in range(options.leads))
     # The look-alike refuses more than 120 requests a minute.
     file = settings(folder, f"leadTimes: [{leads}], catchUp: PT2H, spacing: PT1S")
@@ -204,33 +215,119 @@ def animation(options, folder):
         client = Connection()
         shown = wait("the frames", lambda: frames(client))[:FRAMES]
         started = server.megabytes
-        left, top = tile(ZOOM, *CORNER)
-        paths = [template.replace("{z}", str(ZOOM)).replace("{x}", str(left + x)).replace("{y}", str(top + y))
-                 for template in shown for y in range(4) for x in range(6)]
-        times, before = [], server.processor_seconds
-
-        def ask(part):
-            connection = Connection()
-            for path in part:
-                start = time.perf_counter()
-                connection.get(path)
-                times.append((time.perf_counter() - start) * 1e3)
-
-        start = time.perf_counter()
-        threads = [threading.Thread(target=ask, args=(paths[number::2],)) for number in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        took = time.perf_counter() - start
-        if len(times) != len(paths):
-            sys.exit("a tile failed")
-        print(f"animation: {len(shown)} frames of 24 cold tiles in {took:.2f} s, "
-              f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
-              f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
+        print(f"animation: {cold_tiles(server, shown)}")
         size = sum(path.stat().st_size for path in folder.glob(f"{database.name}*")) / 1e6
         print(f"memory: {rest:.0f} MB without data; {syncing:.0f} after syncing, {started:.0f} started with it, "
               f"{server.megabytes:.0f} after the animation; database {size:.0f} MB", flush=True)
+
+
+def cold_tiles(server, shown):
+    """Asks for the tiles of some frames over two connections; how long that took, in words."""
+    left, top = tile(ZOOM, *CORNER)
+    paths = [template.replace("{z}", str(ZOOM)).replace("{x}", str(left + x)).replace("{y}", str(top + y))
+             for template in shown for y in range(4) for x in range(6)]
+    times, before = [], server.processor_seconds
+
+    def ask(part):
+        connection = Connection()
+        for path in part:
+            start = time.perf_counter()
+            connection.get(path)
+            times.append((time.perf_counter() - start) * 1e3)
+
+    start = time.perf_counter()
+    threads = [threading.Thread(target=ask, args=(paths[number::2],)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = time.perf_counter() - start
+    if len(times) != len(paths):
+        sys.exit("a tile failed")
+    return (f"{len(shown)} frames of 24 cold tiles in {took:.2f} s, "
+            f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
+            f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
+
+
+def messages(file):
+    """The GRIB2 messages of a file, by their lengths."""
+    while file:
+        length = int.from_bytes(file[8:16], "big")
+        yield bytearray(file[:length])
+        file = file[length:]
+
+
+def retimed(message, run, lead):
+    """A message of another run and lead time in hours: sections 1 and 4 have them (WMO FM 92 GRIB, edition 2)."""
+    moment = datetime.datetime.fromtimestamp(run, datetime.timezone.utc)
+    message[28:30] = moment.year.to_bytes(2, "big")
+    message[30:35] = bytes([moment.month, moment.day, moment.hour, moment.minute, moment.second])
+    place = 16
+    while message[place + 4] != 4:
+        place += int.from_bytes(message[place:place + 4], "big")
+    message[place + 18:place + 22] = lead.to_bytes(4, "big")
+    return message
+
+
+DEFAULT_LEADS = (1, 2, 3, 6, 9, 12, 15, 18)
+ROUTE = "route=KJFK+KLAX&speed=450&level=35{n}"
+
+
+def store_days(options, folder, database):
+    with simulator(options, "levels"):
+        upstream = Connection(UPSTREAM_PORT)
+        path = newest(upstream, "dafs")[1]
+        lead = int(re.search(r"f(\d+)\.grib2$", path)[1])
+        paths = [path.replace(f"f{lead:03}", f"f{other:03}") for other in range(max(0, lead - 3), lead + 1)]
+        kinds = [list(messages(upstream.get(path))) for path in paths]
+    now = int(time.time())
+    quarter, hour = now - now % 900, now - now % 3600
+    fields = [("gtgn", quarter - 900 * number, 0) for number in range(96 * options.days)]
+    fields += [("gtg", hour - 3600 * run, lead) for run in (1, 2, 3) for lead in DEFAULT_LEADS]
+    for number, (product, run, lead) in enumerate(fields):
+        file = folder / f"{product}.{run}.{lead}.grib2"
+        file.write_bytes(b"".join(retimed(message, run, lead) for message in kinds[number % len(kinds)]))
+        subprocess.run([options.billow, "import", file, "--database", database], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        file.unlink()
+    return len(fields)
+
+
+def asked(server, client, path, times=20):
+    """Milliseconds of a first request and of later ones, in words."""
+    took, used = [], []
+    for number in range(times + 1):
+        start, before = time.perf_counter(), server.processor_seconds
+        # Each has an address of its own: no whole response is cached.
+        client.get(path.replace("{n}", str(100 + number)))
+        took.append((time.perf_counter() - start) * 1e3)
+        used.append((server.processor_seconds - before) * 1e3)
+    return (f"first {took[0]:.0f} ms, {used[0]:.0f} of processors; later median {quantile(took[1:], .5):.0f} ms, "
+            f"{sum(used[1:]) / times:.0f} of processors")
+
+
+def days(options, folder):
+    database = folder / "days.sqlite"
+    rest = empty_megabytes(options, folder)
+    count = store_days(options, folder, database)
+    size = sum(path.stat().st_size for path in folder.glob(f"{database.name}*")) / 1e6
+    with Process(options.billow, "serve", "--port", PORT, "--database", database) as server:
+        client = Connection()
+        shown = wait("the frames", lambda: frames(client))
+        time.sleep(2)
+        memory = [("started", server.megabytes)]
+        print(f"days: {count} fields, {size:.0f} MB; {cold_tiles(server, shown[:FRAMES])}", flush=True)
+        memory.append(("after the tiles", server.megabytes))
+        print(f"profile: KJFK to KLAX, JSON: {asked(server, client, f'/profiles.json?{ROUTE}')}")
+        print(f"profile: KBOS to KSFO, picture: "
+              f"{asked(server, client, '/profiles.png?route=KBOS+KSFO&speed=450&level=37{n}')}", flush=True)
+        memory.append(("after profiles", server.megabytes))
+        path = "/collections/gtg/items?shape=contours&limit={n}"
+        for words, query in (("column", ""), ("FL300 to FL360", "&minAltitude=30000&maxAltitude=36000")):
+            print(f"contours: {words}: {asked(server, client, path + query, 5)}", flush=True)
+        memory.append(("after contours", server.megabytes))
+        words = ", ".join(f"{words} {megabytes:.0f}" for words, megabytes in memory)
+        print(f"days: resident MB without data {rest:.0f}, {words}", flush=True)
 
 
 def main():
@@ -238,14 +335,16 @@ def main():
     parser.add_argument("--billow", default="bin/billow")
     parser.add_argument("--every", type=int, default=1, help="every so many-th point of the grid")
     parser.add_argument("--leads", type=int, default=19, help="lead times of a run")
+    parser.add_argument("--days", type=int, default=2, help="days of nowcasts")
+    parser.add_argument("--only", default="level,nowcast,animation,days", help="parts by their names, with commas")
     parser.add_argument("--folder", default="Benchmarks/.build/fields")
     options = parser.parse_args()
     folder = Path(options.folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    level(options, folder)
-    nowcast(options, folder)
-    animation(options, folder)
+    parts = {"level": level, "nowcast": nowcast, "animation": animation, "days": days}
+    for name in options.only.split(","):
+        parts[name](options, folder)
 
 
 main()

@@ -23,7 +23,8 @@ import threading
 import time
 from pathlib import Path
 
-from serving import HOST, PORT, quantile, tile, wait_ready, write_world
+from harness import HOST, quantile, tile, wait_ready, write_world
+from serving import PORT
 
 LIVE_SECONDS = 8 * 3600
 
@@ -181,7 +182,7 @@ def main():
             [options.billow, "serve", "--database", database, "--port", str(PORT)], stdout=log, stderr=log)
     stop = threading.Event()
     try:
-        wait_ready()
+        wait_ready(PORT)
         time.sleep(20)
         print(f"{options.observations} observations, at rest after 20 s: {resident(server.pid):.0f} MB, "
               f"largest while it started {resident(server.pid, 'VmHWM'):.0f} MB\n")

@@ -9,7 +9,7 @@ animations, pages and exports of polygons and hexagons, changes, filters of many
 parameters, long timelines, tracks of all time, large maps and profiles. Printed: resident size in MB at rest, the
 largest and the last; latencies of /healthz and of a tile that is cold. Exit status 1 where the largest is above twice
 the resting size plus the budgets (--budget, MB: caches 48, answers 128, the frames of one animation 64, and 64 for
-sprites, kept answers and jobs under way), or the last is above the resting size plus the caches and a quarter.
+sprites, the response microcache and running jobs), or the last is above the resting size plus the caches and a quarter.
 """
 import argparse
 import http.client
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from saturation import ago, request, start
-from serving import HOST, quantile, tile
+from harness import HOST, quantile, tile
 
 
 def resident(pid, field="VmRSS"):

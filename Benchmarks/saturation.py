@@ -22,8 +22,7 @@ import threading
 import time
 from pathlib import Path
 
-import serving
-from serving import HOST, quantile, tile, write_world
+from harness import HOST, quantile, tile, wait_ready, write_world
 
 ALERT = json.dumps({
     "position": [-40, 50], "altitude": 36000, "track": 90, "speed": 450, "distance": 2000, "angle": 360,
@@ -152,7 +151,6 @@ def start(billow, folder, observations, port):
     """A server of a fresh database; gives the process, a key that may send in, and the hubs."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    serving.PORT = port
     hubs = write_world(folder / "world.csv", observations)
     database = folder / "x.sqlite"
     subprocess.run([billow, "import", "--database", database, folder / "world.csv"], check=True, capture_output=True)
@@ -163,7 +161,7 @@ def start(billow, folder, observations, port):
     key = next(word for word in made.split() if word.startswith("bk_") or "." in word and len(word) > 30)
     log = open(folder / "log", "w")
     server = subprocess.Popen([billow, "serve", "--database", database, "--port", str(port)], stdout=log, stderr=log)
-    serving.wait_ready()
+    wait_ready(port)
     return server, key, hubs
 
 

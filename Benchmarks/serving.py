@@ -12,7 +12,6 @@ the two hours before now. Prints tables as Benchmarks/README.md has them.
 import argparse
 import concurrent.futures
 import http.client
-import math
 import os
 import random
 import re
@@ -22,69 +21,9 @@ import sys
 import time
 from pathlib import Path
 
-HOST = "127.0.0.1"
+from harness import HOST, Client, quantile, tile, wait_ready, write_world
+
 PORT, NGINX_PORT = 18480, 18481
-
-
-def write_world(path, count, seconds=7000):
-    """Observations of so many seconds along 4,000 straight flights, thick around hubs, as CSV."""
-    random.seed(11)
-    hubs = [(-87.9, 41.9), (-84.4, 33.6), (-97.0, 32.9), (-73.8, 40.6), (-0.4, 51.5), (8.6, 50.0), (2.5, 49.0),
-            (55.4, 25.3), (103.9, 1.4), (139.8, 35.6), (116.6, 40.1), (151.2, -33.9), (-46.5, -23.4), (-118.4, 33.9)]
-    now = int(time.time()) // 60 * 60 - 60
-    each = count // 4000
-    with open(path, "w") as file:
-        file.write("id,lon,lat,altitude,severity,observedAt\n")
-        for flight in range(4000):
-            (x0, y0), (x1, y1) = random.sample(hubs, 2)
-            x0, y0, x1, y1 = (value + random.gauss(0, 4) for value in (x0, y0, x1, y1))
-            level = random.randrange(28, 42) * 1000
-            severity = 0
-            for step in range(each):
-                share = (step + random.random()) / each
-                if random.random() < 0.05:
-                    severity = random.choice([0, 0, 0, 0, 1, 1, 2, 3, 4])
-                file.write(f"{flight}-{step},{x0 + (x1 - x0) * share:.4f},{y0 + (y1 - y0) * share:.4f},"
-                           f"{level},{severity},{now - random.randrange(seconds)}\n")
-    return hubs
-
-
-def tile(zoom, longitude, latitude):
-    side = 1 << zoom
-    y = (1 - math.asinh(math.tan(math.radians(latitude))) / math.pi) / 2
-    return int((longitude + 180) / 360 * side) % side, min(max(int(y * side), 0), side - 1)
-
-
-class Client:
-    def __init__(self):
-        self.connection = http.client.HTTPConnection(HOST, PORT, timeout=60)
-
-    def milliseconds(self, path):
-        start = time.perf_counter()
-        self.connection.request("GET", path)
-        answer = self.connection.getresponse()
-        body = answer.read()
-        took = (time.perf_counter() - start) * 1000
-        if answer.status not in (200, 204):
-            sys.exit(f"{answer.status} {path}: {body[:200]}")
-        return took, len(body)
-
-
-def quantile(values, share):
-    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
-
-
-def wait_ready():
-    for _ in range(600):
-        try:
-            connection = http.client.HTTPConnection(HOST, PORT, timeout=5)
-            connection.request("GET", "/readyz")
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            pass
-        time.sleep(0.1)
-    sys.exit("the server did not become ready")
 
 
 def wrk(port, path, seconds):
@@ -97,7 +36,7 @@ def wrk(port, path, seconds):
 
 def cold(hubs, layers, style=""):
     print("| zoom | tiles | median ms | p99 ms | largest ms | mean bytes |\n| --- | --- | --- | --- | --- | --- |")
-    client, all_times = Client(), []
+    client, all_times = Client(PORT), []
     for zoom in range(23):
         random.seed(zoom)
         places = {tile(zoom, x + random.gauss(0, 6), max(-80, min(80, y + random.gauss(0, 6))))
@@ -120,7 +59,7 @@ def rate(hubs, layers, clients, opacity, rounds=3):
     random.shuffle(paths)
 
     def work(part):
-        client = Client()
+        client = Client(PORT)
         for zoom, x, y in part:
             client.milliseconds(f"/tiles/{layers}/latest/{zoom}/{x}/{y}.png?opacity={opacity}")
 
@@ -155,7 +94,7 @@ def main():
     nginx = None
     try:
         start = time.perf_counter()
-        wait_ready()
+        wait_ready(PORT)
         print(f"ready after {time.perf_counter() - start:.1f} s\n")
         print("Cold tiles of hexagons, one client, another place or look each, the first of every place included:")
         cold(hubs, "hexagons")

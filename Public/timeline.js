@@ -7,8 +7,8 @@
 //     await player.load();
 //     player.play();
 //
-// With Leaflet it is `new LeafletFrames(map, L)`. The player asks the server for a manifest, loads the frames ahead of
-// time, and shows a frame only when all its tiles are in; until then the one before stays, so the map is never blank.
+// With Leaflet it is `new LeafletFrames(map, L)`. The player requests a manifest, loads the frames ahead of time, and
+// shows a frame only when all its tiles are in. Until then the previous frame stays, so the map is never blank.
 // Instants are milliseconds since 1970 UTC.
 //
 // Events: `manifest` (detail: the layer's part of the manifest), `frame` (detail: time, index, live, forecast,

@@ -15,8 +15,8 @@ import Turbulence
 @testable import OpenSky
 @testable import SkyPath
 
-/// What reads text from outside, or bytes from a disk: each takes any bytes and must take or refuse them, never trap,
-/// and never give what its types forbid. Driven by libFuzzer (`make fuzz`), and over the corpus by the tests.
+/// The parsers of foreign text and of bytes from a disk. Each gets any bytes, and must accept or refuse them. None may
+/// trap, or give what its types forbid. Driven by libFuzzer (`make fuzz`), and over the corpus by the tests.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// `z/x/y.png`, then layers and time.
     case tile

@@ -1,10 +1,12 @@
 // @ts-check
 // What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on
 // the map and in the card. It is asked again with every picture, from where the aircraft is then.
+import { groupNodes, groupsAhead } from "./alerts.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
+import { SEVERITIES } from "./view.js";
 
 const AREA = "ahead";
 const BLUE = "#1552c4";
@@ -16,16 +18,25 @@ export class Ahead {
     #map;
     #library;
     #view;
+    #legend;
     /** @type {string | null} */
     #icao24 = null;
     /** @type {maplibregl.Marker[]} */
     #labels = [];
 
-    /** `view` gives the present view.
+    #changed;
+    /** What was ahead when it was asked last, in a few words. */
+    #before = "";
+
+    /** `view` gives the present view. `changed` hears in words that something else lies ahead than before.
      * @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
-     * @param {() => Billow.View} view */
-    constructor(map, library, view) {
+     * @param {() => Billow.View} view
+     * @param {import("./legend.js").Legend} legend
+     * @param {(text: string) => void} changed */
+    constructor(map, library, view, legend, changed) {
+        this.#legend = legend;
+        this.#changed = changed;
         this.#map = map;
         this.#library = library;
         this.#view = view;
@@ -33,8 +44,12 @@ export class Ahead {
 
     /** @param {string} icao24 */
     follow(icao24) {
+        if (icao24 !== this.#icao24) this.#before = "";
         this.#icao24 = icao24;
     }
+
+    /** The aircraft that is looked ahead of, or null. */
+    get followed() { return this.#icao24; }
 
     clear() {
         this.#icao24 = null;
@@ -67,7 +82,11 @@ export class Ahead {
         }
         if (signal.aborted) return null;
         this.#draw(answer);
-        return told(aircraft.properties, answer);
+        const { callsign, icao24 } = aircraft.properties;
+        const now = inShort(answer);
+        if (this.#before && now !== this.#before) this.#changed(`Ahead of ${callsign || icao24}: ${now}.`);
+        this.#before = now;
+        return told(aircraft.properties, answer, this.#legend);
     }
 
     /** @param {Billow.Alerts | null} answer */
@@ -115,33 +134,38 @@ function question({ geometry, properties }, view, time) {
     return body;
 }
 
+/** The worst of each kind that lies ahead. Distances, which shrink all the time, are not among it.
+ * @param {Pick<Billow.Alerts, "clusters" | "hazards" | "field">} answer */
+export function inShort({ clusters, hazards, field }) {
+    /** @type {(found: { severity?: number }[], how: string) => string[]} */
+    const worst = (found, how) => {
+        const severity = Math.max(-1, ...found.map(({ severity = -1 }) => severity));
+        return severity < 0 ? [] : [`${SEVERITIES[severity]} ${how}`];
+    };
+    const issued = hazards.map(({ kind, hazard }) =>
+        [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "));
+    const parts = [
+        ...worst(clusters, "reported"), ...worst(field?.clusters ?? [], "computed"), ...new Set(issued.sort()),
+    ];
+    return parts.length ? parts.join(", ") : "nothing reported, which is not smooth air";
+}
+
 /** @param {Properties} aircraft
- * @param {Billow.Alerts} answer */
-function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale, incomplete }) {
+ * @param {Billow.Alerts} answer
+ * @param {import("./legend.js").Legend} legend */
+function told({ callsign, icao24 }, answer, legend) {
+    const { query, dataTime, stale, incomplete } = answer;
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
-    const lines = clusters.map(({ text, members }) =>
-        line(text, `${members.length} ${members.length === 1 ? "cell" : "cells"}`));
-    const issued = hazards.map(({ kind, hazard, altitudeMin, altitudeMax, altitudeReference }) => line(
-        [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
-        [
-            flightLevel(altitudeMin ?? 0), "–",
-            altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax),
-            altitudeReference,
-        ].filter(Boolean).join(" ")));
     const received = instantOf(dataTime);
     const problem = received === null ? "How old the data is isn't known."
         : stale ? `The data is old: received ${age(now() - received)} ago.` : null;
     return section(`Ahead of ${callsign || icao24}`,
         element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
-        lines.length + issued.length ? element("ul", {}, ...lines, ...issued) : element("p", {},
-            element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
+        ...groupNodes(groupsAhead(answer), legend),
         problem === null ? null : element("p", { className: "problem" }, problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }
 
-/** @param {string} what
- * @param {string} note */
-const line = (what, note) => element("li", {}, element("strong", {}, what), element("span", {}, note));
 /** @param {string} title
  * @param {...(Node | string | null)} children */
 const section = (title, ...children) =>

@@ -2,6 +2,7 @@
 // How what lies along a route is said.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
+import { fieldName } from "./field.js";
 import { clockTime, flightLevel, instantOf } from "./format.js";
 import { SEVERITIES } from "./view.js";
 
@@ -15,6 +16,20 @@ export const name = (severity) => SEVERITIES[severity] ?? `Severity ${severity}`
 export const span = (from, to) => (from === to ? from : `${from}–${to}`);
 /** @param {number} instant */
 export const short = (instant) => clockTime(instant).slice(0, 5);
+
+/** The computed field where and when one will be there: how bad it is, which field that is, and where none is known.
+ * @param {Properties | undefined} field  that of a profile in time */
+export function fieldAlong(field) {
+    if (!field) return [];
+    const [first, ...rest] = /** @type {Properties[]} */ (field.fields ?? []);
+    const names = first ? `${fieldName(first)}${rest.length ? `, and ${rest.length} more` : ""}. ` : "";
+    return [
+        element("h4", {}, "Computed on the way (GTG)"),
+        element("p", { className: "field-text" }, String(field.text ?? "")),
+        element("p", { className: "note" }, `${names}Computed, not observed. Not known is not smooth air.`),
+        field.stale ? element("p", { className: "problem" }, "The field is old.") : null,
+    ].flatMap((part) => part ?? []);
+}
 
 /** Issued areas on the way, with when one meets them.
  * @param {Properties[]} found

@@ -11,11 +11,21 @@ const DARK = {
     ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
     graticule: "#1c2a36", text: "#a9b8c3", halo: "rgba(20,28,36,0.85)",
 };
+/** The world comes in two steps: a coarse one, which is enough up to this zoom, and one with all there is. */
+const FINE_ZOOM = 4.5;
+const COARSE = "vendor/basemap/coarse.geojson";
+const FINE = "vendor/basemap/basemap.geojson";
 const GRATICULE_DEGREES = 10;
 const MERCATOR_LATITUDE = 85;
 
+/** Airports, which airport-signs.js fills in: from which zoom on there are some, and how their images begin. */
+export const AIRPORTS = "airports";
+export const AIRPORT_ZOOM = 5;
+export const AIRPORT_SIGN = "airport:";
+const AIRPORT_ZOOMS = [AIRPORT_ZOOM, 7, 7, 9, 9];
+const EMPTY = { type: "FeatureCollection", features: [] };
 /** Turbulence goes under this layer, over coasts and borders: no line strikes its signs and labels. */
-export const FIRST_NAME_LAYER = "place";
+export const FIRST_NAME_LAYER = AIRPORTS;
 
 /** @typedef {"light" | "dark"} Theme */
 
@@ -50,10 +60,11 @@ export function style(wanted) {
         version: 8,
         sources: {
             [BASE_MAP]: {
-                type: "geojson", data: new URL("vendor/basemap/basemap.geojson", document.baseURI).href,
+                type: "geojson", data: address(COARSE),
                 attribution: "Base map: Natural Earth, GSHHG", maxzoom: 8, tolerance: 0.3,
             },
             graticule: { type: "geojson", data: graticule(), tolerance: 0 },
+            [AIRPORTS]: { type: "geojson", data: EMPTY },
         },
         layers: [
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
@@ -74,6 +85,14 @@ export function style(wanted) {
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
             {
+                id: AIRPORTS, type: "symbol", source: AIRPORTS, minzoom: AIRPORT_ZOOM,
+                filter: ["<=", ["get", "zoom"], ["step", ["zoom"], ...AIRPORT_ZOOMS]],
+                layout: {
+                    "icon-image": ["get", "sign"], "icon-anchor": "left", "icon-offset": [-6, 0], "icon-padding": 4,
+                    "symbol-sort-key": ["get", "zoom"],
+                },
+            },
+            {
                 id: "place", type: "symbol", source: BASE_MAP, minzoom: 1.5,
                 filter: [
                     "all", ["==", ["get", "kind"], "place"],
@@ -83,6 +102,24 @@ export function style(wanted) {
             },
         ],
     };
+}
+
+/** @param {string} path */
+const address = (path) => new URL(path, document.baseURI).href;
+
+/** Takes in the fine map when one has come near enough to see it, and not before the first picture is there.
+ * @param {maplibregl.Map} map */
+export function refineBaseMap(map) {
+    let isFine = false;
+    const look = () => {
+        if (isFine || map.getZoom() < FINE_ZOOM) return;
+        isFine = true;
+        map.getSource(BASE_MAP)?.setData(address(FINE));
+    };
+    map.once("idle", () => {
+        look();
+        map.on("moveend", look);
+    });
 }
 
 /** Names are drawn as images when MapLibre misses them: its text needs a glyph server, and this page has no other
@@ -115,18 +152,29 @@ export function setTheme(map, wanted) {
  * @type {Set<string>} */
 const drawn = new Set();
 
-/** @param {string} name */
-function nameImage(name) {
+/** A name, or an airport's code beside a dot.
+ * @param {string} id */
+function nameImage(id) {
+    const isAirport = id.startsWith(AIRPORT_SIGN);
+    const name = isAirport ? id.slice(AIRPORT_SIGN.length) : id;
+    const left = isAirport ? 22 : 7;
     const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     if (!context) throw new Error("this browser draws no canvas");
-    const font = "500 23px system-ui, 'DejaVu Sans', sans-serif";
+    const font = `${isAirport ? "600 20px" : "500 23px"} system-ui, 'DejaVu Sans', sans-serif`;
     context.font = font;
-    context.canvas.width = Math.ceil(context.measureText(name).width) + 14;
+    context.canvas.width = Math.ceil(context.measureText(name).width) + left + 7;
     context.canvas.height = 36;
     Object.assign(context, { font, textBaseline: "middle", lineJoin: "round", lineWidth: 5 });
     context.strokeStyle = colours().halo;
-    context.strokeText(name, 7, 18);
+    context.strokeText(name, left, 18);
     context.fillStyle = colours().text;
-    context.fillText(name, 7, 18);
+    context.fillText(name, left, 18);
+    if (isAirport) {
+        context.lineWidth = 3;
+        context.beginPath();
+        context.arc(12, 18, 5, 0, 2 * Math.PI);
+        context.stroke();
+        context.fill();
+    }
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height);
 }

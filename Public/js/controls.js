@@ -1,14 +1,17 @@
 // @ts-check
 // The form. It reads and writes the filters and the instant of a view, and calls `changed` with what is different.
-import { LAYERS } from "./datasets.js";
 import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
+import { showStack } from "./stack.js";
 import { allStyles } from "./styles.js";
+import { inOrder, LAYERS } from "./layers.js";
 import { COMPACT } from "./layout.js";
-import { CEILING_FEET, HISTORIES, inOrder, SEVERITIES, severityText } from "./view.js";
+import { CEILING_FEET, HISTORIES, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
+/** Where jets fly, if nothing else says a level. */
+const USUAL_FEET = 35_000;
 const STEP_MILLISECONDS = 600_000;
 /** @param {string} id */
 const inputById = (id) => byId(id, HTMLInputElement);
@@ -23,6 +26,7 @@ export class Controls {
     #changed;
     #view;
     #extent;
+    #isOneLevel = false;
 
     /** @param {Billow.View} view
      * @param {Changed} changed
@@ -42,7 +46,7 @@ export class Controls {
         byId("filters").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
             const wanted = inOrder(
-                [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value)
+                [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value), this.#view.order,
             );
             // A map of nothing would look like smooth air: the last one stays.
             if (wanted.length) changed({ layers: wanted });
@@ -56,7 +60,11 @@ export class Controls {
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
         for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => changed(this.#band()));
-        byId("all-levels").addEventListener("click", () => changed({ minAltitude: null, maxAltitude: null }));
+        byId("all-levels").addEventListener("click", () => {
+            this.#isOneLevel = false;
+            changed({ minAltitude: null, maxAltitude: null });
+        });
+        inputById("one-level").addEventListener("change", () => this.#chooseOneLevel());
         byId("when").addEventListener("change", (event) => this.#chooseWhen(valueOf(event)));
         byId("instant").addEventListener("change", () => this.#chooseInstant());
         byId("earlier").addEventListener("click", () => this.#step(-STEP_MILLISECONDS));
@@ -75,6 +83,7 @@ export class Controls {
      * @param {Billow.View} view */
     show(view) {
         this.#view = view;
+        showStack(view, this.#changed);
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
         const select = byId("severity", HTMLSelectElement);
@@ -85,6 +94,8 @@ export class Controls {
         select.value = view.severities === null ? String(view.minSeverity) : "some";
         inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
         inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
+        const [lowest, highest] = [view.minAltitude ?? 0, view.maxAltitude ?? CEILING_FEET];
+        if (highest - lowest !== FEET_PER_STEP) this.#isOneLevel = false;
         this.#showBand();
         this.#showStyles();
         const { time } = view;
@@ -104,12 +115,26 @@ export class Controls {
         select.value = this.#view.style ?? "";
     }
 
+    /** One block of 1,000 feet, which the slider moves: that of the planned level, or the lowest of the band. */
+    #chooseOneLevel() {
+        this.#isOneLevel = inputById("one-level").checked;
+        const { level, minAltitude, maxAltitude } = this.#view;
+        if (!this.#isOneLevel) return this.#changed({ minAltitude: null, maxAltitude: null });
+        const hasBand = minAltitude !== null || maxAltitude !== null;
+        const lowest = Math.min(hasBand ? minAltitude ?? 0 : level ?? USUAL_FEET, CEILING_FEET - FEET_PER_STEP);
+        this.#changed({ minAltitude: lowest || null, maxAltitude: lowest + FEET_PER_STEP });
+        inputById("lowest").focus();
+    }
+
     /** The thumbs can meet but not cross: a band has at least one level.
      * @param {"lowest" | "highest"} moved */
     #dragBand(moved) {
         const low = inputById("lowest");
         const high = inputById("highest");
-        if (Number(low.value) >= Number(high.value)) {
+        if (this.#isOneLevel) {
+            low.value = String(Math.min(Number(low.value), Number(low.max)));
+            high.value = String(Number(low.value) + 1);
+        } else if (Number(low.value) >= Number(high.value)) {
             if (moved === "lowest") low.value = String(Number(high.value) - 1);
             else high.value = String(Number(low.value) + 1);
         }
@@ -127,6 +152,11 @@ export class Controls {
         const low = inputById("lowest");
         const high = inputById("highest");
         byId("band", HTMLOutputElement).value = bandText(minAltitude, maxAltitude);
+        inputById("one-level").checked = this.#isOneLevel;
+        // There is one thumb then.
+        high.hidden = this.#isOneLevel;
+        byId("range").toggleAttribute("data-one", this.#isOneLevel);
+        low.setAttribute("aria-label", this.#isOneLevel ? "Flight level" : "Lowest flight level");
         byId("all-levels").hidden = minAltitude === null && maxAltitude === null;
         for (const input of [low, high]) input.setAttribute(
             "aria-valuetext", `flight level ${Number(input.value) * 10}`

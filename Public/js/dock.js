@@ -1,24 +1,33 @@
 // @ts-check
 // The timeline at the lower edge of the map. While it is in use its player owns the map. It keeps no time of its own:
 // what it goes to it tells `moved`, and what it shows it is told by `show`.
-import { MapLibreFrames, TimelinePlayer } from "../timeline.js";
 import { keyHeaders } from "./key.js";
 import { FIRST_NAME_LAYER } from "./basemap.js";
 import { byId, element, setText } from "./dom.js";
-import { age, dateTime, localTime } from "./format.js";
+import { contact } from "./contact.js";
+import { extentOf } from "./extent.js";
+import { age, dateTime, fromCompact, localTime } from "./format.js";
+import { showsField } from "./layers.js";
+import { groupsOf, withLayers } from "./request.js";
 import { now } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
-/** From when to when, in words, and how many frames that gives; at last the timeline that the server's settings name.
+/** SPAN_IDS: from when to when, in words, and how many frames; at last the one that the server's settings name.
  * @type {[id: string, text: string, start: string | null, end: string | null, frames: number | null][]} */
 const SPANS = [
     ["-1h", "last 1 h", "-1h", "now", 13], ["-2h", "last 2 h", "-2h", "now", 13],
     ["-6h", "last 6 h", "-6h", "now", 19], ["-24h", "last 24 h", "-24h", "now", 13],
-    ["+2h", "± 2 h", "-2h", "+2h", 17], ["+6h", "next 6 h", "now", "+6h", 13], ["", "server's", null, null, null],
+    ["+2h", "± 2 h", "-2h", "+2h", 17], ["-2h+6h", "−2 to +6 h", "-2h", "+6h", 17],
+    ["+6h", "next 6 h", "now", "+6h", 13], ["+18h", "next 18 h", "now", "+18h", 19],
+    ["server", "server's", null, null, null],
 ];
 const DEFAULT_SPAN = "-2h";
+/** Fields are computed for hours ahead. */
+const FIELD_SPAN = "-2h+6h";
 const SPEEDS = [0.5, 1, 2, 4];
+/** Moderate as the legend has it. */
+const SWATCH = "#legend [data-severity='3'] path";
 const scrubber = byId("scrubber", HTMLInputElement);
 const span = byId("span", HTMLSelectElement);
 const speed = byId("speed", HTMLSelectElement);
@@ -26,6 +35,7 @@ const play = byId("play");
 
 /** @typedef {{
  *     changed: () => void, moved: (time: number | null) => void, toLive: () => void, attribution: () => string,
+ *     chosen: (span: string) => void,
  * }} Told
  * @typedef {import("./moment.js").Moment} Moment */
 
@@ -33,8 +43,10 @@ export class Dock {
     #map;
     #view;
     #told;
-    /** @type {TimelinePlayer | null} */
+    /** @type {import("../timeline/player.js").TimelinePlayer | null} */
     #player = null;
+    /** Counts what was begun, so that what is given up meanwhile is not opened. */
+    #opening = 0;
     /** Where to begin once there are frames; null where it has begun.
      * @type {((times: number[]) => number) | null} */
     #start = null;
@@ -42,7 +54,6 @@ export class Dock {
     #isLeaving = false;
     /** @type {string | null} */
     #problem = null;
-    #span = DEFAULT_SPAN;
     #speed = 1;
     #isScrubbing = false;
 
@@ -55,14 +66,13 @@ export class Dock {
         this.#view = view;
         this.#told = told;
         span.append(...SPANS.map(([value, text]) => element("option", { value }, text)));
-        span.value = DEFAULT_SPAN;
         speed.append(...SPEEDS.map((value) => element("option", { value }, `${value}×`)));
         speed.value = "1";
         play.addEventListener("click", () => (this.#isRunning ? this.#player?.pause() : this.#play()));
         scrubber.addEventListener("input", () => this.#scrub(Number(scrubber.value) / Number(scrubber.max)));
         byId("step-back").addEventListener("click", () => this.#step(-1));
         byId("step-forward").addEventListener("click", () => this.#step(1));
-        span.addEventListener("change", () => this.#chooseSpan(span.value));
+        span.addEventListener("change", () => this.#told.chosen(span.value));
         speed.addEventListener("change", () => {
             this.#speed = Number(speed.value);
             if (this.#player) this.#player.speed = this.#speed;
@@ -87,8 +97,8 @@ export class Dock {
     get problem() { return this.#problem; }
     get #isRunning() { return (this.#player?.isPlaying ?? false) && !this.#isLeaving; }
 
-    /** Takes in new filters and layers, and goes on playing. */
-    refilter() { this.#change({ layer: this.#layers(), parameters: this.#parameters() }); }
+    /** Takes in a new span, filters and layers, and goes on playing. */
+    refilter() { this.#change({ layer: this.#layers(), parameters: this.#parameters(), ...this.#range() }); }
 
     /** Asks for new frames. */
     refresh() {
@@ -97,6 +107,7 @@ export class Dock {
 
     /** Gives the map back. What it shows stays until `end`, when there is something to take its place. */
     leave() {
+        this.#opening += 1;
         if (!this.#player) return;
         this.#isLeaving = true;
         this.#start = null;
@@ -114,6 +125,26 @@ export class Dock {
         this.#isLeaving = this.#isWaiting = false;
     }
 
+    /** How a frame is drawn in parts of different opacity: each that there is something of at the frame's instant. */
+    async #parts() {
+        // At an instant a field is no part of its own.
+        const groups = groupsOf({ ...this.#view(), time: 0 });
+        if (groups.length === 1) return (/** @type {string} */ url) => [{ url, opacity: groups[0].opacity }];
+        const extents = await Promise.all(groups.map(({ layers }) => extentOf(layers.join())));
+        return (/** @type {string} */ url) => {
+            const time = fromCompact(/\/tiles\/[^/]+\/([^/]+)\//.exec(url)?.[1] ?? "");
+            // A frame's version is that of all its layers together.
+            const [path, query] = url.split("?");
+            const parameters = new URLSearchParams(query);
+            for (const name of ["v", "s"]) parameters.delete(name);
+            return groups.flatMap(({ layers, opacity }, place) => {
+                const extent = extents[place];
+                const isThere = extent === null || time === null || (time >= extent[0] && time <= extent[1]);
+                return isThere ? [{ url: `${withLayers(path, layers)}?${parameters}`, opacity }] : [];
+            });
+        };
+    }
+
     #layers() { return this.#view().layers.join(); }
 
     #parameters() {
@@ -121,8 +152,14 @@ export class Dock {
         const names = ["hours", "minAltitude", "maxAltitude", "minSeverity", "severity"];
         return {
             ...Object.fromEntries(names.map((name) => [name, given.get(name)])), style: styleOf(this.#view()).id,
+            counts: "true",
         };
     }
+
+    /** From when to when the timeline is, as the server has it. */
+    get range() { return this.#range(); }
+
+    get #span() { return this.#view().span ?? (showsField(this.#view()) ? FIELD_SPAN : DEFAULT_SPAN); }
 
     #range() {
         const [, , start = null, end = null, intervals = null] = SPANS.find(([id]) => id === this.#span) ?? [];
@@ -140,11 +177,17 @@ export class Dock {
             return this.#player;
         }
         this.#start = start;
+        const opening = ++this.#opening;
+        const [{ MapLibreFrames }, { TimelinePlayer }] = await Promise.all([
+            import("../timeline/maplibre.js"), import("../timeline/player.js"),
+        ]);
+        if (opening !== this.#opening) return null;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreFrames(this.#map, {
             before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale),
-            attribution: this.#told.attribution(),
+            attribution: this.#told.attribution(), parts: await this.#parts(),
         });
+        if (opening !== this.#opening) return null;
         const player = (this.#player = new TimelinePlayer(adapter, {
             layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
             headers: keyHeaders, ...this.#range(),
@@ -172,7 +215,7 @@ export class Dock {
         if (name === "state") this.#isWaiting = detail.waiting;
         if (name === "state" && !detail.playing && !this.#isLeaving) this.#tellPlace();
         if (name === "problem") this.#problem = detail;
-        if (name === "manifest") this.#makeMarks(detail.frames);
+        if (name === "manifest") this.#makeMarks(detail.frames, detail.moderateOrWorse ?? []);
         if (name === "progress") this.#markReady(detail.ready);
         this.#told.changed();
     }
@@ -211,13 +254,6 @@ export class Dock {
         });
     }
 
-    /** @param {string} chosen */
-    #chooseSpan(chosen) {
-        this.#span = chosen;
-        this.#change(this.#range());
-        this.#told.changed();
-    }
-
     /** @param {import("../timeline/player.js").PlayerChange} difference */
     async #change(difference) {
         const player = this.#player;
@@ -239,11 +275,16 @@ export class Dock {
         }
     }
 
-    /** @param {{ time: string, forecast?: boolean, incomplete?: boolean }[]} frames */
-    #makeMarks(frames) {
+    /** Each mark is as high as its frame has cells of moderate turbulence or worse, where the server counts them.
+     * @param {{ time: string, forecast?: boolean, incomplete?: boolean }[]} frames
+     * @param {(number | null)[]} counts */
+    #makeMarks(frames, counts) {
+        const most = Math.max(1, ...counts.map((count) => count ?? 0));
         scrubber.max = String(Math.max(frames.length - 1, 1));
-        byId("marks").replaceChildren(...frames.map(({ forecast, incomplete }) => {
+        byId("marks").replaceChildren(...frames.map(({ forecast, incomplete }, place) => {
             const mark = element("span");
+            const share = (counts[place] ?? 0) / most;
+            if (share > 0) mark.append(countBar(share));
             mark.toggleAttribute("data-forecast", forecast === true);
             mark.toggleAttribute("data-incomplete", incomplete === true);
             return mark;
@@ -271,17 +312,20 @@ export class Dock {
     show(moment) {
         const wanted = this.#view().time;
         const { time, isLive, isForecast, isBehind, incomplete } = moment;
+        if (span.value !== this.#span) span.value = this.#span;
         play.dataset.playing = String(this.#isRunning);
         play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
         byId("dock").dataset.waiting = String(this.#isWaiting);
         byId("to-live").hidden = wanted === null && !this.#isRunning;
+        // What is no longer renewed is named by its time.
+        const isRenewed = isLive && contact.problem === null;
         const words = time === null ? "no picture yet" : [
-            isLive ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
+            isRenewed ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
             incomplete ? "incomplete" : null,
         ].filter(Boolean).join(", ");
         const [day, month, , clock = ""] = time === null ? [] : dateTime(time).split(" ");
-        const place = time === null ? "" : `${day} ${month}${isLive ? ` ${clock}` : ""} · ${localTime(time)} local`;
-        setText(byId("frame-time"), isLive ? "Live" : clock || "–");
+        const place = time === null ? "" : `${day} ${month}${isRenewed ? ` ${clock}` : ""} · ${localTime(time)} local`;
+        setText(byId("frame-time"), isRenewed ? "Live" : clock || "–");
         setText(byId("frame-age"), [place, words].filter(Boolean).join(" · "));
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
         setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
@@ -297,4 +341,12 @@ export class Dock {
             "aria-valuetext", [isLive ? "Live" : time === null ? "" : dateTime(time), words].filter(Boolean).join(", "),
         );
     }
+}
+
+/** @param {number} share  of the most that a frame has */
+function countBar(share) {
+    const bar = element("i");
+    bar.style.height = `${Math.max(2, Math.round(share * 10))}px`;
+    bar.style.background = document.querySelector(SWATCH)?.getAttribute("fill") ?? "";
+    return bar;
 }

@@ -1,10 +1,38 @@
 // @ts-check
 // Asks for what the first picture needs while the map library is still on its way.
+import { tilesInView } from "./covering.js";
 import { compact } from "./format.js";
-import { askAhead } from "./server.js";
-import { pictureAddress, parseHash } from "./view.js";
+import { firstLayers } from "./layers.js";
+import { pictureRequest } from "./request.js";
+import { askAhead, askTileAhead } from "./server.js";
+import { loadStyles } from "./styles.js";
+import { parseHash, pictureAddress, setFirstLayers } from "./view.js";
 
-const { view } = parseHash(location.hash);
+const isNamed = new URLSearchParams(location.hash.replace(/^#/, "")).has("layers");
 askAhead("styles");
-askAhead(...pictureAddress(view, view.time === null ? null : compact(view.time)));
-askAhead("status");
+if (isNamed) askPicture();
+
+/** Resolves when it is known what the server has, and so which layers are shown where the link names none.
+ * @type {Promise<void>} */
+export const first = askAhead("status").then((status) => {
+    setFirstLayers(firstLayers(status));
+    if (!isNamed) askPicture();
+}, () => {});
+
+async function askPicture() {
+    const { view } = parseHash(location.hash);
+    const asked = askAhead(...pictureAddress(view, view.time === null ? null : compact(view.time)));
+    try {
+        const [tileJSON] = await Promise.all([asked, loadStyles()]);
+        const { parts, time } = pictureRequest(tileJSON, view, devicePixelRatio > 1 ? 2 : 1);
+        // Not all parts need have something of an instant.
+        if (time !== null && parts.length > 1) return;
+        for (const [z, x, y] of tilesInView(view, innerWidth, innerHeight)) {
+            for (const { template } of parts) {
+                askTileAhead(template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`));
+            }
+        }
+    } catch {
+        // The page itself asks again, and says what is wrong.
+    }
+}

@@ -10,16 +10,18 @@ const SILENCE_MILLISECONDS = 25_000;
  * @typedef {{ lastEventID: string | null }} State what a stream that comes back goes on from */
 
 /** Calls `hear(name, data)` for every event, for as long as the page lives; comes back where the line breaks, and calls
- * `lost` then.
+ * `lost` then. While the page rests there is no line.
  * @param {string} path
  * @param {Hear} hear
- * @param {() => void} [lost] */
-export async function listen(path, hear, lost) {
+ * @param {() => void} [lost]
+ * @param {() => boolean} [rests]  asked when the page is hidden or seen again */
+export async function listen(path, hear, lost, rests = () => false) {
     /** @type {State} */
     const state = { lastEventID: null };
     for (;;) {
+        while (rests()) await seen();
         try {
-            await read(path, hear, state);
+            await read(path, hear, state, rests);
         } catch {
             // The server can't be reached, or refuses: the polling says so.
         }
@@ -28,11 +30,19 @@ export async function listen(path, hear, lost) {
     }
 }
 
+/** Resolves when the page is hidden or seen again. */
+const seen = () => new Promise((resolve) => {
+    document.addEventListener("visibilitychange", resolve, { once: true });
+});
+
 /** @param {string} path
  * @param {Hear} hear
- * @param {State} state */
-async function read(path, hear, state) {
+ * @param {State} state
+ * @param {() => boolean} rests */
+async function read(path, hear, state, rests) {
     const abort = new AbortController();
+    const look = () => rests() && abort.abort();
+    document.addEventListener("visibilitychange", look);
     /** @type {Record<string, string>} */
     const headers = { Accept: "text/event-stream" };
     if (state.lastEventID) headers["Last-Event-ID"] = state.lastEventID;
@@ -58,6 +68,7 @@ async function read(path, hear, state) {
             for (const block of blocks) tell(block, hear, state);
         }
     } finally {
+        document.removeEventListener("visibilitychange", look);
         clearTimeout(watch);
     }
 }
@@ -79,19 +90,37 @@ export function tell(block, hear, state) {
     if (data.length) hear(name, data.join("\n"));
 }
 
-/** The version of a `data` event that changes what some layers show, else null. Hexagons and polygons are made of
- * turbulence.
- * @param {string} data
- * @param {string[]} layers */
-export function concerns(data, layers) {
-    /** @type {{ collection?: string, version?: number }} */
-    let event;
-    try {
-        event = JSON.parse(data);
-    } catch {
-        return null;
+/** Which version last changed which collection, by the events. Hexagons and polygons are made of turbulence. */
+export class Changes {
+    /** @type {Map<string, number>} */
+    #versions = new Map();
+    #all;
+
+    /** @param {number} version  of what is shown already */
+    constructor(version = 0) { this.#all = version; }
+
+    /** Takes in a `data` event. True where it changes what some layers show.
+     * @param {string} data
+     * @param {string[]} layers */
+    note(data, layers) {
+        /** @type {{ collection?: string, version?: number }} */
+        let event;
+        try {
+            event = JSON.parse(data);
+        } catch {
+            return false;
+        }
+        const { collection, version = 0 } = event;
+        if (collection === undefined) this.#all = Math.max(this.#all, version);
+        else this.#versions.set(collection, Math.max(this.#versions.get(collection) ?? 0, version));
+        return collection === undefined || collectionsOf(layers).includes(collection);
     }
-    const { collection, version = 0 } = event;
-    const shown = new Set(layers.flatMap((id) => ["hexagons", "polygons"].includes(id) ? [id, "turbulence"] : [id]));
-    return collection === undefined || shown.has(collection) ? version : null;
+
+    /** The newest version that changed some layers.
+     * @param {string[]} layers */
+    of(layers) { return Math.max(this.#all, ...collectionsOf(layers).map((id) => this.#versions.get(id) ?? 0)); }
 }
+
+/** @param {string[]} layers */
+const collectionsOf = (layers) =>
+    layers.flatMap((id) => (["hexagons", "polygons"].includes(id) ? [id, "turbulence"] : [id]));

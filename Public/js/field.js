@@ -3,12 +3,16 @@
 // the run it is, so that nobody takes it for an observation.
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
+import { isOutside } from "./extent.js";
 import { getFeatures } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
 export const FIELD = "gtg";
 const MOST_LEVELS = 8;
 /** @typedef {Record<string, any>} Properties */
+
+/** @type {Billow.FeatureCollection} */
+const NOTHING = { features: [] };
 
 /** "Nowcast GTGN, valid 20:15Z": which field it is.
  * @param {Properties} properties */
@@ -22,6 +26,10 @@ export function fieldName({ product, run, lead, validTime }) {
     return `${what}${ahead}, valid ${clock(valid)}`;
 }
 
+/** Whether no field is stored for an instant: to ask for one would only be refused.
+ * @param {number | null} time  null is live */
+export const isOutsideFields = (time) => isOutside(FIELD, time);
+
 /** What the picture's field is, in words; null where a view shows none.
  * @param {Billow.View} view
  * @param {AbortSignal} [signal] */
@@ -29,7 +37,8 @@ export async function fieldText(view, signal) {
     if (!view.layers.includes(FIELD)) return null;
     const query = new URLSearchParams({ limit: "1" });
     setTime(query, view);
-    const { features } = await getFeatures(`collections/${FIELD}/items`, query, signal);
+    const { features } = await isOutsideFields(view.time) ? NOTHING
+        : await getFeatures(`collections/${FIELD}/items`, query, signal);
     const properties = features[0]?.properties;
     return properties ? `${fieldName(properties)}. Computed, not observed.`
         : "No turbulence field is stored for this time. That is not smooth air.";
@@ -47,7 +56,8 @@ export async function fieldSection(view, longitude, latitude, signal) {
         query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
     }
     setTime(query, view);
-    const { features } = await getFeatures(`collections/${FIELD}/position`, query, signal);
+    const { features } = await isOutsideFields(view.time) ? NOTHING
+        : await getFeatures(`collections/${FIELD}/position`, query, signal);
     const known = features.map(({ properties }) => properties).sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
     const lines = known.slice(0, MOST_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
         element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
@@ -56,7 +66,7 @@ export async function fieldSection(view, longitude, latitude, signal) {
     return element("section", { className: "others" },
         element("h3", {}, "Turbulence field"),
         element("p", { className: "note" }, known.length ? `${fieldName(known[0])}. Computed, not observed.`
-            : "The grid has nothing here at this time. That is not smooth air."),
+            : "The grid has no value here at this time: the air may be rough."),
         lines.length ? element("ul", {}, ...lines) : null,
         known.length > lines.length
             ? element("p", { className: "note" }, `and ${known.length - lines.length} lower values`) : null);

@@ -9,6 +9,7 @@ import { age, flightLevel, hoursText, instantOf, near } from "./format.js";
 import { bearingText, middleOf, pixelsTo } from "./near.js";
 import { box, others } from "./others.js";
 import { patchChildren } from "./patch.js";
+import { picking } from "./picking.js";
 import { levels, observed } from "./report.js";
 import { getFeatures, getJSON, now } from "./server.js";
 import { filters, leftOut, SEVERITIES } from "./view.js";
@@ -35,6 +36,7 @@ export class Inspector {
     #map;
     #view;
     #legend;
+    #told;
     #marker;
     #ahead;
     #root = byId("details");
@@ -48,17 +50,23 @@ export class Inspector {
      * @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {import("./legend.js").Legend} legend
-     * @param {() => Billow.View} view */
-    constructor(map, library, legend, view) {
+     * @param {() => Billow.View} view
+     * @param {{
+     *     left: () => void, changed: (text: string) => void, placed: (place: [number, number] | null) => void,
+     * }} told  `left` hears that the card is closed or is of another place, `changed` what lies ahead of the flight by
+     * now, `placed` of which place the card is */
+    constructor(map, library, legend, view, told) {
+        this.#told = told;
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#ahead = new Ahead(map, library, view);
+        this.#ahead = new Ahead(map, library, view, legend, told.changed);
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
-        map.on("click", (event) => this.open(event.lngLat));
+        map.on("click", ({ lngLat }) => (picking.take ? picking.take(lngLat) : this.open(lngLat)));
         map.getCanvas().addEventListener("keydown", (event) => {
             if (event.key !== "Enter") return;
+            if (picking.take) return picking.take(map.getCenter());
             this.open(map.getCenter());
             // Who asked by the keyboard goes on in the card, and by Escape back to the map.
             this.#root.focus();
@@ -68,12 +76,10 @@ export class Inspector {
 
     /** @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
-        this.#place = lngLat;
-        this.#ahead.clear();
-        this.#marker.setLngLat(lngLat).addTo(this.#map);
-        this.#body.replaceChildren(element("p", {}, "Looking…"));
-        this.#root.hidden = false;
-        document.body.classList.add("details-open");
+        this.#told.left();
+        const { lng, lat } = lngLat.wrap();
+        this.#told.placed([lng, lat]);
+        this.#open(lngLat);
         this.refresh().then(() => {
             // Read out once, by its first words, and not again with every age that ticks.
             const said = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
@@ -81,15 +87,57 @@ export class Inspector {
         });
     }
 
+    /** @param {maplibregl.LngLat} lngLat */
+    #open(lngLat) {
+        this.#place = lngLat;
+        this.#ahead.clear();
+        this.#marker.setLngLat(lngLat).addTo(this.#map);
+        this.#body.replaceChildren(element("p", {}, "Looking…"));
+        this.#root.hidden = false;
+        document.body.classList.add("details-open");
+    }
+
+    /** Opens the card of a link's place, or closes that of another one.
+     * @param {[number, number] | null} place */
+    restore(place) {
+        if (!place) return this.#place && this.#view().flight === null ? this.#hide() : undefined;
+        const [lng, lat] = place;
+        const shown = this.#place?.wrap();
+        if (shown?.lng === lng && shown?.lat === lat) return;
+        this.#open({ lng, lat, wrap() { return this; } });
+        this.refresh();
+    }
+
+    /** Opens the card at an aircraft, or takes it along, and looks ahead of it.
+     * @param {maplibregl.LngLat} lngLat
+     * @param {string} icao24 */
+    async follow(lngLat, icao24) {
+        if (this.#place && this.#ahead.followed === icao24) {
+            this.#place = lngLat;
+            this.#marker.setLngLat(lngLat);
+            return this.refresh();
+        }
+        this.#told.placed(null);
+        this.#open(lngLat);
+        this.#ahead.follow(icao24);
+        return this.refresh();
+    }
+
     close() {
         if (!this.#place) return;
+        this.#told.placed(null);
+        this.#told.left();
+        this.#hide();
+        this.#map.getCanvas().focus();
+    }
+
+    #hide() {
         this.#abort?.abort();
         this.#place = null;
         this.#ahead.clear();
         this.#marker.remove();
         this.#root.hidden = true;
         document.body.classList.remove("details-open");
-        this.#map.getCanvas().focus();
     }
 
     async refresh() {

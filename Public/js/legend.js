@@ -2,7 +2,8 @@
 // The legend, from the server's own: the page has no colours of its own for severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { layerName, severitiesOf, shows } from "./view.js";
+import { layerName } from "./layers.js";
+import { severitiesOf, shows } from "./view.js";
 
 export class Legend {
     #root;

@@ -1,6 +1,6 @@
 // @ts-check
 // The map itself: the library's, with the ground, the names and its buttons.
-import { drawNames, style } from "./basemap.js";
+import { drawNames, refineBaseMap, style } from "./basemap.js";
 import { keyHeaders } from "./key.js";
 import { COMPACT } from "./layout.js";
 
@@ -16,6 +16,8 @@ export function makeMap(view, theme) {
         const map = new maplibregl.Map({
             container: "map", style: style(theme), center: [view.longitude, view.latitude], zoom: view.zoom,
             transformRequest: (url) => ({ url, headers: keyHeaders(url) }),
+            // Names that fade in would draw the whole map again and again.
+            fadeDuration: 0,
             maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
         });
         map.touchZoomRotate.disableRotation();
@@ -25,6 +27,7 @@ export function makeMap(view, theme) {
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);
+        refineBaseMap(map);
         map.once("idle", () => {
             // On a phone the attribution opens by itself and hides the map; it stays behind its button.
             const attribution = map.getContainer().querySelector(".maplibregl-compact-show");

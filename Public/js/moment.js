@@ -10,8 +10,9 @@ import { now } from "./server.js";
  * }} ShownPicture
  *
  * `frame` is what the timeline shows, or null where it shows nothing. Then the picture is on the map.
+ * `billow` is the TileJSON's, and `lacking` the layers that lack data in view, or null where that isn't known.
  * @typedef {{
- *     view: Billow.View, frame: Billow.Frame | null,
+ *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Publication | null, lacking: string[] | null,
  *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOther: boolean },
  * }} OnMap
  *
@@ -22,11 +23,19 @@ import { now } from "./server.js";
  *     incomplete: boolean,
  * }} Moment */
 
+/** Whether the server marks what is on the map, or a tile of it, as incomplete: it may be so outside of the map.
+ * @param {OnMap} onMap */
+export const isMarked = ({ frame, pictures: { current }, billow }) =>
+    frame ? frame.incomplete : current !== null && (current.incomplete || billow?.incomplete === true);
+
 /** @param {OnMap} onMap
  * @returns {Moment} */
-export function momentOf({ view, frame, pictures }) {
+export function momentOf(onMap) {
+    const { view, frame, pictures } = onMap;
+    // Only where the server has said that nothing is missing in view the mark isn't about it.
+    const incomplete = isMarked(onMap) && onMap.lacking?.length !== 0;
     if (frame) {
-        const { time, live, forecast, incomplete, playing, ready } = frame;
+        const { time, live, forecast, playing, ready } = frame;
         // While it plays the next frame is always on its way.
         return {
             time, isLive: live, isForecast: forecast || time > now(), isPlaying: playing,
@@ -40,6 +49,6 @@ export function momentOf({ view, frame, pictures }) {
     const { time, asOf } = current.request;
     return {
         time: time ?? current.frameTime ?? asOf, isLive: time === null, isForecast: time !== null && time > now(),
-        isPlaying: false, isBehind: isOther || time !== view.time, incomplete: current.incomplete,
+        isPlaying: false, isBehind: isOther || time !== view.time, incomplete,
     };
 }

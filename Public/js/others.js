@@ -1,12 +1,13 @@
 // @ts-check
 // What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft
 // near it.
-import { AREA_KINDS, LAYERS } from "./datasets.js";
+import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
+import { layerName, LAYERS } from "./layers.js";
 import { pixelsTo } from "./near.js";
 import { getFeatures, now } from "./server.js";
-import { filters, layerName, SEVERITIES } from "./view.js";
+import { filters, SEVERITIES } from "./view.js";
 
 /** A symbol is near this far from its place, in pixels, and hit within its own radius. */
 const SYMBOL_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;

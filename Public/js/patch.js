@@ -24,12 +24,12 @@ function patch(old, wanted) {
         return;
     }
     for (const { name } of [...old.attributes]) {
-        // What the reader opened stays open.
+        // What the reader opened stays open, and what was closed stays closed.
         if (!wanted.hasAttribute(name) && name !== "open") old.removeAttribute(name);
     }
     for (const { name, value } of wanted.attributes) {
         // A style that is set as text is refused by the page's own policy.
-        if (name !== "style" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+        if (name !== "style" && name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     if (old instanceof HTMLElement && wanted instanceof HTMLElement) {
         old.onclick = wanted.onclick;

@@ -1,14 +1,43 @@
 // @ts-check
 // From the server's TileJSON to what is drawn.
+import { isOutside } from "./extent.js";
+import { FIELD_SHAPE, LAYERS } from "./layers.js";
 import { compact, instantOf } from "./format.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
+
+const MINUTE = 60_000;
+/** A field is another one every quarter of an hour, and reports age all the time. */
+const FIELD_MINUTES = 5;
+
+/** The layers of a view that are drawn as one: the lowest first. What is drawn paler than the rest is one by itself. So
+ * is a field in a live picture, as it changes so seldom.
+ * @param {Pick<Billow.View, "layers" | "opacities" | "time">} view
+ * @returns {{ layers: string[], opacity: number, isField: boolean }[]} */
+export function groupsOf({ layers, opacities, time }) {
+    /** @type {{ layers: string[], opacity: number, isField: boolean }[]} */
+    const groups = [];
+    for (const id of layers) {
+        const opacity = (opacities[id] ?? 100) / 100;
+        const isField = time === null && LAYERS.some((layer) => layer.id === id && layer.shape === FIELD_SHAPE);
+        const last = groups[groups.length - 1];
+        if (last && last.opacity === opacity && last.isField === isField) last.layers.push(id);
+        else groups.push({ layers: [id], opacity, isField });
+    }
+    return groups;
+}
+
+/** A template of tiles with other layers.
+ * @param {string} template
+ * @param {string[]} layers */
+export const withLayers = (template, layers) => template.replace(/\/tiles\/[^/]+\//, `/tiles/${layers.join()}/`);
 
 /** What to draw: the template of the TileJSON with our filters, the instant and the publication.
  * @param {Billow.TileJSON} tileJSON
  * @param {Billow.View} view
  * @param {number} scale  pixels of the screen for one of the page: 1 or 2
- * @param {number | null} [changedAt]  the version that last changed one of the layers, where events tell it
+ * @param {((layers: string[]) => number) | null} [changedAt]  the version that last changed some layers, where events
+ * tell it
  * @returns {Billow.PictureRequest} */
 export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     const [path = "", query] = (tileJSON.tiles[0] ?? "").split("?");
@@ -17,24 +46,40 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     const parameters = new URLSearchParams(query);
     for (const [name, value] of filters(view)) parameters.set(name, value);
     parameters.set("style", styleOf(view).id);
-    // A live picture's address is the same each time: its tiles are asked for by their ETags. It is another picture
-    // when a layer of it has changed, and each minute, as reports age.
-    const { version: newest = 0, asOf = null } = tileJSON.billow ?? {};
-    const version = changedAt ?? newest;
-    const minute = Math.floor((instantOf(asOf) ?? 0) / 60_000);
-    const publication = time === null ? `${version}-${minute}` : `${version}`;
     const template = (
         time === null ? path : path.replace(/(\/tiles\/[^/]+)\/[^/]+\//, `$1/${time}/`)
     ).replace(/(@\dx)?\.png$/, ending);
+    const { version: newest = 0, asOf = null } = tileJSON.billow ?? {};
+    const minutes = Math.floor((instantOf(asOf) ?? 0) / MINUTE);
     const subject = subjectOf(view);
+    const parts = groupsOf(view).map(({ layers, opacity, isField }) => {
+        // A live picture's address is the same each time: its tiles are asked for by their ETags. It is another picture
+        // when a layer of it has changed, and as reports age.
+        const version = changedAt?.(layers) ?? newest;
+        const age = isField ? Math.floor(minutes / FIELD_MINUTES) : minutes;
+        return {
+            layers, template: `${withLayers(template, layers)}?${parameters}`, opacity,
+            key: time === null ? `${version}-${age}` : `${version}`,
+        };
+    });
     return {
-        tileJSON, subject, key: `${subject} ${publication}`, template: `${template}?${parameters}`,
+        tileJSON, subject, key: [subject, ...parts.map(({ key }) => key)].join(" "), parts,
         time: view.time, asOf: view.time ?? instantOf(asOf),
     };
+}
+
+/** A request without the parts that there is nothing of at its instant.
+ * @param {Billow.PictureRequest} request
+ * @returns {Promise<Billow.PictureRequest>} */
+export async function withinExtent(request) {
+    if (request.time === null || request.parts.length < 2) return request;
+    const isLeft = await Promise.all(request.parts.map(({ layers }) => isOutside(layers.join(), request.time)));
+    return { ...request, parts: request.parts.filter((_, place) => !isLeft[place]) };
 }
 
 /** The same for pictures that differ in nothing but what was known.
  * @param {Billow.View} view */
 export function subjectOf(view) {
-    return `${view.layers} ${filters(view)} ${styleOf(view).id} ${view.time ?? "live"}`;
+    const drawn = groupsOf(view).map(({ layers, opacity }) => `${layers}:${opacity}`);
+    return `${drawn} ${filters(view)} ${styleOf(view).id} ${view.time ?? "live"}`;
 }

@@ -1,19 +1,28 @@
 // @ts-check
 // The route: a corridor on the map, and beside it what is known along it, with times, from above and from the side.
-import { hazards, name, short, span } from "./along.js";
+import { fieldAlong, hazards, name, short, span } from "./along.js";
+import { loadAirports } from "./airports.js";
+import { groupNodes, groupsAhead } from "./alerts.js";
 import { byId, element, swatch } from "./dom.js";
 import { age, compact, flightLevel } from "./format.js";
-import { COMPACT } from "./layout.js";
+import { coveredEdges, middleOfRoom } from "./layout.js";
 import { patchChildren } from "./patch.js";
-import { levelsAround, readPlan, stretchesOf } from "./plan.js";
+import { inPositions, levelsAround, placesOf, stretchesOf } from "./plan.js";
 import { answer, getJSON, now, postJSON } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
+import { Waypoints } from "./waypoints.js";
 
 const WIDTH_NAUTICAL_MILES = 50;
 const SPEED_KNOTS = 450;
+const MINUTE = 60_000;
+/** A field along a long way takes a while on a small machine. */
+const PROFILE_MILLISECONDS = 60_000;
 const REACH_FEET = 6_000;
 const MOST = 10_000;
+/** The server looks no farther ahead. */
+const FARTHEST_NAUTICAL_MILES = 2_000;
+const CEILING_FEET = 60_000;
 const SOURCE = "route";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
 
@@ -21,35 +30,28 @@ export class RoutePanel {
     #map;
     #view;
     #legend;
-    #change;
+    #waypoints;
     #root = byId("route");
     #body = byId("route-body");
     /** @type {AbortController | null} */
     #abort = null;
     #drawn = "";
     #picture = "";
-    #isClosed = false;
     /** Whether the map is to show the whole corridor, once it is there. */
     #isFitting = false;
-    /** @type {string | null} */
-    #route = null;
 
     /** @param {maplibregl.Map} map
+     * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {() => Billow.View} view  with the instant of what is on the map
      * @param {import("./legend.js").Legend} legend
-     * @param {(difference: Partial<Billow.View>) => void} change */
-    constructor(map, view, legend, change) {
+     * @param {() => void} closed  hears that the reader closed the card */
+    constructor(map, library, view, legend, closed) {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#change = change;
-        byId("route-form").addEventListener("submit", (event) => {
-            event.preventDefault();
-            this.#submit();
-        });
-        byId("route-clear").addEventListener("click", () => change({ route: null, level: null }));
+        this.#waypoints = new Waypoints(map, library);
         byId("route-close").addEventListener("click", () => {
-            this.#isClosed = true;
+            closed();
             this.#show(false);
         });
     }
@@ -57,16 +59,14 @@ export class RoutePanel {
     /** Takes in the view's route, and asks anew for what is known along it. */
     async refresh() {
         const view = this.#view();
-        this.#fill(view);
         this.#abort?.abort();
-        if (view.route !== this.#route) this.#isClosed = false;
-        this.#route = view.route;
         if (view.route === null) {
             this.#draw(null, view);
+            this.#waypoints.show([]);
             return this.#show(false);
         }
         const { signal } = (this.#abort = new AbortController());
-        if (!this.#isClosed) this.#show(true);
+        this.#show(view.isRouteOpen);
         try {
             const content = await this.#content(view, view.route, signal);
             if (!signal.aborted) patchChildren(this.#body, content);
@@ -77,29 +77,8 @@ export class RoutePanel {
         }
     }
 
-    /** @param {Billow.View} view */
-    #fill(view) {
-        const [route, level] = [byId("route-text", HTMLInputElement), byId("route-level", HTMLInputElement)];
-        if (document.activeElement !== route) route.value = view.route ?? "";
-        if (document.activeElement !== level) level.value = view.level === null ? "" : flightLevel(view.level);
-        byId("route-clear").hidden = view.route === null;
-    }
-
-    #submit() {
-        const { route, count, level: planned, leftOut } = readPlan(byId("route-text", HTMLInputElement).value);
-        const typed = /^\s*(?:FL)?\s*(\d{2,3})\s*$/i.exec(byId("route-level", HTMLInputElement).value);
-        const level = typed ? Math.min(Number(typed[1]) * 100, 60_000) : planned;
-        const problem = byId("route-problem");
-        problem.hidden = count >= 2;
-        problem.textContent = "Give two places or more: ICAO codes such as KJFK EGLL, or 4430N05000W.";
-        if (count < 2) return;
-        const note = byId("route-note");
-        note.hidden = leftOut.length === 0;
-        note.textContent = `Left out, as they are no places known here: ${leftOut.join(" ")}`;
-        this.#isClosed = false;
-        this.#isFitting = true;
-        this.#change({ route, level: level === null ? null : Math.round(level / 1000) * 1000 });
-    }
+    /** The map is to show all of the route that comes next. */
+    fitNext() { this.#isFitting = true; }
 
     /** @param {boolean} isOpen */
     #show(isOpen) {
@@ -111,11 +90,17 @@ export class RoutePanel {
      * @param {string} route
      * @param {AbortSignal} signal */
     async #content(view, route, signal) {
+        const airports = await loadAirports();
+        if (signal.aborted) return [];
+        const places = placesOf(route, airports);
+        this.#waypoints.show(places);
+        // A server knows fewer airports than the page.
+        const asked = inPositions(route, airports);
         const along = filters(view);
-        along.set("route", route);
+        along.set("route", asked);
         // What is observed is of the past: a departure to come is looked at with what is known now.
         const isPast = view.time !== null && view.time <= now();
-        const departure = view.time ?? now();
+        const departure = Math.floor((view.time ?? now()) / MINUTE) * MINUTE;
         const departs = new Date(departure).toISOString().replace(/\.\d+Z/, "Z");
         const time = isPast ? departs : null;
         const corridor = new URLSearchParams(along);
@@ -126,29 +111,47 @@ export class RoutePanel {
         corridor.set("departure", departs);
         if (time) corridor.set("time", time);
         const profile = new URLSearchParams(along);
+        // Of all levels: what the map leaves out would be "no report" beside one's own.
+        for (const name of ["minAltitude", "maxAltitude"]) profile.delete(name);
+        if (places.length === route.split(" ").length) {
+            // Positions as words would be the title of the picture.
+            profile.delete("route");
+            profile.set("coords", `LINESTRING(${places.map((place) =>
+                `${place.longitude} ${place.latitude}`).join(", ")})`);
+        }
         if (time) profile.set("time", time);
-        const [ring, cells, side] = await Promise.all([
-            postJSON("corridors", { route, width: WIDTH_NAUTICAL_MILES }, signal),
-            getJSON("collections/hexagons/corridor", corridor, signal), getJSON("profiles.json", profile, signal),
+        // The field is asked where and when one will be there.
+        profile.set("speed", String(SPEED_KNOTS));
+        profile.set("departure", departs);
+        if (view.level !== null) profile.set("level", String(view.level));
+        const [start] = places;
+        const [ring, cells, side, ahead] = await Promise.all([
+            postJSON("corridors", { route: asked, width: WIDTH_NAUTICAL_MILES }, signal),
+            getJSON("collections/hexagons/corridor", corridor, signal),
+            getJSON("profiles.json", profile, signal, PROFILE_MILLISECONDS),
+            start ? postJSON("alerts", question(asked, start, view, time), signal) : null,
         ]);
         if (signal.aborted) return [];
         this.#draw(ring, view);
         if (this.#isFitting) this.#fit(ring.geometry);
         this.#isFitting = false;
-        const picture = this.#sideView(profile, view);
+        const picture = this.#sideView(profile, view, side.field !== undefined);
         const stretches = stretchesOf(cells.features, view.level);
         return [
             element("h3", {}, route),
+            element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "note" }, `${[
                 `${Math.round(side.length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
                 `${age((side.length / SPEED_KNOTS) * 3_600_000)} at ${SPEED_KNOTS} kt from ${short(departure)}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
             picture,
+            ...aheadOf(ahead, side.length, this.#legend),
             element("h4", {}, "Hexagons on the way"),
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
+            ...fieldAlong(side.field),
             ...hazards(side.hazards, departure, SPEED_KNOTS),
             ...this.#levels(side, view.level),
             cells.incomplete || side.incomplete
@@ -156,7 +159,8 @@ export class RoutePanel {
             element("p", { className: "row" },
                 element("a", { className: "link", href: `collections/hexagons/corridor?${corridor}&f=geojson`,
                     download: `route-${compact(departure)}.geojson` }, "GeoJSON"),
-                element("a", { className: "link", href: `profiles.png?${this.#picture}`, download: "profile.png" },
+                element("a", { className: "link", href: `profiles.png?${this.#picture}`,
+                    download: `profile-${route.replaceAll(" ", "-")}.png` },
                     "Profile as PNG")),
         ].flatMap((part) => part ?? []);
     }
@@ -201,8 +205,9 @@ export class RoutePanel {
 
     /** The vertical profile as the server draws it, with the planned level.
      * @param {URLSearchParams} parameters
-     * @param {Billow.View} view */
-    #sideView(parameters, view) {
+     * @param {Billow.View} view
+     * @param {boolean} hasField  then the picture itself has the way that is flown */
+    #sideView(parameters, view, hasField) {
         const query = new URLSearchParams(parameters);
         const { id, theme } = styleOf(view);
         const look = { style: id, theme, "width-pixels": "640", "height-pixels": "300" };
@@ -213,7 +218,8 @@ export class RoutePanel {
         const key = this.#picture;
         if (!this.#images.has(key)) this.#load(key);
         // The picture's own plot: 56 pixels below its top to 244, from the ground to FL600.
-        const mark = view.level === null ? null : element("span", { className: "planned", "aria-hidden": "true" });
+        const mark = view.level === null || hasField ? null
+            : element("span", { className: "planned", "aria-hidden": "true" });
         mark?.style.setProperty("--level", String(view.level === null ? 0 : view.level / 60_000));
         return element("div", { className: "side-view" }, image, mark);
     }
@@ -243,10 +249,13 @@ export class RoutePanel {
         const ring = coordinates[0];
         const [east, north] = [0, 1].map((axis) => Math.max(...ring.map((place) => place[axis])));
         const [west, south] = [0, 1].map((axis) => Math.min(...ring.map((place) => place[axis])));
-        const padding = COMPACT.matches ? 40 : { left: 350, right: 350, top: 70, bottom: 150 };
-        this.#map.fitBounds([[west, south], [east, north]], { padding, animate: false, maxZoom: 7 });
+        const box = /** @type {[[number, number], [number, number]]} */ ([[west, south], [east, north]]);
+        this.#map.fitBounds(box, { padding: coveredEdges(), animate: false, maxZoom: 7 });
         // Between whole zooms the tiles are scaled, and their labels with them.
-        this.#map.jumpTo({ zoom: Math.floor(this.#map.getZoom()) });
+        const zoom = Math.floor(this.#map.getZoom());
+        this.#map.easeTo({
+            center: [(west + east) / 2, (south + north) / 2], zoom, offset: middleOfRoom(), animate: false,
+        });
     }
 
     /** @param {{ geometry: object } | null} ring
@@ -268,6 +277,41 @@ export class RoutePanel {
             id: `${SOURCE}-line`, type: "line", source: SOURCE, paint: { "line-color": colour, "line-width": 2 },
         });
     }
+}
+
+/** The body of the question for what lies ahead on a route, from its start.
+ * @param {string} route
+ * @param {import("./plan.js").Waypoint} start
+ * @param {Billow.View} view
+ * @param {string | null} time */
+function question(route, { longitude, latitude }, view, time) {
+    const { level, minAltitude, maxAltitude, hours, minSeverity } = view;
+    /** @type {Record<string, unknown>} */
+    const body = {
+        route, position: [longitude, latitude], altitude: level ?? 0, speed: SPEED_KNOTS,
+        distance: FARTHEST_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, hours,
+        minSeverity: Math.max(minSeverity, 1),
+    };
+    // Without a level of one's own, all that the map shows.
+    if (level === null) Object.assign(body, {
+        minAltitude: minAltitude ?? 0, maxAltitude: maxAltitude ?? CEILING_FEET,
+    });
+    if (time !== null) body.time = time;
+    return body;
+}
+
+/** @param {Billow.Alerts | null} answer
+ * @param {number} length  nautical miles
+ * @param {import("./legend.js").Legend} legend
+ * @returns {Node[]} */
+function aheadOf(answer, length, legend) {
+    if (!answer) return [];
+    const { minAltitude, maxAltitude, distance = 0 } = answer.query;
+    const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
+    return [
+        element("h4", {}, `Ahead, ${span(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
+        element("div", { className: "groups" }, ...groupNodes(groupsAhead(answer), legend)),
+    ];
 }
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };

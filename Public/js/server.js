@@ -1,10 +1,13 @@
 // @ts-check
 // Requests to Billow. All paths are relative to the page, so that it works behind any prefix.
 
-import { noteAnswer, noteSilence } from "./contact.js";
+import { contact, noteAnswer, noteSilence } from "./contact.js";
+import { near } from "./format.js";
 import { askForKey, isOurs, keyHeaders } from "./key.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
+/** The service worker, offline.js, says so of what it has kept. */
+const KEPT_AT = "X-Billow-Kept";
 
 /** Why a request failed, in words for people. `status` is 0 where there was no answer at all. */
 export class ServerError extends Error {
@@ -31,12 +34,13 @@ export const clockDifference = () => Math.abs(clockOffset);
  * @param {string} path
  * @param {URLSearchParams | null} [parameters]
  * @param {AbortSignal} [signal]
+ * @param {number} [milliseconds]  how long it may take
  * @returns {Promise<any>} */
-export function getJSON(path, parameters, signal) {
+export function getJSON(path, parameters, signal, milliseconds = TIMEOUT_MILLISECONDS) {
     const url = address(path, parameters);
     const early = ahead.get(url);
     ahead.delete(url);
-    return early ?? json(url, { cache: "no-cache" }, signal);
+    return early ?? json(url, { cache: "no-cache" }, signal, milliseconds);
 }
 
 /** Answers that were asked for ahead, each for the first who wants it.
@@ -51,6 +55,27 @@ export function askAhead(path, parameters) {
     const answer = json(url, { cache: "no-cache" });
     answer.catch(() => {});
     ahead.set(url, answer);
+    return answer;
+}
+
+/** Tiles that were asked for ahead, each for the first who wants it.
+ * @type {Map<string, Promise<Response>>} */
+const tilesAhead = new Map();
+
+/** Asks now for a tile that the map will want.
+ * @param {string} url */
+export function askTileAhead(url) {
+    const tile = answer(url, { cache: "no-cache" });
+    tile.catch(() => {});
+    tilesAhead.set(url, tile);
+}
+
+/** The answer to a tile that was asked for ahead, if it was.
+ * @param {string} url */
+export function takeAhead(url) {
+    const tile = tilesAhead.get(url);
+    tilesAhead.delete(url);
+    return tile;
 }
 
 /** @param {string} path
@@ -89,8 +114,8 @@ export function postJSON(path, body, signal) {
 /** @param {string} path
  * @param {RequestInit} options
  * @param {AbortSignal} [signal] */
-async function json(path, options, signal) {
-    const limit = limited(signal, TIMEOUT_MILLISECONDS);
+async function json(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) {
+    const limit = limited(signal, milliseconds);
     const response = await answer(
         path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } },
     );
@@ -111,6 +136,7 @@ async function json(path, options, signal) {
 export async function answer(url, options = {}) {
     for (;;) {
         const sent = keyHeaders(url);
+        const asked = now();
         let response;
         try {
             response = await fetch(url, { ...options, headers: { ...options.headers, ...sent } });
@@ -118,10 +144,16 @@ export async function answer(url, options = {}) {
             const { name } = /** @type {Error} */ (error);
             if (name === "AbortError") throw error;
             const reason = name === "TimeoutError" ? "no answer in time" : "the server can't be reached";
-            if (isOurs(url)) noteSilence(reason);
+            // A question that takes long is no lost contact, where others were answered meanwhile.
+            const isSlow = name === "TimeoutError" && contact.since !== null && contact.since > asked;
+            if (isOurs(url) && !isSlow) noteSilence(reason);
             throw new ServerError(reason, 0);
         }
-        if (isOurs(url)) noteAnswer(now());
+        const keptAt = response.headers.get(KEPT_AT);
+        if (keptAt !== null) noteSilence(
+            `what is shown was kept on this device at ${near(Date.parse(keptAt), Date.now())}`
+        );
+        else if (isOurs(url)) noteAnswer(now());
         if (response.ok) return response;
         const failure = await problem(response);
         if (response.status !== 401 || !isOurs(url) || !(await askForKey(failure.message, sent))) throw failure;
@@ -142,6 +174,8 @@ export function limited(signal, milliseconds) {
 /** A proxy that answers from its cache repeats the old Date and says in Age how old it is (RFC 9111, 5.1).
  * @param {Headers} headers */
 function readClock(headers) {
+    // What this device has kept says nothing about now.
+    if (headers.has(KEPT_AT)) return;
     const date = Date.parse(headers.get("Date") ?? "");
     const seconds = Number(headers.get("Age") ?? 0);
     if (!Number.isNaN(date)) clockOffset = date + (Number.isFinite(seconds) ? seconds * 1000 : 0) - Date.now();

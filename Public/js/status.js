@@ -3,10 +3,10 @@
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
+import { AHEAD, FIELD_SHAPE, layerName, LAYERS } from "./layers.js";
 import { momentOf } from "./moment.js";
 import { clockDifference, now } from "./server.js";
-import { LAYERS } from "./datasets.js";
-import { layerName, leftOut, summary } from "./view.js";
+import { leftOut, summary } from "./view.js";
 
 /** The server makes a publication each minute and is asked four times in one; thrice that is not chance. */
 const OLD_PICTURE_MILLISECONDS = 180_000;
@@ -16,8 +16,6 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
 
 /** What a page knows about its picture; viewer.js fills it in.
  * @typedef {{
- *     view: Billow.View,
- *     billow: Billow.Publication | null,
  *     server: Billow.Status | null,
  *     contact: { since: number | null, problem: string | null },
  *     extent: (number | null)[] | null,
@@ -33,7 +31,7 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
 export function emptyKnowledge(view) {
     return {
         view, billow: null, server: null, contact, extent: null, problems: new Map(),
-        pictures: { current: null, next: null, isOther: false }, frame: null,
+        pictures: { current: null, next: null, isOther: false }, frame: null, lacking: null,
     };
 }
 
@@ -64,7 +62,7 @@ export class StatusBar {
         root.dataset.level = state.level;
         setText(byId("state-text"), state.text);
         setText(byId("times"), timesOf(knowledge));
-        setText(byId("summary"), summary(knowledge.view));
+        setText(byId("summary"), summary(knowledge.view, knowledge.contact.problem !== null));
         const filtered = byId("filtered");
         filtered.hidden = leftOut(knowledge.view) === null;
         setText(filtered, leftOut(knowledge.view) ?? "");
@@ -126,7 +124,7 @@ export function banners(knowledge) {
 /** Names the layers that have nothing of a time to come: their absence is not smooth air.
  * @param {Billow.View} view */
 function withoutForecast({ layers }) {
-    const observed = LAYERS.filter(({ id, shape }) => layers.includes(id) && !["areas", "field"].includes(shape));
+    const observed = LAYERS.filter(({ id, shape }) => layers.includes(id) && !AHEAD.includes(shape));
     return observed.length ? ` Nothing is observed then yet: ${observed.map(({ name }) => name).join(", ")}.` : "";
 }
 
@@ -181,15 +179,33 @@ function staleData(knowledge) {
 /** What the log does not hold looks like smooth air, in the live picture, at an instant and in the timeline alike.
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
-    const { billow, frame } = knowledge;
+    const { billow, lacking } = knowledge;
     const { incomplete, time, isPlaying } = momentOf(knowledge);
     // While it plays, the timeline says it at each frame.
-    if (!(incomplete || (!frame && billow?.incomplete)) || isPlaying) return null;
-    const since = instantOf(billow?.completeSince);
-    const isBefore = since !== null && time !== null && time < since;
-    const words = since === null ? "" : ` The log is complete since ${near(since, now())}${
-        isBefore ? "; of this instant little or nothing is stored" : ""}.`;
-    return `INCOMPLETE: some data of this picture is missing. An empty map is not a smooth one.${words}`;
+    if (!incomplete || isPlaying) return null;
+    const fields = LAYERS.filter(({ id, shape }) => shape === FIELD_SHAPE && lacking?.includes(id));
+    const others = lacking?.filter((id) => !fields.some((field) => field.id === id));
+    const words = [];
+    if (fields.length) words.push(`${fields.map(({ name }) => name).join(", ")} is not known everywhere on this map: ${
+        "nothing is known where it is hatched"}.`);
+    if (others?.length !== 0) {
+        const since = instantOf(billow?.completeSince) ?? completeSince(knowledge.server, others ?? []);
+        const isBefore = since !== null && time !== null && time < since;
+        const names = others ? `: ${others.map(layerName).join(", ")}` : "";
+        words.push(`Some data of this picture is missing${names}.`);
+        if (since !== null) words.push(`The log is complete since ${near(since, now())}${
+            isBefore ? "; of this instant little or nothing is stored" : ""}.`);
+    }
+    return `INCOMPLETE: ${words.join(" ")} What is missing may be rough air.`;
+}
+
+/** From when on the log has all of some layers.
+ * @param {Billow.Status | null} server
+ * @param {string[]} layers */
+function completeSince(server, layers) {
+    const instants = layers.map((id) => instantOf(server?.layers?.[id]?.completeSince));
+    return instants.reduce((latest, since) => latest === null || since === null ? null : Math.max(latest, since),
+        instants[0] ?? null);
 }
 
 /** @param {Billow.Status | null} server */

@@ -12,11 +12,15 @@ const scheme = matchMedia("(prefers-color-scheme: dark)");
 /** @type {Billow.Style[]} */
 let styles = [FALLBACK];
 let isLoaded = false;
+/** @type {Promise<any> | null} */
+let loading = null;
 
 /** Asks which styles there are, where that isn't known yet; true when it has become known. Throws ServerError. */
 export async function loadStyles() {
     if (isLoaded) return false;
-    const answer = await getJSON("styles");
+    loading ??= getJSON("styles").finally(() => { loading = null; });
+    const answer = await loading;
+    if (isLoaded) return false;
     if (Array.isArray(answer.styles) && answer.styles.length) styles = answer.styles;
     return (isLoaded = true);
 }

@@ -1,29 +1,49 @@
 // @ts-check
 // What the page shows: a plain object that is the same as the URL's hash, so that a view can be shared.
 //   layers       ids of layers, the lowest first; at least one
+//   order        the reader's order of layers, the lowest first, or null
+//   opacities    in percent, by a layer's id; what isn't named is opaque
 //   hours        how far back the picture looks
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
 //   minSeverity  0 to 4
 //   severities   some of 0 to 4 alone, in rising order, or null where minSeverity counts
 //   time         an instant, or null for live
 //   style        the id of one of the server's styles, or null for the one of the reader's scheme
+//   span         the id of one of the timeline's spans, or null for the one that fits the layers
 //   route, level  waypoints with blanks between them, and the planned altitude in feet; null is none
+//   flight       the ICAO address of the aircraft that is followed, or null
+//   place        [longitude, latitude] of the open card, or null
+//   isRouteOpen  whether the card of the route is open
 //   zoom, longitude, latitude
-import { LAYERS } from "./datasets.js";
 import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
+import { firstLayers, inOrder, layerName, LAYERS } from "./layers.js";
 
+/** Of the timeline, from when to when; dock.js has what each means. */
+export const SPAN_IDS = ["-1h", "-2h", "-6h", "-24h", "+2h", "-2h+6h", "+6h", "+18h", "server"];
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
-/** By their shapes, the lowest first: an area's tint and hatch never lie over a cell. */
-const SHAPES = ["field", "areas", "polygons", "cells", "tracks", "aircraft", "reports"];
 /** @type {Billow.View} */
 const DEFAULT = {
-    layers: inOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)),
+    layers: firstLayers(null), order: null, opacities: {},
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
-    time: null, style: null, route: null, level: null,
+    time: null, style: null, span: null, route: null, level: null, flight: null, place: null,
+    isRouteOpen: true,
     zoom: 4, longitude: -96, latitude: 39,
 };
+
+/** Takes in what a server has: from then on a link that names no layers shows these.
+ * @param {Billow.Status} status */
+export function chooseFirstLayers(status) {
+    DEFAULT.layers = firstLayers(status);
+    return DEFAULT.layers;
+}
+
+/** From then on a link that names no layers shows these.
+ * @param {string[]} layers */
+export function setFirstLayers(layers) {
+    DEFAULT.layers = layers;
+}
 
 /** Reads a hash. What can't be read keeps its default and is named in `problems`: a link must not quietly show another
  * picture than it says.
@@ -48,6 +68,20 @@ export function parseHash(hash) {
         const wanted = text.split(",");
         if (!wanted.every((id) => LAYERS.some((known) => known.id === id))) return false;
         view.layers = inOrder(wanted);
+        return true;
+    });
+    take("order", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
+        const order = text.split(",");
+        if (!order.every((id) => LAYERS.some((known) => known.id === id))) return false;
+        view.order = [...new Set(order)];
+        view.layers = inOrder(view.layers, view.order);
+        return true;
+    });
+    take("opacity", "percents such as gtg:60,hazards:40", (text) => {
+        const given = text.split(",").map((part) => /^([a-z]+):(\d{1,3})$/.exec(part) ?? []);
+        if (!given.every(([, id, percent]) => LAYERS.some((known) => known.id === id) && Number(percent) >= 10
+            && Number(percent) <= 100)) return false;
+        view.opacities = Object.fromEntries(given.map(([, id, percent]) => [id, Number(percent)]));
         return true;
     });
     take("hours", `one of ${HISTORIES.join(", ")}`, (text) => {
@@ -86,6 +120,11 @@ export function parseHash(hash) {
         view.style = text;
         return true;
     });
+    take("span", "the id of a span, such as -6h", (text) => {
+        if (!SPAN_IDS.includes(text)) return false;
+        view.span = text;
+        return true;
+    });
     take("route", "waypoints with blanks between them", (text) => {
         if (!/^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(text)) return false;
         view.route = text;
@@ -96,6 +135,21 @@ export function parseHash(hash) {
         view.level = Math.round(Number(text) / 10) * 1000;
         return true;
     });
+    take("flight", "an aircraft's ICAO address, such as a1b2c3", (text) => {
+        if (!/^[0-9a-f]{6}$/.test(text)) return false;
+        view.flight = text;
+        return true;
+    });
+    take("place", "latitude/longitude", (text) => {
+        const [latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
+        if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return false;
+        view.place = [longitude, latitude];
+        return true;
+    });
+    take("routecard", "closed", (text) => {
+        view.isRouteOpen = text !== "closed";
+        return !view.isRouteOpen;
+    });
     take("map", "zoom/latitude/longitude", (text) => {
         const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
         if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
@@ -105,24 +159,15 @@ export function parseHash(hash) {
     return { view, problems };
 }
 
-/** Some layers in the order of drawing, each once.
- * @param {string[]} wanted */
-export function inOrder(wanted) {
-    const known = LAYERS.filter(({ id }) => wanted.includes(id));
-    return known.sort((a, b) => SHAPES.indexOf(a.shape) - SHAPES.indexOf(b.shape)).map(({ id }) => id);
-}
-
-/** The short name of a layer.
- * @param {string} wanted */
-export function layerName(wanted) {
-    return LAYERS.find(({ id }) => id === wanted)?.name ?? wanted;
-}
-
 /** The hash of a view; what is at its default is left out.
  * @param {Billow.View} view */
 export function formatHash(view) {
+    const isFirst = [...view.layers].sort().join() === [...DEFAULT.layers].sort().join();
     const parts = [`map=${view.zoom.toFixed(2)}/${view.latitude.toFixed(3)}/${view.longitude.toFixed(3)}`];
-    if (view.layers.join() !== DEFAULT.layers.join()) parts.push(`layers=${view.layers.join()}`);
+    if (!isFirst) parts.push(`layers=${view.layers.join()}`);
+    if (view.order) parts.push(`order=${view.order.join()}`);
+    const pale = Object.entries(view.opacities).filter(([, percent]) => percent < 100);
+    if (pale.length) parts.push(`opacity=${pale.map((pair) => pair.join(":")).join()}`);
     if (view.hours !== DEFAULT.hours) parts.push(`hours=${view.hours}`);
     if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
@@ -130,7 +175,11 @@ export function formatHash(view) {
     else if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
     if (view.route !== null) parts.push(`route=${view.route.replaceAll(" ", "+")}`);
     if (view.level !== null) parts.push(`level=${view.level / 100}`);
+    if (view.flight !== null) parts.push(`flight=${view.flight}`);
+    if (view.place !== null) parts.push(`place=${view.place[1].toFixed(4)}/${view.place[0].toFixed(4)}`);
+    if (view.route !== null && !view.isRouteOpen) parts.push("routecard=closed");
     if (view.style !== null) parts.push(`style=${view.style}`);
+    if (view.span !== null) parts.push(`span=${encodeURIComponent(view.span)}`);
     if (view.time !== null) parts.push(`time=${compact(view.time)}`);
     return `#${parts.join("&")}`;
 }
@@ -183,10 +232,11 @@ export function severityText(minSeverity) {
 }
 
 /** What is chosen, in one line.
- * @param {Billow.View} view */
-export function summary(view) {
+ * @param {Billow.View} view
+ * @param {boolean} isLost  whether the live picture is no longer renewed */
+export function summary(view, isLost = false) {
     return [
-        view.time === null ? "Live" : dateTime(view.time), hoursText(view.hours),
+        view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time), hoursText(view.hours),
         bandText(
             view.minAltitude, view.maxAltitude,
         ), severitiesText(view), view.layers.map(layerName).join(", "),

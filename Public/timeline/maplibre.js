@@ -21,67 +21,92 @@ export class MapLibreFrames {
     #number = 0;
     /** @type {Set<string>} */
     #failed = new Set();
+    /** The sources of each frame, by its id.
+     * @type {Map<string, { id: string, opacity: number }[]>} */
+    #parts = new Map();
     /** @param {{ sourceId?: string }} event */
     #onError = ({ sourceId }) => {
         if (sourceId) this.#failed.add(sourceId);
     };
 
     /** `before`: the layer under which frames go; `opacity` of the frame that is shown; `address` may change a frame's
-     * template, for @2x tiles say; `attribution` is what the map names as the frames' origin; `prefix` of the ids of
+     * template, for @2x tiles say; `parts` may make several rasters of it, the lowest first;
+     * `attribution` is what the map names as the frames' origin; `prefix` of the ids of
      * sources and layers, another for each unless it is given.
      * @param {maplibregl.Map} map
      * @param {{
      *     before?: string, opacity?: number, address?: (url: string) => string, prefix?: string, maxzoom?: number,
-     *     attribution?: string,
+     *     attribution?: string, parts?: (url: string) => { url: string, opacity: number }[],
      * }} options */
     constructor(map, options = {}) {
         this.#map = map;
         const prefix = `timeline-${(MapLibreFrames.#made += 1)}`;
         /** @type {{
          *     before?: string, opacity: number, address: (url: string) => string, prefix: string, maxzoom: number,
-         *     attribution: string,
+         *     attribution: string, parts: (url: string) => { url: string, opacity: number }[],
          * }} */
-        this.#options = { opacity: 1, address: String, prefix, maxzoom: 14, attribution: "", ...options };
+        this.#options = {
+            opacity: 1, address: String, prefix, maxzoom: 14, attribution: "",
+            parts: (/** @type {string} */ url) => [{ url, opacity: 1 }],
+            ...options,
+        };
         map.on("error", this.#onError);
     }
 
     /** @param {string} url */
     add(url) {
-        const { before, address, prefix, maxzoom, attribution } = this.#options;
+        const { before, address, prefix, maxzoom, attribution, parts } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
-        this.#map.addSource(id, {
-            type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
-        });
-        // Opacity 0 loads the tiles; visibility none would not. Frames that fade would show colours that mean nothing.
-        const paint = {
-            "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },
-        };
-        this.#map.addLayer(
-            { id, type: "raster", source: id, paint }, before && this.#map.getLayer(before) ? before : undefined,
-        );
+        const made = parts(url).map((part, place) => ({ ...part, id: place ? `${id}-${place}` : id }));
+        for (const { id, url } of made) {
+            this.#map.addSource(id, {
+                type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
+            });
+            // Opacity 0 loads the tiles; visibility none would not. Frames that fade would show colours that mean
+            // nothing.
+            const paint = {
+                "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },
+            };
+            this.#map.addLayer(
+                { id, type: "raster", source: id, paint }, before && this.#map.getLayer(before) ? before : undefined,
+            );
+        }
+        this.#parts.set(id, made);
         return id;
     }
 
     /** @param {string} id */
-    isReady(id) { return Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id); }
+    isReady(id) {
+        return this.#of(id).every(({ id }) => Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id));
+    }
+
     /** @param {string} id */
-    hasFailed(id) { return this.#failed.has(id); }
+    hasFailed(id) { return this.#of(id).some(({ id }) => this.#failed.has(id)); }
 
     /** Both in one frame of the map.
      * @param {string} id
      * @param {string | null} previous */
     show(id, previous) {
-        this.#map.setPaintProperty(id, "raster-opacity", this.#options.opacity);
-        if (previous && previous !== id && this.#map.getLayer(previous)) {
-            this.#map.setPaintProperty(previous, "raster-opacity", 0);
+        for (const part of this.#of(id)) {
+            this.#map.setPaintProperty(part.id, "raster-opacity", this.#options.opacity * part.opacity);
+        }
+        if (!previous || previous === id) return;
+        for (const part of this.#of(previous)) {
+            if (this.#map.getLayer(part.id)) this.#map.setPaintProperty(part.id, "raster-opacity", 0);
         }
     }
 
     /** @param {string} id */
     remove(id) {
-        this.#failed.delete(id);
-        removeLayerAndSource(this.#map, id);
+        for (const part of this.#of(id)) {
+            this.#failed.delete(part.id);
+            removeLayerAndSource(this.#map, part.id);
+        }
+        this.#parts.delete(id);
     }
+
+    /** @param {string} id */
+    #of(id) { return this.#parts.get(id) ?? []; }
 }
 
 /** Points on a MapLibre GL map: one source and layer, filtered by time. */

@@ -259,9 +259,14 @@ export class TimelinePlayer extends TimelinePart {
         /** @param {number} milliseconds */
         const later = (milliseconds) => {
             clearTimeout(this.#poller);
-            this.#poller = setTimeout(
-                () => this.#refresh().finally(() => !this.#ended && later(POLL_MILLISECONDS)), milliseconds,
-            );
+            this.#poller = setTimeout(async () => {
+                // A page that nobody sees asks for nothing.
+                try {
+                    if (document.visibilityState !== "hidden") await this.#refresh();
+                } finally {
+                    if (!this.#ended) later(POLL_MILLISECONDS);
+                }
+            }, milliseconds);
         };
         later(POLL_MILLISECONDS);
         if (!this.#options.events) return;

@@ -3,8 +3,8 @@
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** Asks with a signal that aborts with another, and after a while: `AbortSignal.any` is not in every browser. No timer is
- * left when the answer is there.
+/** Passes on a signal that aborts when another does, and after a timeout. `AbortSignal.any` is not in every browser.
+ * The timer ends with the answer.
  * @template Answer
  * @param {AbortSignal} signal
  * @param {(limited: AbortSignal) => Promise<Answer>} ask */

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The older ADDS CSV of aircraft reports, read row by row: 44 columns, some of them named twice or more, heights in
-/// feet, the text last and not reliably quoted, often with a stray comma behind it.
+/// Parses the older ADDS CSV of aircraft reports row by row. It has 44 columns, some with repeated names, and heights
+/// in feet. The text is the last column. It is not reliably quoted, and a stray comma often follows it.
 ///
 /// Source: aviationweather.gov cache file `aircraftreports.cache.csv`, as published since 2022
 public struct ADDSTable: Sendable {
-    /// Where each column stands; several places for a repeated name.
+    /// The indices of each column's name; several for a repeated name.
     private let columns: [String: [Int]]
     private let textColumn: Int
 
-    /// Reads the header row; nil for any other row (the five rows before it, for instance).
+    /// Parses the header row; nil for any other row, such as the five rows before it.
     public init?(header: some StringProtocol) {
         let names = header.split(separator: ",", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -22,7 +22,7 @@ public struct ADDSTable: Sendable {
         textColumn = text
     }
 
-    /// Reads one row.
+    /// Parses one row.
     public func report(row: some StringProtocol) throws(ReportError) -> AircraftReport {
         var cells = row.split(separator: ",", maxSplits: textColumn, omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -60,7 +60,7 @@ public struct ADDSTable: Sendable {
         fields.kind = text("report_type")
         fields.aircraft = text("aircraft_ref")
         fields.levelFeet = try feet("altitude_ft_msl")
-        // What is told along costs no report when it can't be read.
+        // Additional values that can't be parsed don't invalidate the report.
         fields.temperatureCelsius = (try? number("temp_c")) ?? nil
         fields.windDirectionDegrees = (try? number("wind_dir_degrees")) ?? nil
         fields.windSpeedKnots = (try? number("wind_speed_kt")) ?? nil
@@ -88,7 +88,7 @@ public struct ADDSTable: Sendable {
         return try fields.report()
     }
 
-    /// Takes off the stray comma and, where there is a pair, the quotes.
+    /// Removes the stray comma and, if there is a pair, the quotes.
     private static func unwrapped(_ text: String) -> String {
         var text = text[...]
         if text.hasSuffix(",") { text.removeLast() }

@@ -1,53 +1,54 @@
 public import Foundation
 
-/// One report from an aircraft in flight (PIREP, urgent PIREP, AIREP, AMDAR), whichever form it came in. All heights
-/// are feet above mean sea level, whatever the wire said.
+/// A report from an aircraft in flight (PIREP, urgent PIREP, AIREP, AMDAR), in any format. All heights are feet above
+/// mean sea level, whatever unit the message has.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0 (September 2025), endpoint `pirep`
 public struct AircraftReport: Sendable, Hashable {
-    /// Stable from form to form: `p` and 32 hexadecimal digits made from the raw text and the time. The service gives
-    /// none.
+    /// The same in every format: `p` and 32 hexadecimal digits made from the raw text and the time. The service gives
+    /// no id.
     public var id: String
-    /// When the air was met, whole seconds.
+    /// The time of the observation, in whole seconds.
     public var observedAt: Date
-    /// When the service received it.
+    /// The time when the service received it.
     public var receivedAt: Date?
-    /// Which of the service's kinds of report it is.
+    /// The service's kind of the report.
     public var kind: ReportKind
     /// The issuing office, almost always `KWBC`.
     public var office: String?
-    /// The ICAO type, or the call sign where `kind` is an AIREP.
+    /// The ICAO aircraft type, or the call sign if `kind` is an AIREP.
     public var aircraft: String?
-    /// The type in words, where the form has it.
+    /// The type's full name, if the format has it.
     public var aircraftName: String?
-    /// Degrees, −180…180.
+    /// The longitude in degrees, −180…180.
     public var longitude: Double
-    /// Degrees, −90…90.
+    /// The latitude in degrees, −90…90.
     public var latitude: Double
-    /// The flight level, in feet; nil where none was reported (in climb or descent, for instance).
+    /// The flight level in feet; nil if none was reported, for instance in climb or descent.
     public var altitudeFeet: Int?
-    /// What kind of level `altitudeFeet` is; nil where that isn't said.
+    /// The kind of level of `altitudeFeet`; nil if it isn't given.
     public var levelKind: LevelKind?
-    /// Degrees Celsius.
+    /// The temperature in degrees Celsius.
     public var temperatureCelsius: Double?
-    /// Degrees from true north that the wind blows from.
+    /// The direction from which the wind blows, in degrees from true north.
     public var windDirectionDegrees: Double?
-    /// Knots.
+    /// The wind speed in knots.
     public var windSpeedKnots: Double?
-    /// Present weather as coded.
+    /// The present weather as coded.
     public var weather: String?
-    /// What it says of clouds, layer by layer.
+    /// The reported clouds, layer by layer.
     public var clouds: [CloudLayer]
-    /// No group at all: the report says nothing about turbulence, which is not smooth air.
+    /// The reported turbulence, group by group. Without any group the report says nothing about turbulence, which is
+    /// not smooth air.
     public var turbulence: [TurbulenceLayer]
-    /// What it says of icing, layer by layer.
+    /// The reported icing, layer by layer.
     public var icing: [IcingLayer]
-    /// The service's bit field of doubts; 0 is none.
+    /// The service's bit field of quality problems; 0 is none.
     public var qualityFlags: Int
-    /// The report as it was sent.
+    /// The raw text of the report.
     public var text: String
 
-    /// Words outside the documented lists, as `field: word`. They are kept as they are; nothing is read into them.
+    /// Words outside the documented lists, as `field: word`. They are stored unchanged and not interpreted.
     public var unknownWords: [String] {
         var words: [String] = []
         func note<Word: OpenWord>(_ field: String, _ word: Word?) {
@@ -68,38 +69,38 @@ public struct AircraftReport: Sendable, Hashable {
     }
 }
 
-/// One turbulence group. At least one of its values is there.
+/// A turbulence group, with at least one value.
 public struct TurbulenceLayer: Sendable, Hashable {
-    /// nil where the group names none ("CONS CHOP"): unknown, not smooth.
+    /// nil if the group gives none ("CONS CHOP"): unknown, not smooth.
     public var intensity: TurbulenceIntensity?
-    /// The word for its type.
+    /// The word for the type.
     public var type: TurbulenceType?
-    /// The word for how often it was felt.
+    /// The word for the frequency.
     public var frequency: TurbulenceFrequency?
-    /// 0 is the surface.
+    /// The base in feet above mean sea level; 0 is the surface.
     public var baseFeet: Int?
-    /// Feet above mean sea level; nil where none is named.
+    /// The top in feet above mean sea level; nil if none is given.
     public var topFeet: Int?
 }
 
-/// One icing group. At least one of its values is there.
+/// An icing group, with at least one value.
 public struct IcingLayer: Sendable, Hashable {
-    /// How strong the icing was.
+    /// The word for the intensity.
     public var intensity: IcingIntensity?
-    /// The word for its type.
+    /// The word for the type.
     public var type: IcingType?
-    /// Feet above mean sea level; nil where none is named.
+    /// The base in feet above mean sea level; nil if none is given.
     public var baseFeet: Int?
-    /// Feet above mean sea level; nil where none is named.
+    /// The top in feet above mean sea level; nil if none is given.
     public var topFeet: Int?
 }
 
-/// One layer of cloud.
+/// A cloud layer.
 public struct CloudLayer: Sendable, Hashable {
-    /// `SKC`, `FEW`, `SCT`, `BKN`, `OVC`, …
+    /// The amount of cloud: `SKC`, `FEW`, `SCT`, `BKN`, `OVC`, …
     public var cover: String
-    /// Feet above mean sea level; nil where none is named.
+    /// The base in feet above mean sea level; nil if none is given.
     public var baseFeet: Int?
-    /// Feet above mean sea level; nil where none is named.
+    /// The top in feet above mean sea level; nil if none is given.
     public var topFeet: Int?
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HazardProduct {
-    /// Center Weather Advisory: two hours at most, of one of the 21 Center Weather Service Units of the US.
+    /// Center Weather Advisory of one of the 21 Center Weather Service Units of the US, valid for at most two hours.
     public static let centerWeatherAdvisory = HazardProduct(rawValue: "cwa")
 }
 
@@ -17,7 +17,7 @@ extension WireRecord {
     fileprivate func centerWeatherAdvisory() throws(ReportError) -> HazardReport {
         guard let office = text("cwsu") else { throw .missing(field: "cwsu") }
         var series = text("seriesId")
-        // Sometimes a number, and not a text.
+        // Sometimes this is a number instead of a text.
         if series == nil, let number = try number("seriesId") { series = String(format: "%.0f", number) }
         guard let series else { throw .missing(field: "seriesId") }
         let (outlines, dropped) = try outlines(shape: text("geom"))

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// Reads G-AIRMETs and SIGMETs in each of the forms that they have been given in: the service's JSON array and GeoJSON
-/// FeatureCollection, in today's units and in those from before September 2025, and the GeoJSON of an archive that
-/// keeps what the service said about every hour.
+/// Parses G-AIRMETs and SIGMETs in all formats: the service's JSON array and GeoJSON FeatureCollection. They have
+/// today's units, or those from before September 2025. An archive has GeoJSON of the service's responses, about one per
+/// hour.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0; the archive: louisadamian/sigmet-geojson
 public enum HazardDecoder {
-    /// What an answer held.
+    /// The result of decoding a response.
     public struct Outcome: Sendable {
-        /// Those that could be read.
+        /// The valid reports.
         public var reports: [HazardReport] = []
-        /// Records that couldn't be read, by `ReportError.code`.
+        /// The number of invalid records, by `ReportError.code`.
         public var refused: [ReportError.Code: Int] = [:]
 
-        /// The refused records that should have been an area. A line (a freezing level, say) is none, and nothing is
-        /// missing without it.
+        /// The number of invalid records that should have been areas. Lines, such as freezing levels, are excluded: no
+        /// area is missing because of them.
         public var unreadable: [ReportError.Code: Int] { refused.filter { !$0.key.isHarmless } }
 
-        /// Records, readable or not.
+        /// The number of records, valid or not.
         public var count: Int { refused.values.reduce(reports.count, +) }
     }
 
-    /// Reads a whole answer. An empty body (status 204) is an empty list.
+    /// Decodes a whole response. An empty body (status 204) is an empty list.
     ///
-    /// - Throws: where nothing of it can be read; a single bad record is counted instead.
+    /// - Throws: if the document can't be parsed; single invalid records are counted instead.
     public static func decode(_ data: Data) throws(DocumentError) -> Outcome {
         var outcome = Outcome()
         switch WireDocument.firstByte(of: data) {
@@ -41,10 +41,10 @@ public enum HazardDecoder {
         return outcome
     }
 
-    /// Members that make a record a hazard's.
+    /// Members by which a record is recognised as a hazard.
     public static let marks = Set(HazardForm.all.flatMap(\.marks))
 
-    /// Reads one record: an object of the JSON array, or one Feature.
+    /// Decodes one record: an object of the JSON array, or one Feature.
     package static func report(json data: Data) throws(ReportError) -> HazardReport {
         try WireDocument.record(HazardReport.self, json: data)
     }
@@ -74,15 +74,15 @@ extension HazardForm {
 // MARK: - The products
 
 extension WireRecord {
-    /// How long the picture of an hour holds, as the next is of three hours later.
+    /// The validity of an hour's forecast, as the next one is three hours later.
     private static let pictureSeconds: TimeInterval = 3 * 3_600
-    /// A longer validity can't be meant: six hours is what SIGMETs of cyclones and ash have.
+    /// A longer validity must be an error: SIGMETs of cyclones and ash have six hours.
     private static let longestValidity: TimeInterval = 3 * 86_400
 
     fileprivate func gairmet() throws(ReportError) -> HazardReport {
         guard let hazard = text("hazard") else { throw .missing(field: "hazard") }
         let (outlines, dropped) = try outlines(shape: text("geom") ?? text("geometryType"))
-        // The archive calls the hour that is pictured `validTimeTo`, and the issue `validTimeFrom`.
+        // The archive names the forecast hour `validTimeTo`, and the issue `validTimeFrom`.
         let isArchived = !has("validTime")
         let hour = isArchived ? "validTimeTo" : "validTime"
         guard let validFrom = try looseTime(hour) else { throw .missing(field: hour) }
@@ -120,7 +120,8 @@ extension WireRecord {
         report.office = office
         report.hazard = text("hazard")
         report.intensity = text("qualifier") ?? bulletin.intensity
-        // The lower limit stands in one of two places, the upper one in either or both, the second the higher.
+        // The lower limit is in one of two members. The upper limit is in either or both, with the higher value in the
+        // second.
         let lows = [try feet("altitudeLow1"), try feet("altitudeLow2")].compactMap { $0 }
         let highs = [try feet("altitudeHi1"), try feet("altitudeHi2")].compactMap { $0 }
         (report.baseFeet, report.topFeet) = try band(base: lows.min(), top: highs.max())
@@ -165,8 +166,8 @@ extension WireRecord {
         return (base, top)
     }
 
-    /// A bound of a G-AIRMET in feet. Hundreds of feet since September 2025, feet before: no level is below 10 in the
-    /// one, nor below 1,000 in the other. `FZL`, the freezing level, is no number of feet.
+    /// A limit of a G-AIRMET in feet. The unit is hundreds of feet since September 2025, and was feet before. No level
+    /// is below 10 in the former, nor below 1,000 in the latter. `FZL`, the freezing level, is not a number of feet.
     func height(_ name: String) throws(ReportError) -> Int? {
         if text(name) == "FZL" { return nil }
         if text(name) == "SFC" { return 0 }
@@ -181,7 +182,7 @@ extension WireRecord {
 
     // MARK: - Times
 
-    /// A moment as the archive writes it: the first of an array, without seconds, without a zone (it is UTC).
+    /// A time in the archive's format: the first of an array, without seconds and zone (it is UTC).
     func looseTime(_ name: String) throws(ReportError) -> Date? {
         let texts = try? values.decode([String].self, forKey: WireKey(name))
         guard var text = texts.map({ $0.first ?? "" }) ?? self.text(name), Double(text) == nil else {
@@ -201,9 +202,9 @@ extension WireRecord {
 
     // MARK: - Outlines
 
-    /// The outlines, and how many corners had no number.
+    /// The outlines, and the number of corners without coordinates.
     ///
-    /// - Parameter shape: what the JSON form calls it: `AREA`, `AREAS`, `LINE`.
+    /// - Parameter shape: the shape's name in the JSON format: `AREA`, `AREAS`, `LINE`.
     func outlines(shape: String?) throws(ReportError) -> ([[HazardPosition]], dropped: Int) {
         let rings: [[WireCorner]]
         if isFeature {
@@ -245,14 +246,14 @@ extension WireRecord {
     }
 }
 
-/// A corner in any of the forms: `{"lat": 46.55, "lon": "-95.03"}` or `["-95.03", 46.55]`, numbers as such or as texts.
+/// A corner in any format: `{"lat": 46.55, "lon": "-95.03"}` or `["-95.03", 46.55]`, with numbers or texts.
 private struct WireCorner: Decodable {
-    /// nil where a number is missing or none.
+    /// nil if a number is missing or invalid.
     let place: HazardPosition?
 
     init(from decoder: any Decoder) throws {
         if var list = try? decoder.unkeyedContainer() {
-            // A list of lists is another level of nesting, for the caller to open.
+            // A list of lists is a further nesting level, which the caller handles.
             let longitude = try list.decode(WireNumber.self)
             let latitude = try list.decode(WireNumber.self)
             place = WireCorner.place(longitude, latitude)
@@ -286,7 +287,7 @@ private struct WireNumber: Decodable {
 }
 
 extension HazardReport {
-    /// The parts that no record goes without; all others as if none were named.
+    /// Makes a report with its mandatory parts; all other parts are nil.
     init(
         product: HazardProduct, series: String, validFrom: Date, validTo: Date, outlines: [[HazardPosition]],
         droppedCorners: Int

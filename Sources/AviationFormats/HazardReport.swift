@@ -1,64 +1,64 @@
 public import Foundation
 
-/// One issued hazard area, whichever product and form it came in. All heights are feet above mean sea level, all times
-/// moments, whatever the wire said.
+/// An issued hazard area of any product, in any format. All heights are feet above mean sea level and all times are
+/// instants, whatever the message has.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0 (September 2025), endpoints `gairmet`, `airsigmet` and `isigmet`
 public struct HazardReport: Sendable, Hashable {
-    /// The product that it was issued as.
+    /// The product of the area.
     public var product: HazardProduct
-    /// What keeps its name from issue to issue: `TURB-HI 1W` of a G-AIRMET, `PAPA` or `72C` of a domestic SIGMET,
+    /// The name that is constant from issue to issue: `TURB-HI 1W` of a G-AIRMET, `PAPA` or `72C` of a domestic SIGMET,
     /// `WAAF 11` of an international one.
     public var series: String
     /// The issuing office: `KKCI`, `KSLC`, … of a domestic SIGMET, `WAAA`, … of an international one.
     public var office: String?
-    /// `TURB-HI`, `TURB-LO`, `LLWS`, `ICE`, `CONVECTIVE`, `TURB`, `TS`, …; nil where none is named.
+    /// `TURB-HI`, `TURB-LO`, `LLWS`, `ICE`, `CONVECTIVE`, `TURB`, `TS`, …; nil if none is given.
     public var hazard: String?
-    /// The word for how strong it is, where it is named: `MOD`, `SEV`, `EMBD`, …
+    /// The word for its intensity, if one is given: `MOD`, `SEV`, `EMBD`, …
     public var intensity: String?
-    /// 0 is the surface; nil where none is named.
+    /// The base in feet above mean sea level; 0 is the surface, nil if none is given.
     public var baseFeet: Int?
-    /// Feet above mean sea level; nil where none is named.
+    /// The top in feet above mean sea level; nil if none is given.
     public var topFeet: Int?
-    /// It holds at `validFrom` ≤ t < `validTo`. Of a G-AIRMET this is the hour that it pictures and the three after it:
-    /// it holds until the next picture.
+    /// The start of validity: the area is valid at `validFrom` ≤ t < `validTo`. For a G-AIRMET this is its forecast
+    /// hour and the following three: it is valid until the next forecast hour.
     public var validFrom: Date
-    /// The first moment at which it holds no more.
+    /// The end of validity, which is the first time at which the area isn't valid.
     public var validTo: Date
-    /// When it was issued; nil where that isn't said.
+    /// The time of issue; nil if it isn't given.
     public var issuedAt: Date?
-    /// Hours from the issue, of a G-AIRMET: 0, 3, 6, 9 or 12.
+    /// The hours from the issue of a G-AIRMET: 0, 3, 6, 9 or 12.
     public var forecastHour: Int?
-    /// `NRML`, `AMD`, `NEW`, `COR` of a G-AIRMET; `NC`, `INTSF`, `WKN` of an international SIGMET.
+    /// The status: `NRML`, `AMD`, `NEW`, `COR` of a G-AIRMET; `NC`, `INTSF`, `WKN` of an international SIGMET.
     public var status: String?
-    /// The product's own words without the header lines that differ from office to office.
+    /// The product's own text, without the header lines that differ between offices.
     public var text: String?
-    /// The outline of each area: closed or not, of either winding, three different places at least.
+    /// The outline of each area, closed or not, with either winding and at least three different places.
     public var outlines: [[HazardPosition]]
-    /// Whether it comes from an archive whose pulls say from when to when it was served, rather than by itself: such a
-    /// record has no start of its own.
+    /// Whether it comes from an archive, whose snapshots give the times at which it was served. Such a report has no
+    /// start of its own.
     public var isArchived: Bool
-    /// Corners left out as the wire had no number for them.
+    /// The number of corners that were left out because they had no coordinates.
     public var droppedCorners: Int
 }
 
-/// A place on the wire.
+/// A position in a message.
 public struct HazardPosition: Sendable, Hashable {
-    /// Degrees.
+    /// The longitude in degrees.
     public var longitude: Double
-    /// Degrees.
+    /// The latitude in degrees.
     public var latitude: Double
 }
 
-/// Which of the service's products. The raw value is the `kind` of its areas.
+/// A product of the service. The raw value is the `kind` of its areas.
 public struct HazardProduct: RawRepresentable, Sendable, Hashable {
-    /// The word.
+    /// The name of the product.
     public let rawValue: String
 
-    /// The product of a word.
+    /// Makes the product of a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// G-AIRMET: pictures of the coming hours over the contiguous US.
+    /// G-AIRMET: forecasts of the coming hours over the contiguous US.
     public static let gairmet = HazardProduct(rawValue: "gairmet")
     /// Domestic SIGMET of the US (`airsigmet`).
     public static let sigmet = HazardProduct(rawValue: "sigmet")
@@ -66,14 +66,14 @@ public struct HazardProduct: RawRepresentable, Sendable, Hashable {
     public static let isigmet = HazardProduct(rawValue: "isigmet")
 }
 
-/// How the records of a product are told and read.
+/// How the records of a product are recognised and parsed.
 struct HazardForm: Sendable {
     let product: HazardProduct
-    /// Members of which only this product's records have one.
+    /// Members that only records of this product have.
     let marks: [String]
     let read: @Sendable (WireRecord) throws(ReportError) -> HazardReport
 
-    /// The first whose mark a record has reads it. An archive writes `rawAirSigmet` into its G-AIRMETs too, so those
-    /// are looked for first.
+    /// A record is parsed by the first form with one of its members. G-AIRMETs of an archive also have `rawAirSigmet`,
+    /// so their form comes first.
     static let all: [HazardForm] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
 }

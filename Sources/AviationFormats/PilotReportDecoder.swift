@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Reads aircraft reports in each of the forms that the service has given them: the JSON array, the GeoJSON
-/// FeatureCollection (other names, absent keys, ISO times) and the older ADDS CSV (feet).
+/// Parses aircraft reports in all of the service's formats. These are the JSON array, the GeoJSON FeatureCollection
+/// (other names, absent keys, ISO times) and the older ADDS CSV (feet).
 ///
 /// ```swift
 /// let outcome = try PilotReportDecoder.decode(data)
@@ -9,13 +9,13 @@ public import Foundation
 /// for (reason, count) in outcome.refused { print("\(count) × \(reason)") }
 /// ```
 public enum PilotReportDecoder {
-    /// What an answer held.
+    /// The result of decoding a response.
     public struct Outcome: Sendable {
-        /// Those that could be read.
+        /// The valid reports.
         public var reports: [AircraftReport] = []
-        /// Records that couldn't be read, by `ReportError.code`.
+        /// The number of invalid records, by `ReportError.code`.
         public var refused: [ReportError.Code: Int] = [:]
-        /// Words outside the documented lists, as `field: word`, in reports that were read.
+        /// Words outside the documented lists, as `field: word`, in valid reports.
         public var unknownWords: [String: Int] = [:]
 
         init() {}
@@ -30,9 +30,9 @@ public enum PilotReportDecoder {
         }
     }
 
-    /// Reads a whole answer, the form told by its first character. An empty body (status 204) is an empty list.
+    /// Decodes a whole response; the first character decides the format. An empty body (status 204) is an empty list.
     ///
-    /// - Throws: where nothing of it can be read; a single bad record is counted instead.
+    /// - Throws: if the document can't be parsed; single invalid records are counted instead.
     public static func decode(_ data: Data) throws(DocumentError) -> Outcome {
         var outcome = Outcome()
         switch WireDocument.firstByte(of: data) {
@@ -46,7 +46,7 @@ public enum PilotReportDecoder {
         return outcome
     }
 
-    /// Reads one record: an object of the JSON array, or one Feature.
+    /// Decodes one record: an object of the JSON array, or one Feature.
     package static func report(json data: Data) throws(ReportError) -> AircraftReport {
         try WireDocument.record(AircraftReport.self, json: data)
     }
@@ -54,8 +54,8 @@ public enum PilotReportDecoder {
 
 extension AircraftReport: WireReadable {
     init(wire: WireRecord) throws(ReportError) {
-        // Reports from the ground (METAR) have a place, a time and a text as well, and must not pass for silent
-        // aircraft.
+        // Reports from the ground (METAR) also have a place, a time and a text. They must not become aircraft reports
+        // without turbulence.
         let own = ["pirepType", "airepType", "acType", "fltLvl", "fltlvl", "fltLvlType", "fltlvlType", "tbInt1"]
         guard own.contains(where: wire.has) else { throw .notAReport }
         let place = try wire.point()
@@ -95,7 +95,7 @@ extension WireRecord {
         return layer.isEmpty ? nil : layer
     }
 
-    /// Icing is told along; what can't be read of it costs no report.
+    /// An icing layer. Values that can't be parsed don't invalidate the report.
     fileprivate func icing(_ group: String) -> IcingLayer? {
         let layer = IcingLayer(
             intensity: text("icgInt" + group).map(IcingIntensity.init(rawValue:)),
@@ -104,14 +104,14 @@ extension WireRecord {
         return layer.isEmpty ? nil : layer
     }
 
-    /// Cloud heights are feet in every form.
+    /// The cloud layers. Their heights are feet in every format.
     fileprivate func clouds() -> [CloudLayer] {
         struct Wire: Decodable {
             var cover: String?
             var base: Double?
             var top: Double?
         }
-        // Clouds are told along; what can't be read of them costs no report.
+        // Clouds that can't be parsed don't invalidate the report.
         let layers = (try? values.decodeIfPresent([Wire].self, forKey: WireKey("clouds"))) ?? []
         return layers.map {
             CloudLayer(

@@ -1,32 +1,32 @@
 import JSONKit
 
-/// Why one report can't be read. Its neighbours are none the worse.
+/// Why a report can't be parsed. Other reports aren't affected.
 public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not an object, or a feature without properties.
+    /// The record isn't an object, or is a feature without properties.
     case notAReport
-    /// Without this there is no saying where or when.
+    /// A mandatory field is missing: the place or time would be unknown.
     case missing(field: String)
-    /// A value that can't be meant: which, what was given, and what would do.
+    /// A value is out of range: its field, the value, and the allowed values.
     case invalid(field: String, value: String, expected: String)
-    /// A hazard without an area: a line or a point, by the wire's own word.
+    /// The geometry is a line or a point, by the word in the record.
     case notAnArea(String)
-    /// A bulletin that says that there is no hazard.
+    /// The bulletin says that there is no hazard.
     case noHazard
 
-    /// The reason to count by, without the value.
+    /// The reason without the value, for counting.
     public enum Code: Sendable, Hashable, CustomStringConvertible {
-        /// No record at all.
+        /// Not a record.
         case notAReport
-        /// A member that must be there is missing.
+        /// A mandatory member is missing.
         case missing(field: String)
-        /// A member has a value that it can't have.
+        /// A member has an invalid value.
         case invalid(field: String)
-        /// The geometry is no area.
+        /// The geometry isn't an area.
         case notAnArea(String)
-        /// No hazard is named.
+        /// The bulletin says that there is no hazard.
         case noHazard
 
-        /// A few words for people.
+        /// A short description for users.
         public var description: String {
             switch self {
             case .notAReport: "not a report"
@@ -37,7 +37,7 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
             }
         }
 
-        /// Whether nothing is missing without the report: it is as it should be, and no area.
+        /// Whether the record is valid but no area, so that no data is missing without it.
         public var isHarmless: Bool {
             switch self {
             case .notAnArea, .noHazard: true
@@ -46,7 +46,7 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The reason to count by.
+    /// The reason for counting.
     public var code: Code {
         switch self {
         case .notAReport: .notAReport
@@ -57,7 +57,7 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether nothing is missing without the report: it is as it should be, and no area.
+    /// Whether the record is valid but no area, so that no data is missing without it.
     public var isHarmless: Bool { code.isHarmless }
 
     public var description: String {
@@ -77,15 +77,15 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a whole answer can't be read.
+/// Why a whole response can't be parsed.
 public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Neither of the three forms.
+    /// The body has none of the known formats.
     case unknownForm
-    /// A page for people.
+    /// The body is an HTML page.
     case html
-    /// JSON that doesn't parse: cut off or damaged, with the parser's words.
+    /// The body is truncated or damaged JSON, with the parser's message.
     case malformed(String)
-    /// The service's own error body.
+    /// The body is the service's error message.
     case service(String)
 
     public var description: String {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Turns the bare values of any form into a report; here the rules of reading are that all forms share.
+/// Converts the raw values of any format to a report. It has the parsing rules that all formats share.
 struct ReportFields {
     var observedAtSeconds: Int
     var receivedAt: Date?
@@ -22,7 +22,7 @@ struct ReportFields {
     var qualityFlags = 0
     var text: String
 
-    /// Checks the place and gives the report.
+    /// Validates the place and returns the report.
     func report() throws(ReportError) -> AircraftReport {
         guard longitude.isFinite, abs(longitude) <= 180 else {
             throw .invalid("lon", "\(longitude)", "-180 to 180")
@@ -35,14 +35,14 @@ struct ReportFields {
             observedAt: Date(timeIntervalSince1970: TimeInterval(observedAtSeconds)), receivedAt: receivedAt,
             kind: kind.map(ReportKind.init(rawValue:)) ?? .pirep, office: office, aircraft: aircraft,
             aircraftName: aircraftName, longitude: longitude, latitude: latitude,
-            // A level of 0 is how JSON says "none" (in climb, in descent, unknown); only on the ground it is one.
+            // In JSON a level of 0 means "none" (in climb, in descent, unknown); only on the ground it is a level.
             altitudeFeet: levelFeet == 0 && levelKind != .ground ? nil : levelFeet, levelKind: levelKind,
             temperatureCelsius: temperatureCelsius, windDirectionDegrees: windDirectionDegrees,
             windSpeedKnots: windSpeedKnots, weather: weather, clouds: clouds,
             turbulence: turbulence, icing: icing, qualityFlags: qualityFlags, text: trimmed)
     }
 
-    /// Heights that an aircraft report can mean, in feet.
+    /// The allowed heights of a report in feet.
     static let heights = 0...100_000
 
     /// A height in feet from a number of `unit` feet.
@@ -56,7 +56,7 @@ struct ReportFields {
         return Int(feet.rounded())
     }
 
-    /// Seconds that a report can be of: 1970 to 2105.
+    /// Validates the seconds of a time: 1970 to 2105.
     static func seconds(_ field: String, _ value: Double) throws(ReportError) -> Int {
         guard value >= 0, value < 4_291_747_200 else {
             throw .invalid(field, "\(value)", "Unix seconds from 0 to 4291747199")
@@ -64,9 +64,9 @@ struct ReportFields {
         return Int(value)
     }
 
-    /// ISO 8601 with a zone, with or without a fraction.
+    /// Parses ISO 8601 with a zone, with or without a fraction.
     static func date(_ text: String) -> Date? {
-        // The two styles are one each for texts with and without a fraction; a failure just means the other one.
+        // Each of the two styles accepts only texts with or without a fraction; a failure means the other one.
         (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             ?? (try? Date(text, strategy: Date.ISO8601FormatStyle()))
     }

@@ -1,7 +1,7 @@
-/// The id of a report, which the service doesn't give: reports are the same when text and time are.
+/// The id of a report, which the service doesn't give. Reports with equal text and time are the same.
 enum ReportID {
-    /// `p` and the 128-bit FNV-1a hash of the time and the text as 32 hexadecimal digits. Not a defence against
-    /// forgery, and needs none: who can choose the text can choose an id as well.
+    /// `p` and the 128-bit FNV-1a hash of the time and the text as 32 hexadecimal digits. It needn't be cryptographic:
+    /// a forger who controls the text could choose an id as well.
     ///
     /// Source: RFC 9923 (The FNV Non-Cryptographic Hash Algorithm), 128-bit offset basis and prime
     static func make(text: some StringProtocol, observedAtSeconds: Int) -> String {

@@ -1,21 +1,24 @@
-/// A word of a documented list that upstream may lengthen without notice: an unknown word is kept, and known as such.
+/// A word of a documented list that the upstream may extend without notice. Unknown words are stored and marked as
+/// such.
 public protocol OpenWord: RawRepresentable, Sendable, Hashable where RawValue == String {
+    /// The documented words.
     static var known: Set<String> { get }
+    /// Makes a value from any word.
     init(rawValue: String)
 }
 
 extension OpenWord {
-    /// Whether the word stands in the documented list.
+    /// Whether the word is in the documented list.
     public var isKnown: Bool { Self.known.contains(rawValue) }
 }
 
-/// How rough the air was.
+/// The intensity of turbulence.
 ///
 /// Source: aviationweather.gov Data API, schema of `pirep`, `tbInt1`
 public struct TurbulenceIntensity: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     private static let steps: [String: Int] = [
@@ -25,35 +28,36 @@ public struct TurbulenceIntensity: OpenWord {
     /// The documented words.
     public static let known = Set(steps.keys)
 
-    /// 0 smooth, 1 light, 2 light to moderate, 3 moderate, 4 worse; nil for an unknown word, which is never smooth.
+    /// The severity: 0 smooth, 1 light, 2 light to moderate, 3 moderate, 4 worse. It is nil for an unknown word, which
+    /// is never smooth.
     public var step: Int? { TurbulenceIntensity.steps[rawValue] }
 }
 
-/// What sort of turbulence: `CAT`, `CHOP`, `LLWS`, `MWAVE`.
+/// The type of turbulence: `CAT`, `CHOP`, `LLWS`, `MWAVE`.
 public struct TurbulenceType: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The documented words.
     public static let known: Set = ["CAT", "CHOP", "LLWS", "MWAVE"]
 }
 
-/// How often: `ISOL`, `OCNL`, `CONT`, and `INT`, which occurs though it isn't documented.
+/// The frequency: `ISOL`, `OCNL`, `CONT`, and the undocumented `INT`.
 public struct TurbulenceFrequency: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The documented words.
     public static let known: Set = ["ISOL", "OCNL", "CONT", "INT"]
 }
 
-/// How much ice.
+/// The intensity of icing.
 public struct IcingIntensity: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The documented words.
     public static let known: Set = [
@@ -61,21 +65,21 @@ public struct IcingIntensity: OpenWord {
     ]
 }
 
-/// What sort of ice.
+/// The type of icing.
 public struct IcingType: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The documented words.
     public static let known: Set = ["RIME", "CLEAR", "MIXED"]
 }
 
-/// What the flight level means.
+/// The meaning of the flight level.
 public struct LevelKind: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The documented words.
     public static let known: Set = ["GRND", "DURC", "DURD", "CRUISE", "OTHER", "UNKN"]
@@ -83,11 +87,11 @@ public struct LevelKind: OpenWord {
     public static let ground = LevelKind(rawValue: "GRND")
 }
 
-/// What sort of report.
+/// The kind of a report.
 public struct ReportKind: OpenWord {
     /// The word.
     public let rawValue: String
-    /// Takes any word.
+    /// Makes a value from any word.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The documented words.
     public static let known: Set = ["PIREP", "Urgent PIREP", "AIREP", "AMDAR"]

@@ -10,22 +10,22 @@ struct WireKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// What a record can be read as.
+/// A type that can be decoded from a record.
 protocol WireReadable: Sendable {
     init(wire: WireRecord) throws(ReportError)
 }
 
-/// One record of an answer, in either form: the members of an object of the JSON array, or the properties of a Feature
-/// with its geometry. Null, the empty text and absence mean the same.
+/// A record of a response, in either format: an object of the JSON array, or the properties of a Feature with its
+/// geometry. Null, the empty text and absence are equivalent.
 struct WireRecord {
     let values: KeyedDecodingContainer<WireKey>
-    /// nil in the JSON form, where the place stands among the members.
+    /// nil in the JSON format, where the place is among the members.
     let geometry: KeyedDecodingContainer<WireKey>?
-    /// Whether it is a Feature, even one without a geometry.
+    /// Whether it is a Feature, even without a geometry.
     let isFeature: Bool
 
     init(_ decoder: any Decoder) throws(ReportError) {
-        // Any failure to open a container means the same: this is no record.
+        // Any failure to open a container means that this isn't a record.
         guard let record = try? decoder.container(keyedBy: WireKey.self) else { throw .notAReport }
         isFeature = record.contains(WireKey("geometry")) || record.contains(WireKey("properties"))
         guard isFeature else {
@@ -37,14 +37,14 @@ struct WireRecord {
             throw .notAReport
         }
         values = properties
-        // A geometry of null is for whoever needs one to miss.
+        // A null geometry counts as missing.
         geometry = try? record.nestedContainer(keyedBy: WireKey.self, forKey: WireKey("geometry"))
     }
 
-    /// Whether there is such a member, whatever its value.
+    /// Whether the member exists, whatever its value.
     func has(_ name: String) -> Bool { values.contains(WireKey(name)) }
 
-    /// Where a report was made: a Point, or `lon` and `lat`.
+    /// The place of a report: a Point, or `lon` and `lat`.
     func point() throws(ReportError) -> HazardPosition {
         guard isFeature else {
             guard let longitude = try number("lon") else { throw .missing(field: "lon") }
@@ -58,13 +58,13 @@ struct WireRecord {
     }
 
     func text(_ name: String) -> String? {
-        // Another type than text is for number() to judge.
+        // Values of other types are handled by number().
         guard let text = try? values.decodeIfPresent(String.self, forKey: WireKey(name)) else { return nil }
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         return trimmed.isEmpty ? nil : trimmed
     }
 
-    /// The schema says text for some heights and the service sends numbers: both are read.
+    /// A number, or a text with one: for some heights the schema says text, but the service sends numbers.
     func number(_ name: String) throws(ReportError) -> Double? {
         let key = WireKey(name)
         guard values.contains(key), (try? values.decodeNil(forKey: key)) != true else { return nil }
@@ -77,10 +77,10 @@ struct WireRecord {
         return value
     }
 
-    /// A number that is told along: what can't be read costs no record.
+    /// An optional number; one that can't be parsed doesn't invalidate the record.
     func lenientNumber(_ name: String) -> Double? { (try? number(name)) ?? nil }
 
-    /// A moment: Unix seconds or ISO 8601 with a zone.
+    /// A time: Unix seconds or ISO 8601 with a zone.
     func time(_ name: String) throws(ReportError) -> Date? {
         if let text = text(name), Double(text) == nil {
             guard let date = ReportFields.date(text) else {
@@ -93,28 +93,28 @@ struct WireRecord {
         }
     }
 
-    /// A moment that is told along: what can't be read costs no record.
+    /// An optional time; one that can't be parsed doesn't invalidate the record.
     func lenientTime(_ name: String) -> Date? { (try? time(name)) ?? nil }
 
     func hundredsOfFeet(_ name: String) throws(ReportError) -> Int? {
-        // `SFC` is what the service writes for the ground.
+        // The service writes `SFC` for the ground.
         if text(name) == "SFC" { return 0 }
         guard let value = try number(name) else { return nil }
         return try ReportFields.feet(name, value, unit: 100)
     }
 }
 
-/// Reads whole answers and single records, whatever they hold.
+/// Decodes whole responses and single records of any content.
 enum WireDocument {
-    /// The first byte that isn't blank, nor a byte order mark's.
+    /// The first byte after white space and a byte order mark.
     static func firstByte(of data: Data) -> UInt8? {
         let blank: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
         return data.first { !blank.contains($0) }
     }
 
-    /// The records of a JSON array or a FeatureCollection, each read or refused by itself.
+    /// The records of a JSON array or a FeatureCollection, each decoded separately.
     ///
-    /// - Throws: where nothing of it can be read, the service's own error body included.
+    /// - Throws: if the document can't be parsed, or is the service's error body.
     static func records<Value: WireReadable>(_ type: Value.Type, in data: Data) throws(DocumentError)
         -> [Result<Value, ReportError>]
     {
@@ -127,7 +127,7 @@ enum WireDocument {
         return features.map(\.result)
     }
 
-    /// One record by itself.
+    /// Decodes one record.
     static func record<Value: WireReadable>(_ type: Value.Type, json data: Data) throws(ReportError) -> Value {
         let record: Lenient<Value>
         do { record = try JSONDecoder().decode(Lenient<Value>.self, from: data) } catch { throw .notAReport }
@@ -148,7 +148,7 @@ enum WireDocument {
         var error: String?
     }
 
-    /// A record that never fails to decode, so that a bad one costs no neighbour.
+    /// A record that never fails to decode, so that an invalid one doesn't affect others.
     private struct Lenient<Value: WireReadable>: Decodable {
         let result: Result<Value, ReportError>
 

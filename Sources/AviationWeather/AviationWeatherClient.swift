@@ -1,14 +1,14 @@
 public import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
-// Reports and `UpstreamError` belong to what a user of this library names, without a second import.
+// The public interface uses reports and `UpstreamError`, so their modules are re-exported.
 @_exported public import AviationFormats
 @_exported public import UpstreamKit
 
-/// Reads the data API of the US Aviation Weather Center. Holds no state: each call is one exchange, and how often to
-/// ask is the caller's to keep: any one product at most once a minute, at most 100 calls a minute.
+/// A client of the data API of the US Aviation Weather Center. It is stateless: each call is one exchange. The caller
+/// observes the service's limits: each product at most once a minute, at most 100 calls a minute.
 ///
-/// The HTTP client is the caller's too and must outlive this one: take `recommendedHTTPConfiguration`.
+/// The caller owns the HTTP client, which must outlive this one; use `recommendedHTTPConfiguration`.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0 (September 2025)
 ///
@@ -18,7 +18,7 @@ import NIOHTTP1
 /// do throws(UpstreamError) {
 ///     let reply = try await client.hazards(.internationalSigmets)
 ///     for report in reply.content?.reports ?? [] { print(report.series, report.validTo) }
-///     // With the validators of the last reply, an unchanged answer costs no body.
+///     // With the validators of the last reply, an unchanged response has no body.
 ///     let again = try await client.hazards(.internationalSigmets, since: reply.validators)
 ///     if again.content == nil { print("unchanged") }
 /// } catch {
@@ -26,38 +26,38 @@ import NIOHTTP1
 /// }
 /// ```
 public struct AviationWeatherClient: Sendable {
-    /// What to ask with the next time, so that an unchanged answer needs no body.
+    /// The validators for the next conditional request. An unchanged response then has no body.
     public struct Validators: Sendable, Hashable {
-        /// The answer's `ETag`.
+        /// The response's `ETag`.
         public var entityTag: String?
-        /// The answer's `Last-Modified`.
+        /// The response's `Last-Modified`.
         public var lastModified: String?
 
-        /// The validators of an earlier answer.
+        /// Makes the validators of an earlier response.
         public init(entityTag: String? = nil, lastModified: String? = nil) {
             self.entityTag = entityTag
             self.lastModified = lastModified
         }
     }
 
-    /// What came back.
+    /// The reply to a request.
     public struct Reply<Content: Sendable>: Sendable {
-        /// nil where nothing has changed since the validators were given (304).
+        /// The content; nil if it hasn't changed since the given validators (304).
         public var content: Content?
-        /// What to ask with the next time.
+        /// The validators for the next request.
         public var validators: Validators
-        /// Whether the answer said that it is made up.
+        /// Whether the response is marked as simulated.
         public var isSimulated: Bool
     }
 
-    /// What it was made with.
+    /// The client's configuration.
     public let configuration: AviationWeatherConfiguration
     private let exchange: Exchange
 
     /// - Parameters:
-    ///   - now: Unix seconds, to understand a `Retry-After` that is a date.
+    ///   - now: the clock in Unix seconds, for a `Retry-After` with a date.
     ///   - configuration: address and limits.
-    ///   - httpClient: what sends the requests.
+    ///   - httpClient: the client that sends the requests.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: AviationWeatherConfiguration = AviationWeatherConfiguration(), httpClient: HTTPClient,
@@ -71,14 +71,15 @@ public struct AviationWeatherClient: Sendable {
             secrets: [], dialect: RefusalDialect(codeMember: nil, messageMember: "error", sendsKey: false), now: now)
     }
 
-    /// Unix seconds of this machine.
+    /// The local clock in Unix seconds.
     public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once.
+    /// No redirects, and a connect timeout of ten seconds. A refused connection fails at once.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
-    /// Aircraft reports of an area. `AviationWeatherQuery.maximumResults` of them may not be all: ask for its quarters.
-    public func pilotReports(in box: AviationWeatherBox, ageHours: Int, since validators: Validators = Validators())
+    /// Fetches the aircraft reports of an area. If there are `AviationWeatherQuery.maximumResults` of them, there may
+    /// be more: request the area's quarters.
+    public func pilotReports(in box: GeographicBox, ageHours: Int, since validators: Validators = Validators())
         async throws(UpstreamError) -> Reply<PilotReportDecoder.Outcome>
     {
         try await reply(.pilotReports(box, ageHours: ageHours), since: validators) { data throws(DocumentError) in
@@ -86,11 +87,11 @@ public struct AviationWeatherClient: Sendable {
         }
     }
 
-    /// SIGMETs or G-AIRMETs.
+    /// Fetches SIGMETs or G-AIRMETs.
     ///
     /// - Parameters:
-    ///   - query: not pilot reports.
-    ///   - validators: of an earlier answer, for a conditional request.
+    ///   - query: any except pilot reports.
+    ///   - validators: of an earlier response, for a conditional request.
     public func hazards(_ query: AviationWeatherQuery, since validators: Validators = Validators())
         async throws(UpstreamError) -> Reply<HazardDecoder.Outcome>
     {
@@ -120,7 +121,7 @@ public struct AviationWeatherClient: Sendable {
             entityTag: answer.headers.first(name: "etag"), lastModified: answer.headers.first(name: "last-modified"))
         switch answer.status {
         case 200 where answer.bytes.isEmpty: throw .unreadable(.empty)
-        // 204 is how the service says that nothing matches.
+        // The service sends 204 if nothing matches.
         case 200, 204:
             do throws(DocumentError) { return reply(try decode(Data(answer.bytes)), fresh) } catch {
                 throw .unreadable(UnreadableAnswer(error))
@@ -132,7 +133,7 @@ public struct AviationWeatherClient: Sendable {
 }
 
 extension UnreadableAnswer {
-    /// The same reason in the words that all upstreams share.
+    /// Converts a format's error to the type that all upstreams share.
     init(_ error: DocumentError) {
         self =
             switch error {

@@ -1,19 +1,19 @@
 import UpstreamKit
 
-/// All that a client needs to know. `problems` says what is wrong with it.
+/// The configuration of a client. `problems` lists its errors.
 public struct AviationWeatherConfiguration: Sendable, Hashable {
-    /// `https://host[:port][/path]`, without a slash at the end; `/api/data/…` follows.
+    /// `https://host[:port][/path]`, without a trailing slash; `/api/data/…` is appended.
     public var baseURL: String
-    /// The service asks to be told who asks.
+    /// The `User-Agent`; the service asks clients to identify themselves.
     public var userAgent: String
-    /// Which of the service's two forms to ask for.
+    /// The requested format.
     public var form: Form
-    /// For a whole exchange, from connecting to the last byte.
+    /// The timeout of a whole exchange, from connecting to the last byte.
     public var timeout: Duration
-    /// A longer body is refused, not read. Bytes.
+    /// The maximum length of a body in bytes. Longer bodies are rejected.
     public var maximumBodyBytes: Int
 
-    /// The form in which records are asked for.
+    /// A format of records.
     public enum Form: String, Sendable, Hashable, CaseIterable {
         /// The service's own JSON.
         case json
@@ -21,10 +21,10 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
         case geojson
     }
 
-    /// The service's own address.
+    /// The service's URL.
     public static let production = "https://aviationweather.gov"
 
-    /// The service itself in its own JSON, unless told otherwise.
+    /// Makes a configuration, by default for the service itself and its own JSON.
     public init(
         baseURL: String = AviationWeatherConfiguration.production, userAgent: String = "Billow turbulence server",
         form: Form = .json, timeout: Duration = .seconds(60), maximumBodyBytes: Int = 64 * 1_024 * 1_024
@@ -36,15 +36,15 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
         self.maximumBodyBytes = maximumBodyBytes
     }
 
-    /// Seconds between two calls of one product that the service wishes for; a simulator on this machine has no such
-    /// wish.
+    /// The interval in seconds between two requests for one product that the service asks for. For a simulator on this
+    /// machine it is 0.
     ///
     /// Source: docs/upstreams/aviationweather.md, "Common rules"
     public var politeSpacingSeconds: Int { BaseURL.isThisMachine(baseURL) ? 0 : 60 }
 
-    /// Everything that is wrong, a sentence each; empty where it can be used.
+    /// All problems of the configuration, one sentence each; empty if it is usable.
     package var problems: [String] {
-        // There is no key that plain HTTP could give away.
+        // Plain HTTP is allowed, because there is no key to protect.
         var problems = BaseURL.problems(baseURL, allowsPlainHTTP: true)
         if userAgent.isEmpty || !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             problems.append("the user agent must be printable ASCII: \(userAgent)")

@@ -1,39 +1,39 @@
 import Foundation
 import Geometry
 
-/// A planar map: arcs that run from junction to junction, each with a face on either side. A junction is where other
-/// than two edges meet, or where a boundary reaches the antimeridian. Its plane is that of longitude and latitude,
-/// because that is
-/// where the edges of GeoJSON are straight.
+/// A planar map: arcs from junction to junction, with a face on either side. A junction is a point where other than two
+/// edges meet, or where a boundary reaches the antimeridian. The plane is longitude and latitude, in which GeoJSON's
+/// edges are straight.
 struct ArcMap: Sendable {
     struct Arc: Sendable {
-        /// Where its points begin and end in `points`, from end to end; a closed arc ends with the point that it
-        /// begins with.
+        /// The index of its first point in `points`, and the index after its last. Both ends are included; a closed arc
+        /// repeats its first point at the end.
         var first: UInt32
         var behind: UInt32
         /// 1 + the face on the left, seen on a map (north up); 0 for none.
         var left: UInt32
         var right: UInt32
-        /// Junctions, by number; equal for a closed arc.
+        /// The numbers of its junctions; equal for a closed arc.
         var start: UInt32
         var end: UInt32
-        /// Twice the signed area under the arc, of all its points also when some were left out since: positive sums are
-        /// counter-clockwise on a map.
+        /// Twice the signed area under the arc, of its original points even if some have been removed. Positive sums
+        /// are counter-clockwise on a map.
         var doubleArea: Double
     }
 
     var arcs: [Arc] = []
-    /// Of all arcs, one behind the other.
+    /// The points of all arcs in sequence.
     var points: [DegreePoint] = []
     private var junctions = 0
 
+    /// Makes a map from edges.
     /// - Parameter points: the corners, by number.
     /// - Complexity: O(points + edges)
     init(_ points: [DegreePoint], _ edges: [SharedEdge]) {
         let graph = EdgeGraph(points, edges)
         var isTaken = [Bool](repeating: false, count: edges.count)
         var numbers = [UInt32](repeating: 0, count: graph.points.count)
-        // As much as there will be, but for closed arcs.
+        // The number of arcs, except closed ones.
         let expected = graph.arcEnds / 2
         arcs.reserveCapacity(expected)
         self.points.reserveCapacity(edges.count + expected)
@@ -42,7 +42,7 @@ struct ArcMap: Sendable {
                 follow(Int(edge), from: vertex, edges, graph, &isTaken, &numbers)
             }
         }
-        // What is left are closed arcs that meet no other.
+        // The remaining edges form closed arcs that meet no others.
         for edge in edges.indices where !isTaken[edge] {
             follow(edge, from: Int(edges[edge].from), edges, graph, &isTaken, &numbers)
         }
@@ -76,7 +76,7 @@ struct ArcMap: Sendable {
 
     func points(of arc: Arc) -> ArraySlice<DegreePoint> { points[Int(arc.first)..<Int(arc.behind)] }
 
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     var byteCount: Int { arcs.count * MemoryLayout<Arc>.stride + points.count * MemoryLayout<DegreePoint>.stride }
 
     private mutating func number(_ vertex: Int, _ numbers: inout [UInt32]) -> UInt32 {
@@ -87,7 +87,7 @@ struct ArcMap: Sendable {
         return numbers[vertex] - 1
     }
 
-    /// Source: the shoelace formula
+    /// Source: B. Braden, "The Surveyor's Area Formula", College Mathematics Journal 17 (1986), doi:10.2307/2686282
     private static func doubleArea(_ points: ArraySlice<DegreePoint>) -> Double {
         zip(points, points.dropFirst()).reduce(0) { sum, edge in
             sum + Double(edge.0.x) * Double(edge.1.y) - Double(edge.1.x) * Double(edge.0.y)
@@ -96,11 +96,11 @@ struct ArcMap: Sendable {
 
     // MARK: - Areas
 
-    /// One way along an arc, with a face of the area on the left.
+    /// An arc in the direction that has a face of the area on the left.
     private struct Way {
         var arc: Int
         var isForward: Bool
-        /// The face on the left, of those merged the lowest.
+        /// The face on the left; if faces are merged, the lowest of them.
         var face: Int
     }
 
@@ -109,13 +109,13 @@ struct ArcMap: Sendable {
         var doubleArea: Double
     }
 
-    /// The area of the faces that `isInside` takes; faces beside each other become one.
+    /// The area of the faces that meet a condition; adjacent faces are merged.
     /// - Complexity: O(points)
     func area(_ isInside: (Int) -> Bool) -> PackedArea {
         let (ways, faces) = boundary(isInside)
-        // Ways by the junction that they leave from.
+        // The ways grouped by the junction where they start.
         let leaving = Grouped(ways.lazy.map { start($0) }, groups: junctions)
-        // And by the face that they go around: rings are made of one after the other, and packed at once.
+        // The ways grouped by face: rings are made and packed one face after another.
         let byFace = Grouped(ways.lazy.map(\.face), groups: (faces.last ?? -1) + 1)
         var isTaken = [Bool](repeating: false, count: ways.count)
         var area = PackedArea()
@@ -139,12 +139,12 @@ struct ArcMap: Sendable {
         return area.withoutRoom()
     }
 
-    /// The indices of a sequence by a number of each of its elements, in rising order.
+    /// The indices of a sequence, grouped by a number of each element, in ascending order.
     private struct Grouped {
         private var starts: [Int32]
         private var members: [Int32]
 
-        /// - Parameter numbers: all below `groups`.
+        /// - Parameter numbers: each below `groups`.
         init(_ numbers: some Collection<Int>, groups: Int) {
             starts = [Int32](repeating: 0, count: groups + 1)
             for number in numbers { starts[number + 1] += 1 }
@@ -178,7 +178,7 @@ struct ArcMap: Sendable {
     private func start(_ way: Way) -> Int { Int(way.isForward ? arcs[way.arc].start : arcs[way.arc].end) }
     private func end(_ way: Way) -> Int { Int(way.isForward ? arcs[way.arc].end : arcs[way.arc].start) }
 
-    /// At a point where an area touches itself: the way that turns left most, which stays with the same part of it.
+    /// The way that turns left most, where an area touches itself at a point. It stays with the same part of the area.
     private func leftmost(of onward: some Collection<Int>, after way: Way, _ ways: [Way]) -> Int? {
         guard onward.count > 1 else { return onward.first }
         func direction(_ way: Way, atEnd: Bool) -> (x: Double, y: Double) {
@@ -199,7 +199,7 @@ struct ArcMap: Sendable {
         }
     }
 
-    /// A walk cut at the junctions that it passes more than once, so that every ring is simple.
+    /// Splits a walk at the junctions that it passes more than once, so that every ring is simple.
     private func rings(of walk: [Int], _ ways: [Way]) -> [Ring] {
         var found: [Ring] = []
         var stack: [Int] = []
@@ -230,7 +230,7 @@ struct ArcMap: Sendable {
 
     // MARK: - Rings
 
-    /// The rings of one face as polygons, each hole with the exterior around it.
+    /// The rings of one face as polygons; each hole is assigned to the exterior around it.
     private static func polygons(_ rings: [Ring]) -> [[[DegreePoint]]] {
         let exteriors = rings.filter { $0.doubleArea > 0 }.sorted { $0.doubleArea < $1.doubleArea }
         var polygons = exteriors.map { [$0.points] }
@@ -264,7 +264,7 @@ struct ArcMap: Sendable {
         }
     }
 
-    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    /// Source: W. R. Franklin, "PNPOLY", wrf.ecse.rpi.edu/Research/Short_Notes/pnpoly.html
     private static func contains(_ ring: [DegreePoint], _ point: DegreePoint) -> Bool {
         var inside = false
         for (a, b) in zip(ring, ring.dropFirst()) where (a.y > point.y) != (b.y > point.y) {

@@ -1,33 +1,33 @@
 import Geometry
 
-/// Leaves out points of arcs, or cuts their corners, and changes nothing about which face lies where: a corner goes
-/// only where no other point lies in the triangle that it spans with its neighbours, so no boundary moves across
-/// another.
+/// Removes points of arcs, or cuts their corners, without changing the topology of faces. A corner is removed only if
+/// no other point lies in the triangle with its neighbours. So no boundary crosses another.
 ///
 /// Source: M. Visvalingam, J. D. Whyatt, "Line generalisation by repeated elimination of points", The Cartographic
 /// Journal 30 (1993); G. Chaikin, "An algorithm for high-speed curve generation", Computer Graphics and Image
 /// Processing 3 (1974)
 struct ArcSimplifier {
     private var map: ArcMap
-    /// Of all arcs, one behind the other.
+    /// The points of all arcs in sequence.
     private var points: [DegreePoint] = []
-    /// The point before and behind each in its arc; −1 where an end must stay.
+    /// The points before and after each in its arc; −1 for an end that must stay.
     private var before: [Int32] = []
     private var behind: [Int32] = []
     private var isGone: [Bool] = []
     private var arcOf: [Int32] = []
-    /// By arc: how many points it has, and how many may not become fewer.
+    /// By arc: the number of points, and its minimum.
     private var counts: [Int] = []
     private var fewest: [Int] = []
     private var index: [UInt64: [Int32]] = [:]
-    /// Buckets of the index: 2²⁰ units, a tenth of a degree.
+    /// The side of the index's buckets as a power of two: 2²⁰ units, a tenth of a degree.
     private static let shift = Int32(20)
 
     init(_ map: ArcMap) { self.map = map }
 
     /// - Parameters:
-    ///   - tolerance: units of 10⁻⁷ degrees. A corner goes when its triangle is smaller than half the square of it.
-    ///   - smoothing: how often corners are cut.
+    ///   - tolerance: units of 10⁻⁷ degrees. A corner is removed if its triangle is smaller than half the tolerance
+    ///     squared.
+    ///   - smoothing: the number of passes that cut corners.
     func simplified(tolerance: Double, smoothing: Int, mostCorners: Int = .max) throws(TooManyCorners) -> ArcMap {
         var work = self
         work.load()
@@ -48,7 +48,7 @@ struct ArcSimplifier {
         points = map.points
         (before, behind, arcOf, counts, fewest) = ([], [], [], [], [])
         index = [:]
-        // Two arcs between the same junctions must not fall together.
+        // Two arcs between the same junctions must not coincide.
         var twins: [UInt64: Int] = [:]
         for arc in map.arcs { twins[Self.pair(arc), default: 0] += 1 }
         for (number, arc) in map.arcs.enumerated() {
@@ -69,7 +69,7 @@ struct ArcSimplifier {
         map = replacingPoints { arc in (Int(arc.first)..<Int(arc.behind)).filter { !isGone[$0] }.map { points[$0] } }
     }
 
-    /// The map with the points that `body` makes of each arc.
+    /// The map with the points that `body` returns for each arc.
     private func replacingPoints(_ body: (ArcMap.Arc) -> [DegreePoint]) -> ArcMap {
         var map = map
         var all: [DegreePoint] = []
@@ -89,7 +89,7 @@ struct ArcSimplifier {
     private mutating func removeCorners(smallerThan doubleArea: Double) {
         var candidates = points.indices.filter { before[$0] >= 0 }
         while true {
-            // The smallest first; what a removal changes is looked at again in the next round.
+            // The smallest first. Corners that are affected by a removal are candidates of the next round.
             let ordered = candidates.filter { !isGone[$0] }.map { ($0, size($0)) }.filter { $0.1 <= doubleArea }
                 .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
             var touched = Set<Int>()
@@ -177,7 +177,7 @@ struct ArcSimplifier {
         let bc = cross(b, c, point)
         let ca = cross(c, a, point)
         guard ab >= 0 && bc >= 0 && ca >= 0 || ab <= 0 && bc <= 0 && ca <= 0 else { return false }
-        // Of a flat triangle only what lies between its ends.
+        // A degenerate triangle contains only points between its ends.
         let low = pointwiseMin(pointwiseMin(a, b), c)
         let high = pointwiseMax(pointwiseMax(a, b), c)
         return all(low .<= point) && all(point .<= high)

@@ -1,10 +1,10 @@
 public import BillowSnapshot
 public import Geometry
 
-/// Cells told apart by class: 0 is outside, 1…255 are areas to be dissolved. Only chunks of 343 cells with something in
-/// them are held, in the order of their numbers.
+/// Cells with classes: 0 is outside, 1…255 are areas to dissolve. Only chunks of 343 cells with any class are stored,
+/// in ascending order.
 public struct CellClasses: Sendable {
-    /// One chunk: the class of each of its cells by position.
+    /// A chunk, with the class of each cell by position.
     package struct Chunk: Sendable, Hashable {
         package var index: Int
         package var values: [UInt8]
@@ -12,7 +12,7 @@ public struct CellClasses: Sendable {
 
     package private(set) var chunks: [Chunk]
 
-    /// The severities of a picture, as 1 + severity, of the cells that `area` takes.
+    /// The severities of a picture, as 1 + severity, of the cells in `area`.
     public init(_ plane: FramePlane, in area: CellArea = .everywhere) {
         chunks = []
         for index in 0..<FramePlane.chunks {
@@ -29,7 +29,7 @@ public struct CellClasses: Sendable {
         }
     }
 
-    /// Classes of single cells; the last wins.
+    /// Makes classes of single cells; if a cell is repeated, the last counts.
     public init(_ cells: some Sequence<(Cell, UInt8)>) {
         var found: [Int: [UInt8]] = [:]
         for (cell, value) in cells {
@@ -39,7 +39,7 @@ public struct CellClasses: Sendable {
         chunks = found.sorted { $0.key < $1.key }.map { Chunk(index: $0.key, values: $0.value) }
     }
 
-    /// How many cells a class has.
+    /// The number of cells of a class.
     package func count(of value: UInt8) -> Int {
         chunks.reduce(0) { $0 + $1.values.count { $0 == value } }
     }

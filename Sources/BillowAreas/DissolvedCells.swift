@@ -1,22 +1,22 @@
 public import Geometry
 
-/// Cells dissolved by class: what is left of their edges once those between equals are gone, as a planar map of arcs
-/// between faces. From it come the polygons of each class, of each class or worse, and simplified ones, all of which
+/// Cells dissolved by class: the remaining edges, after those between equal cells are removed. They form a planar map
+/// of arcs between faces. It gives the polygons of each class, of each class or worse, and simplified ones. All of them
 /// share their boundaries exactly.
 public struct DissolvedCells: Sendable {
     private(set) var arcs: ArcMap
-    /// By face: its class.
+    /// The class of each face.
     let faceClasses: [UInt8]
 
     /// Dissolves cells by their classes.
     public init(_ classes: CellClasses) { self.init(DissolvedChunks(classes)) }
 
-    /// Joins what was dissolved chunk by chunk.
-    /// - Complexity: O(edges that are left)
+    /// Joins dissolved chunks.
+    /// - Complexity: O(remaining edges)
     public init(_ chunks: DissolvedChunks) {
         let parts = chunks.all
         var corners = JoinedCorners(sharing: parts.reduce(0) { $0 + $1.open.count })
-        // Labels of all chunks: 1 + chunk's place × 343 + position.
+        // The classes by label. A label is 1 + chunk's index × 343 + position.
         var labelClasses = [UInt8]()
         labelClasses.reserveCapacity(parts.count * CellTable.chunkSize)
         for part in parts { labelClasses.append(contentsOf: part.values) }
@@ -47,7 +47,7 @@ public struct DissolvedCells: Sendable {
                 edges.append(edge)
             }
         }
-        // Faces are numbered by their first cell.
+        // Faces are numbered in the order of their first cells.
         var numbers = [UInt32](repeating: 0, count: labelClasses.count)
         var faceClasses: [UInt8] = []
         for (place, part) in parts.enumerated() {
@@ -69,30 +69,30 @@ public struct DissolvedCells: Sendable {
         arcs = ArcMap(corners.points, edges)
     }
 
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     package var byteCount: Int { arcs.byteCount + faceClasses.count }
 
     // MARK: - Polygons
 
-    /// The area of the cells of one class. Polygons touch at single points at most; they are in the order of their
-    /// first cells.
+    /// The area of the cells of one class. Polygons touch only at single points. They are in the order of their first
+    /// cells.
     public func packedArea(of value: UInt8) -> PackedArea { arcs.area { faceClasses[$0] == value } }
 
     /// The area of the cells of one class or above.
     public func packedArea(atLeast value: UInt8) -> PackedArea { arcs.area { faceClasses[$0] >= value } }
 
-    /// The same, to be used at once.
+    /// The unpacked area of the cells of one class.
     public func area(of value: UInt8) -> MultiPolygon { packedArea(of: value).multiPolygon }
-    /// The area of a class and of all above it.
+    /// The unpacked area of the cells of one class or above.
     public func area(atLeast value: UInt8) -> MultiPolygon { packedArea(atLeast: value).multiPolygon }
 
-    /// The same areas with fewer corners: every boundary is simplified once for both of its sides, so neighbours
-    /// neither cross nor leave gaps, and no area vanishes.
+    /// The same areas with fewer corners. Every boundary is simplified once for both of its sides. So adjacent areas
+    /// neither overlap nor leave gaps, and no area vanishes.
     ///
     /// - Parameters:
-    ///   - tolerance: about how far a boundary may move, in degrees; 0 leaves out only what lies on a straight line.
-    ///   - smoothing: how often corners are cut afterwards, 0…3. Each time about doubles their number.
-    ///   - mostCorners: how many corners smoothing may lead to.
+    ///   - tolerance: the approximate maximum shift of a boundary, in degrees; 0 removes only points on straight lines.
+    ///   - smoothing: the number of passes that cut corners afterwards, 0…3. Each about doubles the number of corners.
+    ///   - mostCorners: the maximum number of corners after smoothing.
     public func simplified(tolerance: Double, smoothing: Int = 0, mostCorners: Int = .max) throws(TooManyCorners)
         -> DissolvedCells
     {
@@ -104,24 +104,24 @@ public struct DissolvedCells: Sendable {
     }
 }
 
-/// Smoothing would lead to more corners than are allowed.
+/// Smoothing would exceed the maximum number of corners.
 public struct TooManyCorners: Error, Sendable, Hashable {
-    /// How many corners there would be.
+    /// The resulting number of corners.
     public var corners: Int
-    /// How many are allowed.
+    /// The maximum number.
     public var most: Int
 }
 
-/// The corners of all chunks under one row of numbers: those that chunks share once, and none that isn't asked for.
+/// Numbers the corners of all chunks. Corners shared by chunks get one number, and unused corners get none.
 private struct JoinedCorners {
-    /// By number.
+    /// The points by number.
     private(set) var points: [DegreePoint] = []
     private var shared: CornerNumbers
-    /// By number in `shared`.
+    /// The final number of each corner in `shared`.
     private var sharedNumbers: [UInt32] = []
     private var chunk: PlanarChunk?
     private var mesh = RingMesh.empty
-    /// By corner of that chunk: 1 + its number; 0 for one that wasn't asked for yet.
+    /// For each corner of that chunk, 1 + its number; 0 if it has none yet.
     private var known: [UInt32] = []
 
     init(sharing expected: Int) { shared = CornerNumbers(expecting: expected) }

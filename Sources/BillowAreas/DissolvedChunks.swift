@@ -1,15 +1,14 @@
 import Geometry
 
-/// Cells dissolved within their chunks of 343: the half of a dissolve that takes longest, kept for the next one,
-/// because from minute to minute most chunks stay the same.
+/// Cells dissolved within their chunks of 343. This is the slowest part of dissolving. The next dissolve reuses it,
+/// because most chunks don't change from minute to minute.
 public struct DissolvedChunks: Sendable {
-    /// In the order of their numbers.
+    /// The chunks in ascending order.
     let all: [DissolvedChunk]
 
     /// - Parameters:
-    ///   - previous: earlier ones, of the same picture or of one that looks back over another time: a chunk
-    ///     that one
-    ///     of them has is taken over, and takes memory once.
+    ///   - previous: earlier results, of the same picture or one with another history. Equal chunks are shared, without
+    ///     taking memory again.
     ///   - classes: the cells of the picture.
     /// - Complexity: O(cells of chunks that none of `previous` has)
     public init(_ classes: CellClasses, reusing previous: [DissolvedChunks] = []) {
@@ -30,24 +29,24 @@ public struct DissolvedChunks: Sendable {
 
 /// An edge of a chunk.
 struct ChunkEdge: Sendable {
-    /// Corners of the chunk's mesh.
+    /// The numbers of corners of the chunk's mesh.
     var from: UInt16
     var to: UInt16
-    /// 1 + the position of the cell that stands for the part on the left; 0 is nothing.
+    /// 1 + the position of the cell that represents the part on the left; 0 is nothing.
     var left: UInt16
     var right: UInt16
 }
 
-/// A chunk with its inner edges gone.
+/// A chunk without its inner edges.
 final class DissolvedChunk: Sendable {
     let index: Int
     let values: [UInt8]
     let outlines: PlanarChunk
-    /// Edges whose sides are both known.
+    /// Edges with both sides inside the chunk.
     let edges: [ChunkEdge]
-    /// Edges with another chunk on their right, if anything.
+    /// Edges whose right side is in another chunk or is nothing.
     let open: [ChunkEdge]
-    /// The cells that stand for a part.
+    /// The positions of the cells that represent a part.
     let representatives: [UInt16]
 
     init(_ chunk: CellClasses.Chunk) {

@@ -1,13 +1,13 @@
 import Geometry
 
-/// The corners that edges share, and the edges that meet in each.
+/// The corners of edges, and the edges that meet in each corner.
 struct EdgeGraph {
     let points: [DegreePoint]
     let edges: [SharedEdge]
-    /// By vertex: whether arcs end here: where other than two edges meet, and where a boundary begins to run along the
-    /// antimeridian, because its other half, on the other side of the map, ends there as well.
+    /// Whether arcs end at each vertex. They end where other than two edges meet, and where a boundary starts to follow
+    /// the antimeridian. The corresponding part on the other side of the map ends there too.
     private(set) var isJunction: [Bool] = []
-    /// By vertex: where its edges begin in `incident`; one more at the end.
+    /// For each vertex, the index of its first edge in `incident`, with one more entry at the end.
     private let starts: [UInt32]
     private let incident: [UInt32]
 
@@ -40,7 +40,7 @@ struct EdgeGraph {
         Int(Int(edges[edge].from) == vertex ? edges[edge].to : edges[edge].from)
     }
 
-    /// How many arcs end at junctions, both ends counted.
+    /// The number of ends of arcs at junctions.
     var arcEnds: Int { points.indices.reduce(0) { $0 + (isJunction[$1] ? edges(at: $1).count : 0) } }
 
     private func endsArcs(_ vertex: Int) -> Bool {

@@ -1,24 +1,24 @@
 import Geometry
 
-/// A straight boundary between two cells, or between a cell and nothing: an edge between two numbered corners, with
-/// the label of what lies on either side. 0 is nothing.
+/// A straight boundary between two cells, or between a cell and nothing: an edge between two numbered corners, with the
+/// label of each side. 0 is nothing.
 struct SharedEdge: Sendable {
     var from: UInt32
     var to: UInt32
-    /// Seen on a map (north up), walking from `from` to `to`.
+    /// The labels on both sides on a map (north up), in the direction from `from` to `to`.
     var left: UInt32
     var right: UInt32
 }
 
-/// Brings the two directions of each edge together: cells hand in their edges counter-clockwise, and where two of them
-/// meet they hand in the same edge twice, once each way.
+/// Joins the two directions of each edge. Cells add their edges counter-clockwise. If two cells meet, they add the same
+/// edge twice, once in each direction.
 ///
-/// A hash table with open addressing, because a dictionary would take most of the time of a dissolve.
+/// It is a hash table with open addressing, because a dictionary would take most of the time of a dissolve.
 struct EdgeJoiner {
     private(set) var edges: [SharedEdge] = []
     private var table: HashSlots
 
-    /// - Parameter expected: edges, both directions counted.
+    /// - Parameter expected: the number of edges, counting both directions.
     init(expecting expected: Int) {
         table = HashSlots(expecting: expected)
         edges.reserveCapacity(expected)
@@ -39,7 +39,7 @@ struct EdgeJoiner {
     }
 }
 
-/// Which things belong together, by joining two at a time.
+/// A union-find structure.
 ///
 /// Source: B. Galler, M. Fischer, "An improved equivalence algorithm", CACM 7 (1964); path halving
 struct DisjointSets {
@@ -56,7 +56,7 @@ struct DisjointSets {
         return member
     }
 
-    /// The lower root stays one, so that the outcome does not depend on the order of joining.
+    /// Joins two sets. The lower root stays a root, so that the result does not depend on the order of joining.
     mutating func join(_ a: Int, _ b: Int) {
         let a = root(of: a)
         let b = root(of: b)

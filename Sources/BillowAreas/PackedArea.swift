@@ -1,17 +1,17 @@
 public import Geometry
 
-/// A multipolygon in a third of the memory, for keeping: all corners one behind the other in units of `DegreePoint`,
-/// and where rings and polygons end. What comes out is what went in.
+/// A multipolygon in a third of the memory, for caches. All corners are stored in sequence in units of `DegreePoint`,
+/// with the ends of rings and polygons. Unpacking gives exactly the packed area.
 public struct PackedArea: Sendable, Hashable {
     private var points: [DegreePoint] = []
-    /// By ring: where it ends in `points`.
+    /// The end of each ring in `points`.
     private var ringEnds: [UInt32] = []
-    /// By polygon: where it ends in `ringEnds`.
+    /// The end of each polygon in `ringEnds`.
     private var polygonEnds: [UInt32] = []
 
     init() {}
 
-    /// - Parameter rings: of a polygon, the exterior first; each ends with the point that it begins with.
+    /// - Parameter rings: the rings of a polygon, the exterior first; each repeats its first point at the end.
     mutating func append(_ rings: [[DegreePoint]]) {
         for ring in rings {
             points.append(contentsOf: ring.dropLast())
@@ -20,7 +20,7 @@ public struct PackedArea: Sendable, Hashable {
         polygonEnds.append(UInt32(ringEnds.count))
     }
 
-    /// Without room to grow: for what is kept long.
+    /// A copy without spare capacity, for long-lived areas.
     func withoutRoom() -> PackedArea {
         var copy = self
         copy.points = points.withoutRoom()
@@ -29,10 +29,10 @@ public struct PackedArea: Sendable, Hashable {
         return copy
     }
 
-    /// How many polygons it has.
+    /// The number of polygons.
     public var count: Int { polygonEnds.count }
 
-    /// A polygon by its number: its rings, the exterior first.
+    /// The rings of the polygon at an index, the exterior first.
     /// - Complexity: O(corners of that polygon)
     public func polygon(_ number: Int) -> [[LonLat]] {
         let first = number == 0 ? 0 : Int(polygonEnds[number - 1])
@@ -44,6 +44,7 @@ public struct PackedArea: Sendable, Hashable {
         }
     }
 
+    /// The unpacked area.
     /// - Complexity: O(corners)
     public var multiPolygon: MultiPolygon { MultiPolygon(polygons: (0..<count).map(polygon)) }
 

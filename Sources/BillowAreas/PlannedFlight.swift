@@ -1,16 +1,16 @@
 package import Geometry
 package import Turbulence
 
-/// A flight along a route in time: where the aircraft is at each distance flown, when, and how high.
+/// A flight along a route: the aircraft's place, time and altitude at each flown distance.
 package struct PlannedFlight: Sendable, Hashable {
     package let route: Route
-    /// When the start is left.
+    /// The time of departure.
     package let departure: Instant
-    /// Knots over ground; nil where all of the route is looked at as of `departure`.
+    /// The speed over the ground in knots; nil if the whole route is evaluated at `departure`.
     package let groundSpeed: Double?
-    /// Feet of pressure altitude; nil where no level is planned.
+    /// The cruising level in feet of pressure altitude; nil if none is planned.
     package let levelFeet: Double?
-    /// Feet a minute from the ground to the level, and back; nil where the flight begins, or ends, at its level.
+    /// The rates of climb and descent in feet per minute; nil if the flight begins, or ends, at its level.
     package let climb: Double?
     package let descent: Double?
 
@@ -28,16 +28,16 @@ package struct PlannedFlight: Sendable, Hashable {
         self.descent = descent
     }
 
-    /// When the aircraft has flown so many metres, to the second.
+    /// The time at a flown distance in metres, rounded to the second.
     package func time(at metres: Double) -> Instant {
         departure.advanced(by: minutes(metres).map { Int(($0 * 60).rounded()) } ?? 0)
     }
 
-    /// When the end is reached.
+    /// The time of arrival.
     package var arrival: Instant { time(at: route.metres) }
 
-    /// How high the aircraft is when it has flown so many metres; nil where no level is planned. Where the route is too
-    /// short for its level the descent begins where it meets the climb.
+    /// The altitude at a flown distance in metres; nil if no level is planned. If the route is too short to reach the
+    /// level, the descent begins where it meets the climb.
     package func altitudeFeet(at metres: Double) -> Double? {
         guard var altitude = levelFeet else { return nil }
         if let climb, let flown = minutes(metres) { altitude = min(altitude, climb * max(flown, 0)) }
@@ -49,17 +49,17 @@ package struct PlannedFlight: Sendable, Hashable {
         groundSpeed.map { metres / Geodesic.metresPerNauticalMile / $0 * 60 }
     }
 
-    /// The aircraft at some point of the route.
+    /// The aircraft at a point of the route.
     package struct Point: Sendable, Hashable {
         package let place: LonLat
-        /// Metres flown.
+        /// The flown distance in metres.
         package let distance: Double
         package let time: Instant
-        /// nil where no level is planned.
+        /// The altitude in feet; nil if no level is planned.
         package let altitudeFeet: Double?
     }
 
-    /// Points no further from each other than a step in metres, from the start to the end.
+    /// Points at most a step in metres apart, from the start to the end.
     package func points(every step: Double) -> [Point] {
         route.stations(every: step).map { station in
             Point(

@@ -1,24 +1,25 @@
 public import Geometry
 public import Turbulence
 
-/// An issued area on the way, and where along the route it lies.
+/// An issued area on the route, and the intervals of the route inside it.
 public struct RouteHazard: Sendable, Hashable {
     /// The hazard.
     public let area: IssuedArea
-    /// Metres flown at which it begins and ends; several where the route leaves it and comes back.
+    /// The flown distances in metres at which the route enters and leaves the area. There are several if the route
+    /// returns.
     public let stretches: [ClosedRange<Double>]
 
-    /// Metres of the route between the places that are looked at, at least.
+    /// The minimum distance in metres between sampled places along the route.
     private static let step = 10_000.0
-    /// The same beside it, as shares of the distance to each side.
+    /// The offsets of sampled places beside the route, as shares of the distance to each side.
     private static let across = [-1.0, -0.5, 0, 0.5, 1]
 
     /// - Parameters:
-    ///   - areas: those that share a point with the corridor; an area so small that it lies between the places looked
-    ///     at is
-    ///     where its nearest corner is.
+    ///   - areas: those that share a point with the corridor. An area so small that no sampled place is inside is
+    ///     placed at
+    ///     its nearest corner.
     ///   - half: metres to each side of the route.
-    ///   - route: the way.
+    ///   - route: the route.
     public static func all(_ areas: [IssuedArea], along route: Route, half: Double) -> [RouteHazard] {
         guard !areas.isEmpty else { return [] }
         let rows = route.stations(every: max(step, route.metres / 1_000)).map { station in

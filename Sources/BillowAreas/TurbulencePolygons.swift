@@ -2,25 +2,25 @@ import BillowSnapshot
 import Geometry
 public import Turbulence
 
-/// Which hexagons a turbulence polygon is made of.
+/// The hexagons of a turbulence polygon.
 public enum PolygonMode: String, Sendable, Hashable, CaseIterable {
-    /// Those of one severity: sets that don't overlap and are drawn beside each other.
+    /// Those of one severity: disjoint sets that are drawn side by side.
     case exact
-    /// Those of a severity and worse: each set lies within the one below it.
+    /// Those of a severity and worse: each set lies within the next lower one.
     case atLeast
 }
 
-/// The hexagons of a picture that have one severity, or it and worse, as one area.
+/// The hexagons of a picture with one severity, or with it and worse, as one area.
 public struct TurbulencePolygon: Sendable, Hashable {
-    /// The severity that it outlines.
+    /// The severity of the polygon.
     public var severity: Severity
-    /// Whether it outlines that severity alone, or also those above it.
+    /// Whether the polygon includes only that severity, or also worse ones.
     public var mode: PolygonMode
-    /// Empty where it wasn't asked for.
+    /// The area; empty if it wasn't requested.
     public var area: PackedArea
-    /// How many hexagons it is made of.
+    /// The number of its hexagons.
     public var hexagons: Int
-    /// From when to when the records are that make it; nil when not asked for.
+    /// The time range of its observations; nil if it wasn't requested.
     public var observed: ClosedRange<Instant>?
 
     /// The areas of some severities' polygons.
@@ -37,13 +37,13 @@ public struct TurbulencePolygon: Sendable, Hashable {
             })
     }
 
-    /// The polygons of a picture, without those that are empty, in the order of their severities.
+    /// The polygons of a picture in the order of their severities, without empty ones.
     ///
     /// - Parameters:
-    ///   - cells: what was dissolved.
-    ///   - areas: what `areas(of:mode:severities:)` gave of them dissolved; those that are missing are left empty.
-    ///   - severities: those that polygons are made for.
-    ///   - observed: from when to when the records of each severity are.
+    ///   - cells: the cells that were dissolved.
+    ///   - areas: the result of `areas(of:mode:severities:)`; missing areas are left empty.
+    ///   - severities: the severities of the polygons.
+    ///   - observed: the time range of the observations of each severity.
     ///   - mode: one severity alone, or it and worse.
     public static func all(
         of cells: CellClasses, areas: [Severity: PackedArea], mode: PolygonMode, severities: SeveritySet,

@@ -2,30 +2,30 @@ public import BillowSnapshot
 public import Geometry
 public import Turbulence
 
-/// Turbulence along a route, as one looks at it from the side: for each stretch of the way and each block of 1,000 ft
-/// the most severe record within the corridor.
+/// The vertical profile of turbulence along a route. For each stretch of the route and each block of 1,000 ft, it has
+/// the most severe observation within the corridor.
 public struct VerticalProfile: Sendable, Hashable {
-    /// Metres of a stretch.
+    /// The length of a stretch in metres.
     public let stretch: Double
-    /// Metres of the route.
+    /// The length of the route in metres.
     public let length: Double
-    /// By altitude block from the ground up, and by stretch from the start.
+    /// The severities by altitude block from the ground up, and by stretch from the start.
     public private(set) var severities: [[Severity?]]
-    /// How many records there are in it.
+    /// The number of its observations.
     public private(set) var records = 0
 
-    /// Stretches that a profile may have.
+    /// The maximum number of stretches.
     package static let stretchLimit = 1_000
 
-    /// How many stretches of a length a route has.
+    /// The number of stretches of a given length in a route.
     public static func stretches(of route: Route, each stretch: Double) -> Double {
         (route.metres / stretch).rounded(.up)
     }
 
     /// - Parameters:
-    ///   - records: standing records; those further than `half` metres from the route are left out.
-    ///   - stretch: metres; lengthened where there would be more stretches than `stretchLimit`.
-    ///   - route: the way.
+    ///   - records: standing observations; those more than `half` metres from the route are ignored.
+    ///   - stretch: metres; increased if there would be more stretches than `stretchLimit`.
+    ///   - route: the route.
     ///   - half: metres to each side of the route.
     public init(_ records: [StandingRecord], along route: Route, half: Double, stretch: Double) {
         let stretch = max(stretch, route.metres / Double(Self.stretchLimit))

@@ -1,39 +1,38 @@
 package import Turbulence
 
-/// Why the engine does not give what it is asked for. The HTTP module has a status and a code for each case, the
-/// command line an exit status.
+/// The errors of the engine. The HTTP module maps each case to a status and a code, the command line to an exit status.
 package enum EngineError: Error, Sendable, Hashable {
-    /// A value that can't be used.
+    /// An invalid value.
     case invalid(ParameterError)
     /// The store has not been read yet.
     case starting
-    /// The log is another than the snapshot's; the publisher is about to read it.
+    /// The database's log differs from the snapshot's; the publisher will reload it.
     case logChanged
-    /// Rows were met that can't be read, which the snapshot doesn't say; the publisher is about to mark it.
+    /// A read found damaged rows that the snapshot doesn't know about; the publisher will mark it.
     case damageFound
-    /// The version that a page continues can't be read any more.
+    /// The version of an earlier page is no longer readable.
     case versionExpired
-    /// The log, or the layers asked for, have no frame at an instant.
+    /// The log or the requested layers have no frame at an instant.
     case timeOutsideLog(String, extent: ClosedRange<Instant>, parameter: String)
-    /// Turbulence polygons are not made for a history, but for others.
+    /// Turbulence polygons are not configured for the requested history, but for others.
     case historyNotMade(seconds: Int, made: [Int])
     /// The layers have no frame in the timeline.
     case noFrames(extent: ClosedRange<Instant>)
     /// An animation would have more than `AnimationRenderer.mostPixels`.
     case tooManyPixels(frames: Int, width: Int, height: Int)
-    /// The key, or the server, monitors as many flights as it may.
+    /// The key or the server has reached its limit of monitored flights.
     case tooManyFlights
-    /// The store failed while it was needed for monitored flights.
+    /// The store failed during an operation on monitored flights.
     case flightNotStored(FlightStep)
 
-    /// What of a monitored flight was to be stored or read.
+    /// The failed operation on a monitored flight.
     package enum FlightStep: Sendable, Hashable, CaseIterable {
         case registration, end, restoration
     }
 }
 
 extension EngineError: CustomStringConvertible {
-    /// A sentence with its stop, for people.
+    /// A complete sentence for people.
     package var description: String {
         switch self {
         case .invalid(let error): "\(error.description)."

@@ -1,16 +1,16 @@
-/// A CSV of observations (or of pilot reports as Billow exports them): its header, and how to read its rows.
+/// The header of a CSV file of observations, or of exported pilot reports. It parses the file's rows.
 ///
-/// Source: RFC 4180; beside commas, semicolons and tabs are taken where the header has no comma
+/// Source: RFC 4180; if the header has no comma, semicolons and tabs are separators too
 struct CSVTable {
     private let separator: UInt8
-    /// What each column means; nil for a column that means nothing here.
+    /// The meaning of each column; nil for an unknown column.
     private let columns: [FieldName?]
     /// Whether the rows are pilot reports.
     let holdsPilotReports: Bool
 
-    /// Reads the header row.
+    /// Parses the header row.
     ///
-    /// - Throws: what makes the whole file unusable.
+    /// - Throws: errors that make the whole file unusable.
     init(header: ArraySlice<UInt8>) throws(RefusalReason) {
         separator = CSVTable.separator(of: header)
         let names = try CSVTable.cells(of: header, separator: separator)
@@ -36,14 +36,14 @@ struct CSVTable {
         }
     }
 
-    /// Whether a row could be the header of such a table.
+    /// Whether a row could be the header of a supported table.
     static func isHeader(_ row: ArraySlice<UInt8>) -> Bool {
-        // What can't be cut into cells is no header; why doesn't matter here.
+        // A row that can't be split into cells is no header; the reason doesn't matter here.
         guard let names = try? cells(of: row, separator: separator(of: row)) else { return false }
         return names.contains { FieldName($0) != nil }
     }
 
-    /// Reads a row into `fields`; false where it is blank.
+    /// Parses a row into `fields`; returns false for a blank row.
     func read(_ row: ArraySlice<UInt8>, into fields: inout RecordFields) throws(RefusalReason) -> Bool {
         fields.removeAll()
         var cells = try CSVTable.cells(of: row, separator: separator)
@@ -53,7 +53,7 @@ struct CSVTable {
             throw .syntax("\(cells.count) cells under \(columns.count) columns")
         }
         for (name, cell) in zip(columns, cells) {
-            if let name { try fields.set(name, .text(cell)) }
+            if let name { try fields.set(name, .text(CSVFormula.unmarked(cell))) }
         }
         return true
     }
@@ -62,7 +62,7 @@ struct CSVTable {
         [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
     }
 
-    /// Cuts a row into its cells; blanks around a cell without quotes are left out.
+    /// Splits a row into cells, and trims blanks around cells without quotes.
     private static func cells(of row: ArraySlice<UInt8>, separator: UInt8) throws(RefusalReason) -> [String] {
         var cells: [String] = []
         var at = row.startIndex
@@ -87,7 +87,7 @@ struct CSVTable {
         }
     }
 
-    /// The text up to the closing quote, doubled quotes undone; `at` is left behind it.
+    /// The text up to the closing quote, with doubled quotes decoded. Moves `at` after the quote.
     private static func quoted(_ row: ArraySlice<UInt8>, _ at: inout Int) throws(RefusalReason) -> String {
         var bytes: [UInt8] = []
         while at < row.endIndex {

@@ -1,13 +1,13 @@
 package import Geometry
 package import Turbulence
 
-/// The text forms that features are written in.
+/// The text formats for features.
 package enum ExportFormat: String, Sendable, Hashable, CaseIterable {
-    /// One FeatureCollection (RFC 7946), one feature a line.
+    /// One FeatureCollection (RFC 7946), with one feature per line.
     case geojson
-    /// One feature a line and nothing else.
+    /// One feature per line, without a collection.
     case geojsonl
-    /// A JSON text sequence (RFC 8142): a record separator before and a newline behind each feature.
+    /// A JSON text sequence (RFC 8142): each feature has a record separator before and a newline after it.
     case geojsons
     /// RFC 4180, with a header.
     case csv
@@ -23,33 +23,33 @@ package enum ExportFormat: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).
+/// The geometry of a feature. Rings are closed, exterior first and counter-clockwise (RFC 7946 section 3.1.6).
 package enum FeatureGeometry: Sendable, Hashable {
     case point(LonLat)
     case polygon([[LonLat]])
-    /// What the antimeridian cuts in two.
+    /// A polygon that the antimeridian cuts.
     case multiPolygon([[[LonLat]]])
     case lineString([LonLat])
-    /// What the antimeridian cuts.
+    /// A line that the antimeridian cuts.
     case multiLineString([[LonLat]])
-    /// The JSON of a geometry, made once by `FeatureWriter.encoded`.
+    /// The JSON text of a geometry from `FeatureWriter.encoded`.
     case encoded([UInt8])
 }
 
-/// What a FeatureCollection says of itself beside its features. Members that are not known are null.
+/// The members of a FeatureCollection besides its features. Unknown members are null.
 package struct CollectionMembers: Sendable, Hashable {
     package var version: Version
-    /// The instant of the picture.
+    /// The instant of the frame.
     package var time: Instant
-    /// Written as hours.
+    /// Encoded as hours.
     package var history: History?
-    /// The last successful fetch of the quietest source.
+    /// The oldest of the sources' last successful fetches.
     package var dataTime: Instant?
     package var stale: Bool
     package var simulated: Bool
-    /// From when on the log covers the asked history.
+    /// The time from which the log covers the requested history.
     package var completeSince: Instant?
-    /// Whether the log lacks some of what is asked for.
+    /// Whether the log lacks some of the requested data.
     package var incomplete: Bool
 
     package init(

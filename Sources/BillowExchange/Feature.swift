@@ -2,12 +2,12 @@ package import Datasets
 import Geometry
 package import Turbulence
 
-/// A feature of any dataset: what is not written in the millions. Every form (GeoJSON, CSV, vector tiles) has the same
-/// properties in the same order; one that is not known is left out.
+/// A feature of any dataset except those with millions of features. Every format (GeoJSON, CSV, vector tiles) has the
+/// same properties in the same order. Unknown properties are left out.
 package struct Feature: Sendable, Hashable {
     package var id: String
     package var geometry: FeatureGeometry
-    /// By name, in the order of the dataset's columns.
+    /// The properties, in the order of the dataset's columns.
     package var properties: [(name: StaticString, value: PropertyValue)]
 
     package init(id: String, geometry: FeatureGeometry, properties: [(name: StaticString, value: PropertyValue)]) {
@@ -69,7 +69,7 @@ extension JSONWriter {
 }
 
 extension PropertyValue {
-    /// As JSON text, for forms that have no lists.
+    /// JSON text, for formats without lists.
     package var json: String {
         var json = JSONWriter()
         json.value(self)
@@ -93,7 +93,7 @@ extension Feature {
             properties: Schema.traffic.values(of: position))
     }
 
-    /// The way of an aircraft.
+    /// The track of an aircraft.
     package init(_ track: AircraftTrack) {
         let lines = track.lines.map { $0.map(\.place) }
         let times = track.lines.flatMap { $0.map(\.time) }

@@ -1,7 +1,7 @@
 import Geometry
 
 extension FeatureGeometry {
-    /// As Well-known Text, to the decimals of GeoJSON; empty for a geometry that is JSON already.
+    /// Well-Known Text with the decimals of GeoJSON; empty for a geometry that is encoded as JSON already.
     ///
     /// Source: OGC 06-103r4 (Simple Feature Access part 1) section 7
     var wellKnownText: String {
@@ -16,7 +16,7 @@ extension FeatureGeometry {
         }
     }
 
-    /// A polygon as it stands in a `MULTIPOLYGON`.
+    /// A polygon as a member of a `MULTIPOLYGON`.
     static func wellKnownText(_ rings: [[LonLat]]) -> String { text(rings) }
 
     private static func text(_ lines: [[LonLat]]) -> String {

@@ -2,8 +2,8 @@ package import Datasets
 package import Geometry
 package import Turbulence
 
-/// Writes features one by one into a buffer that the caller empties now and then, so that an export of any size takes
-/// the memory of a few features. The names are those that an import reads.
+/// Writes features one by one into a buffer that the caller empties now and then. So an export of any size takes the
+/// memory of a few features. The names are those that an import reads.
 ///
 ///     var writer = FeatureWriter(.observations, as: .geojson, members: members)
 ///     writer.begin()
@@ -12,10 +12,10 @@ package import Turbulence
 ///     try await out.write(writer.drain())
 package struct FeatureWriter: Sendable {
     package let dataset: Dataset
-    package let format: ExportFormat
+    package let form: FeatureForm
     private let members: CollectionMembers?
     private let hasGeometry: Bool
-    /// The names of the CSV's columns between `id` and the geometry's.
+    /// The names of a table's columns between `id` and the geometry's.
     private let columns: [StaticString]
     /// Of observations and hexagons.
     private let plan: WritingPlan<ObservationFeature>
@@ -25,8 +25,10 @@ package struct FeatureWriter: Sendable {
     private var polygons = 0
     /// Features written so far.
     package private(set) var features = 0
+    /// Whether features of another writer come before the first one.
+    private var isContinuation = false
     /// Whether each feature says by itself that it is simulated, because no collection around them can.
-    private var isSimulatedAlone: Bool { members?.simulated == true && format != .geojson }
+    private var isSimulatedAlone: Bool { members?.simulated == true && form != .geojson }
 
     /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
     package static let coordinateDecimals = 7
@@ -40,16 +42,30 @@ package struct FeatureWriter: Sendable {
         _ dataset: Dataset, as format: ExportFormat, members: CollectionMembers? = nil,
         hasGeometry: Bool = true
     ) {
+        self.init(dataset, in: .text(format), members: members, hasGeometry: hasGeometry)
+    }
+
+    /// The same in any form.
+    package init(
+        _ dataset: Dataset, in form: FeatureForm, members: CollectionMembers? = nil, hasGeometry: Bool = true
+    ) {
         self.dataset = dataset
         plan = dataset.isHexagons ? .hexagons : .observations
         columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
-        self.format = format
+        self.form = form
         self.members = members
         self.hasGeometry = hasGeometry
     }
 
-    /// Whether a hexagon's outline is written: CSV has its centre alone, and who knows the cell may leave it out.
-    package var writesOutlines: Bool { format != .csv && hasGeometry }
+    /// Whether a cell's outline is written: CSV has its centre alone, as a table of points has, and who knows the cell
+    /// may leave it out.
+    package var writesOutlines: Bool {
+        switch form {
+        case .text(.csv): false
+        case .rows: dataset.geometry != .point
+        case .text: hasGeometry
+        }
+    }
 
     // MARK: Bytes
 
@@ -70,16 +86,31 @@ package struct FeatureWriter: Sendable {
         return bytes
     }
 
+    // MARK: Parts
+
+    /// A writer of features that come behind others, for parts that are written side by side. Where this writer has
+    /// anything between two features (`separator`), that stands before the first one too.
+    package func continuation() -> FeatureWriter {
+        var writer = self
+        writer.json = JSONWriter()
+        writer.features = 0
+        writer.isContinuation = true
+        return writer
+    }
+
+    /// The number of bytes between two features that belong to neither of them.
+    package var separatorBytes: Int { form == .geojson ? 1 : 0 }
+
     // MARK: Begin and end
 
     /// Writes what comes before the first feature.
     ///
     /// - Parameter more: writes further members of the FeatureCollection, in front of `features`.
     package mutating func begin(_ more: (inout JSONWriter) -> Void = { _ in }) {
-        switch format {
-        case .geojsonl, .geojsons: break
-        case .csv: header()
-        case .geojson:
+        switch form {
+        case .text(.geojsonl), .text(.geojsons), .rows: break
+        case .text(.csv): header()
+        case .text(.geojson):
             json.openObject()
             member("type", "FeatureCollection")
             if let members { write(members) }
@@ -93,7 +124,7 @@ package struct FeatureWriter: Sendable {
     ///
     /// - Parameter more: writes further members of the FeatureCollection, behind `features`.
     package mutating func end(_ more: (inout JSONWriter) -> Void = { _ in }) {
-        guard format == .geojson else { return }
+        guard form == .geojson else { return }
         json.append("\n")
         json.closeArray()
         more(&json)
@@ -123,14 +154,15 @@ package struct FeatureWriter: Sendable {
 
     /// Writes an observation or a hexagon.
     ///
-    /// - Parameter more: further properties, for which CSV has no columns.
+    /// - Parameter more: further properties, for which tables have no columns.
     package mutating func write(
         _ feature: ObservationFeature, geometry: FeatureGeometry,
         more: [(name: StaticString, value: PropertyValue)] = []
     ) {
-        guard format == .csv else { return write(feature, plan, id: feature.id, geometry: geometry, more: more) }
+        guard form.isTable else { return write(feature, plan, id: feature.id, geometry: geometry, more: more) }
+        if form == .rows, writesOutlines { return row(feature, plan, id: feature.id, geometry: geometry) }
         let place = if case .point(let place) = geometry { place } else { H3.center(of: feature.observation.cell) }
-        row(feature, plan, id: feature.id, at: place)
+        row(feature, plan, id: feature.id, geometry: .point(place))
     }
 
     /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
@@ -144,8 +176,8 @@ package struct FeatureWriter: Sendable {
     private mutating func write<Record>(
         _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, at place: LonLat
     ) {
-        guard format == .csv else { return write(record, plan, id: id, geometry: .point(place)) }
-        row(record, plan, id: id, at: place)
+        guard form.isTable else { return write(record, plan, id: id, geometry: .point(place)) }
+        row(record, plan, id: id, geometry: .point(place))
     }
 
     private mutating func write<Record>(
@@ -163,7 +195,7 @@ package struct FeatureWriter: Sendable {
 
     /// Writes a feature of a collection that has few. In CSV a line or an area is Well-known Text.
     package mutating func write(_ feature: Feature) {
-        if format == .csv { return row(feature) }
+        if form.isTable { return row(feature) }
         openFeature(id: feature.id, geometry: feature.geometry)
         writeProperties(of: feature)
         closeFeature()
@@ -175,9 +207,9 @@ package struct FeatureWriter: Sendable {
     /// buffer may be emptied in between. The geometry of `feature` is not looked at.
     package mutating func begin(polygonsOf feature: Feature) {
         polygons = 0
-        guard format != .csv else {
+        guard !form.isTable else {
             rowWithoutGeometry(feature)
-            json.append(",\"MULTIPOLYGON (")
+            if form == .csv { json.append(",\"MULTIPOLYGON (") } else { endColumns() }
             return
         }
         openFeature(id: feature.id)
@@ -190,7 +222,11 @@ package struct FeatureWriter: Sendable {
 
     /// Writes the next polygon: its rings, the exterior first.
     package mutating func write(polygon rings: [[LonLat]]) {
-        guard format != .csv else {
+        if form == .rows {
+            json.bytes.append(.polygon) { _ = GeoPackageGeometry.appendPolygon(rings, to: &$0) }
+            return
+        }
+        guard form != .csv else {
             if polygons > 0 { json.append(", ") }
             polygons += 1
             json.bytes.append(contentsOf: FeatureGeometry.wellKnownText(rings).utf8)
@@ -201,7 +237,8 @@ package struct FeatureWriter: Sendable {
 
     /// Ends what `begin(polygonsOf:)` began.
     package mutating func end(polygonsOf feature: Feature) {
-        guard format != .csv else {
+        if form == .rows { return json.bytes.append(.endOfPolygons) }
+        guard form != .csv else {
             json.append(")\"")
             return endRow()
         }
@@ -241,12 +278,10 @@ package struct FeatureWriter: Sendable {
 
     /// Up to the name of the geometry.
     private mutating func openFeature(id: String) {
-        switch format {
-        case .geojson:
-            if features > 0 { json.append(",") }
-            json.append("\n")
-        case .geojsons: json.append("\u{1E}")
-        case .geojsonl, .csv: break
+        switch form {
+        case .text(.geojson): separate()
+        case .text(.geojsons): json.append("\u{1E}")
+        case .text(.geojsonl), .text(.csv), .rows: break
         }
         json.restart()
         features += 1
@@ -263,16 +298,20 @@ package struct FeatureWriter: Sendable {
 
     /// Writes a feature that is JSON already: as a line of `geojsonl` without its end.
     package mutating func write(encoded feature: some Sequence<UInt8>) {
-        if features > 0 { json.append(",") }
-        json.append("\n")
+        separate()
         json.bytes.append(contentsOf: feature)
         features += 1
+    }
+
+    private mutating func separate() {
+        if features > 0 || isContinuation { json.append(",") }
+        json.append("\n")
     }
 
     private mutating func closeFeature() {
         json.closeObject()
         json.closeObject()
-        if format != .geojson { json.append("\n") }
+        if form != .geojson { json.append("\n") }
     }
 
     private mutating func write(_ geometry: FeatureGeometry) {
@@ -331,7 +370,7 @@ package struct FeatureWriter: Sendable {
         json.value(instant)
     }
 
-    // MARK: CSV
+    // MARK: Tables
 
     private mutating func header() {
         json.append("id")
@@ -344,27 +383,47 @@ package struct FeatureWriter: Sendable {
         endRow(isHeader: true)
     }
 
-    /// Ends a row, which is the one place where a CSV can say what it is made of.
+    /// Ends a row of CSV, which is the one place where it can say what it is made of.
     private mutating func endRow(isHeader: Bool = false) {
         if isSimulatedAlone { json.append(isHeader ? ",simulated" : ",true") }
         json.append("\r\n")
     }
 
-    /// A record as a row with its place, empty where it has no value.
+    /// A record as a row with its geometry, empty where it has no value.
     private mutating func row<Record>(
-        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, at place: LonLat
+        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, geometry: FeatureGeometry
     ) {
         beginRow(id)
         for step in plan.steps { cell(step, record) }
-        cells(place)
-        endRow()
+        endRow(geometry)
     }
 
     /// A feature as a row, empty where it has no value.
     private mutating func row(_ feature: Feature) {
         rowWithoutGeometry(feature)
-        if case .point(let place) = feature.geometry { cells(place) } else { cell(feature.geometry.wellKnownText) }
+        endRow(feature.geometry)
+    }
+
+    /// Ends a row with its geometry.
+    private mutating func endRow(_ geometry: FeatureGeometry) {
+        guard form == .csv else {
+            endColumns()
+            return json.bytes.append(.geometry) { GeoPackageGeometry.append(geometry, to: &$0) }
+        }
+        if case .point(let place) = geometry {
+            cell(place.longitude, decimals: FeatureWriter.coordinateDecimals)
+            cell(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+        } else {
+            cell(geometry.wellKnownText)
+        }
         endRow()
+    }
+
+    /// Ends what comes before a geometry in binary.
+    private mutating func endColumns() {
+        guard isSimulatedAlone else { return }
+        json.bytes.append(.integer)
+        json.bytes.append(little: Int64(1))
     }
 
     private mutating func beginRow(_ id: String) {
@@ -378,12 +437,16 @@ package struct FeatureWriter: Sendable {
         for name in columns {
             guard next < feature.properties.endIndex, feature.properties[next].name.description == name.description
             else {
-                json.append(",")
+                emptyCell()
                 continue
             }
             cell(feature.properties[next].value)
             next += 1
         }
+    }
+
+    private mutating func emptyCell() {
+        if form == .csv { json.append(",") } else { json.bytes.append(.null) }
     }
 
     /// What a step finds in a feature, empty where that is nothing.
@@ -392,56 +455,80 @@ package struct FeatureWriter: Sendable {
         case .text(let read): if let text = read(record) { return cell(text) }
         case .integer(let read): if let number = read(record) { return cell(number) }
         case .decimal(let read): if let number = read(record) { return cell(number, decimals: step.decimals) }
-        case .flag(let read): if let flag = read(record) { return cell(flag ? "true" : "false") }
+        case .flag(let read): if let flag = read(record) { return cell(flag) }
         case .instant(let read): if let instant = read(record) { return cell(instant) }
         case .instants(let read): if let instants = read(record) { return cell(.instants(instants)) }
         case .groups(let read): if let groups = read(record) { return cell(.groups(groups)) }
         }
-        json.append(",")
+        emptyCell()
     }
 
-    /// A property's value, empty where there is none.
-    private mutating func cell(_ value: PropertyValue?) {
+    private mutating func cell(_ value: PropertyValue) {
         switch value {
-        case nil: json.append(",")
         case .text(let text): cell(text)
         case .integer(let number): cell(number)
         case .decimal(let number, let decimals): cell(number, decimals: decimals)
-        case .flag(let flag): cell(flag ? "true" : "false")
+        case .flag(let flag): cell(flag)
         case .instant(let instant): cell(instant)
         case .instants(let instants): cell(instants.map(\.description).joined(separator: " "))
-        case .groups: cell(value?.json ?? "")
+        case .groups: cell(value.json)
         }
     }
 
-    private mutating func cells(_ place: LonLat) {
-        cell(place.longitude, decimals: FeatureWriter.coordinateDecimals)
-        cell(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+    private mutating func cell(_ flag: Bool) {
+        if form == .csv { cell(flag ? "true" : "false") } else { cell(flag ? 1 : 0) }
     }
 
     private mutating func cell(_ number: Double, decimals: Int) {
+        guard form == .csv else {
+            let scale = FeatureWriter.scales[min(max(decimals, 0), 9)]
+            json.bytes.append(.decimal)
+            return json.bytes.append(little: (number * scale).rounded() / scale)
+        }
         json.append(",")
         _ = json.bytes.appendDecimal(number, decimals: decimals)
     }
 
+    private static let scales: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
     private mutating func cell(_ instant: Instant) {
+        guard form == .csv else {
+            json.bytes.append(.text)
+            json.bytes.append(little: UInt32(FeatureWriter.instantLength))
+            json.bytes.append(instant, day: &day)
+            // GeoPackage wants thousandths.
+            json.bytes.removeLast()
+            json.append(".000Z")
+            return
+        }
         json.append(",")
         json.bytes.append(instant, day: &day)
     }
 
+    /// Bytes of `2026-11-21T02:30:00.000Z`.
+    private static let instantLength = 24
+
     private mutating func cell(_ value: Int) {
+        guard form == .csv else {
+            json.bytes.append(.integer)
+            return json.bytes.append(little: Int64(value))
+        }
         json.append(",")
         json.bytes.appendDecimal(Int64(value))
     }
 
-    /// A cell, quoted where it must be (RFC 4180 section 2) and where blanks at its ends would be lost.
+    /// A cell. In CSV it is quoted where it must be (RFC 4180 section 2) and where blanks at its ends would be lost.
     private mutating func cell(_ text: String, first: Bool = false) {
+        guard form == .csv else {
+            var text = text
+            return text.withUTF8 { json.bytes.append(.text, $0) }
+        }
         if !first { json.append(",") }
         func needsQuotes(_ byte: UInt8) -> Bool {
             byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 0x0A || byte == 0x0D
         }
         func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
-        var text = text
+        var text = CSVFormula.isOne(text) ? CSVFormula.mark + text : text
         text.withUTF8 { utf8 in
             guard utf8.contains(where: needsQuotes) || isBlank(utf8.first) || isBlank(utf8.last) else {
                 json.bytes.append(contentsOf: utf8)

@@ -4,23 +4,23 @@ import Foundation
 import Geometry
 package import Turbulence
 
-/// The issued areas of one answer or file: reports of no turbulence left out, offices' copies of one made one, ids
-/// given.
+/// Converts the reports of one response or file to issued areas. It skips reports without turbulence, merges copies
+/// from several offices, and assigns ids.
 package struct HazardAreas: Sendable {
     package private(set) var areas: [IssuedArea] = []
-    /// Reports left out, by reason.
+    /// The counts of skipped reports, by reason.
     package private(set) var skipped: [SkipReason: Int] = [:]
-    /// Reports used after a change, by what it was.
+    /// The counts of adjusted reports, by adjustment.
     package private(set) var adjusted: [Adjustment: Int] = [:]
 
-    /// Why a report is left out.
+    /// The reason why a report is skipped.
     package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
-        /// A G-AIRMET of another hazard, by its name.
+        /// A G-AIRMET of another hazard, with its name.
         case notTurbulence(String)
         case sameArea
         case noArea
 
-        /// A few words for people.
+        /// A short description for people.
         package var description: String {
             switch self {
             case .notTurbulence(let hazard): "not turbulence: \(hazard)"
@@ -30,13 +30,13 @@ package struct HazardAreas: Sendable {
         }
     }
 
-    /// What was changed in a report before it was used.
+    /// A change to a report before its use.
     package enum Adjustment: String, Sendable, Hashable {
         case droppedCorner = "corner left out"
     }
 
-    /// What G-AIRMETs warn of that is turbulence. SIGMETs are all kept: thunderstorms, mountain waves and ash are flown
-    /// around by whoever asks for turbulence.
+    /// The hazards of G-AIRMETs that are turbulence. All SIGMETs are used, because aircraft avoid thunderstorms,
+    /// mountain waves and ash like turbulence.
     private static let turbulence: Set = ["TURB-HI", "TURB-LO", IssuedArea.windShear]
 
     package init(_ reports: [HazardReport], source: SourceID) {
@@ -53,7 +53,7 @@ package struct HazardAreas: Sendable {
                 continue
             }
             skipped[.sameArea, default: 0] += 1
-            // Whichever comes first, the same office's words stay.
+            // The result must not depend on the order of the reports.
             if (report.office ?? "") < (other.office ?? "") { kept[content] = report }
         }
         var slots: [Slot: [(report: HazardReport, geometry: MultiPolygon)]] = [:]
@@ -65,7 +65,7 @@ package struct HazardAreas: Sendable {
             slots[Slot(id: Self.id(report), validFrom: report.validFrom), default: []].append((report, geometry))
         }
         for (slot, members) in slots {
-            // Areas of one name at one time are told apart from west to east, which lasts from issue to issue best.
+            // Areas of one name and time are numbered from west to east, which is the most stable order between issues.
             let ordered = members.sorted { Self.order($0.report, $0.geometry) < Self.order($1.report, $1.geometry) }
             for (rank, member) in ordered.enumerated() {
                 let id = rank == 0 ? slot.id : "\(slot.id)-\(rank + 1)"
@@ -75,7 +75,7 @@ package struct HazardAreas: Sendable {
         areas.sort { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
     }
 
-    /// What makes two reports one, whoever issued them.
+    /// The identity of a report, regardless of the issuing office.
     private struct Content: Hashable {
         var product: HazardProduct
         var series: String
@@ -119,7 +119,7 @@ package struct HazardAreas: Sendable {
         return polygons.isEmpty ? nil : MultiPolygon(polygons: polygons)
     }
 
-    /// West to east, then by what else differs.
+    /// Sorts from west to east, then by other differences.
     private static func order(_ report: HazardReport, _ geometry: MultiPolygon) -> (Double, Double, Int, Int, Int) {
         let corners = geometry.polygons.joined().joined()
         let count = Double(max(corners.count, 1))
@@ -132,7 +132,7 @@ package struct HazardAreas: Sendable {
     private static func area(_ report: HazardReport, id: String, geometry: MultiPolygon, source: SourceID)
         -> IssuedArea
     {
-        // Wind shear comes without altitudes: what it means by its definition is said here, for everybody.
+        // Wind shear reports have no altitudes, so the altitudes of their definition are filled in here.
         let isShear = report.product == .gairmet && report.hazard == IssuedArea.windShear
         return IssuedArea(
             collection: Catalogue.dataset(ofAreaKind: report.product.rawValue)?.areas ?? .hazards, id: id,
@@ -144,8 +144,8 @@ package struct HazardAreas: Sendable {
             text: report.text, geometry: geometry)
     }
 
-    /// Moderate where a G-AIRMET of turbulence says MOD, moderate-severe where a SIGMET of turbulence or mountain
-    /// waves says SEV; elsewhere the words are about something else, or missing.
+    /// Moderate for a G-AIRMET of turbulence with MOD. Moderate-severe for a SIGMET of turbulence or mountain waves
+    /// with SEV. In other reports the words mean something else, or are missing.
     private static func severity(_ report: HazardReport) -> Severity? {
         switch (report.product, report.hazard, report.intensity) {
         case (.gairmet, "TURB-HI", "MOD"), (.gairmet, "TURB-LO", "MOD"): .moderate

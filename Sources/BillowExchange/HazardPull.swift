@@ -1,26 +1,27 @@
 package import Turbulence
 
-/// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an
-/// hour, and what they hold is taken to hold from one pull to the next.
+/// The hazards of an archive at one moment. Its files are copies of the service's responses, taken about once an hour.
+/// A copy's content is valid until the next copy.
 package struct HazardPull: Sendable, Hashable {
     package var at: Instant
-    /// The products that were pulled, also where no area of one was found.
+    /// The products of this copy, including those without any area.
     package var kinds: Set<String>
     package var source: SourceID
-    /// With the validity that they give themselves.
+    /// The areas with their original validity.
     package var areas: [IssuedArea]
 
-    /// No pull holds longer where the next is missing. Seconds.
+    /// The longest validity in seconds if the next copy is missing.
     private static let longestSeconds = 3 * 3_600
-    /// Areas this far around the pull matter to `placed`. Seconds.
+    /// The time in seconds around the copy within which areas matter to `placed`.
     package static let reachSeconds = 86_400
 
-    /// Its areas from this pull to the next, and areas of other pulls that it ends or dates, in any order of pulls.
+    /// Its areas, valid from this copy to the next, and areas of other copies that it ends or dates. The order in which
+    /// copies are processed doesn't matter.
     ///
-    /// A domestic SIGMET holds from its issue, and ends those that it `replaces`: one that was issued since the pull
-    /// before has a beginning of its own, from its issue to the first pull that has it.
+    /// A domestic SIGMET is valid from its issue, and ends those that it `replaces`. One that was issued since the
+    /// previous copy gets an additional area, from its issue to the first copy with it.
     ///
-    /// - Parameter stored: what is known of the days around it.
+    /// - Parameter stored: the known areas of the days around it.
     package func placed(among stored: [IssuedArea]) -> [IssuedArea] {
         let known = stored.filter { $0.collection == .hazards && $0.source == source && kinds.contains($0.kind) }
         let pulls = known.lazy.filter { !Self.isBeginning($0) }.map(\.validFrom)
@@ -40,14 +41,14 @@ package struct HazardPull: Sendable, Hashable {
             let isInForce = !Self.isBeginning(area) && area.validFrom < at && area.validTo > at
             return isInForce ? Self.held(area, from: area.validFrom, to: at) : area
         }
-        // The same under one identity is what is new of it.
+        // A later entry with the same identity replaces an earlier one.
         var placed = Dictionary(others.map { ($0.identity, $0) }) { first, _ in first }
         for area in beginnings + own { placed[area.identity] = area }
         let issues = placed.values.filter(Self.isBeginning)
         let lastSeen = Dictionary(placed.values.map { (Issue($0), $0.validFrom) }, uniquingKeysWith: max)
         let unchanged = Set(known).subtracting(own)
         return placed.values.compactMap { area in
-            // What a later pull still has was not replaced before it.
+            // An area that a later copy still contains was not replaced before that copy.
             let from = max(area.validFrom, lastSeen[Issue(area)] ?? .distantPast)
             let superseded = issues.lazy.filter { $0.replaces(area) }.map(\.validFrom).filter { $0 > from }.min()
             let area = Self.held(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
@@ -55,7 +56,7 @@ package struct HazardPull: Sendable, Hashable {
         }.sorted { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
     }
 
-    /// What areas of the pull at `end` were before it, of those issued since the pull at `start`.
+    /// The additional areas before the copy at `end`, for areas issued since the copy at `start`.
     private static func beginnings(of areas: [IssuedArea], from start: Instant, to end: Instant) -> [IssuedArea] {
         guard end.seconds - start.seconds <= longestSeconds else { return [] }
         return areas.compactMap { area in
@@ -66,7 +67,7 @@ package struct HazardPull: Sendable, Hashable {
         }
     }
 
-    /// Which issue an area is of.
+    /// The identity of an area's issue.
     private struct Issue: Hashable {
         var id: String
         var issuedAt: Instant?
@@ -77,12 +78,12 @@ package struct HazardPull: Sendable, Hashable {
         }
     }
 
-    /// Whether it is the time from an issue to the pull that has it, and not what a pull has.
+    /// Whether it is an additional area for the time from an issue to its first copy.
     private static func isBeginning(_ area: IssuedArea) -> Bool {
         area.kind == IssuedArea.sigmetKind && area.validFrom == area.issuedAt
     }
 
-    /// nil where nothing is left of it.
+    /// nil if its validity is empty.
     private static func held(_ area: IssuedArea, from start: Instant, to end: Instant) -> IssuedArea? {
         guard start < end else { return nil }
         var area = area
@@ -92,7 +93,7 @@ package struct HazardPull: Sendable, Hashable {
         return area
     }
 
-    /// The time in a file's name, `usa_airmets_2025-12-19T0218.geojson`, UTC; nil where there is none.
+    /// The time in a file's name, `usa_airmets_2025-12-19T0218.geojson`, UTC; nil without one.
     static func time(inName name: String) -> Instant? {
         guard let match = name.matches(of: /([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}):?([0-9]{2})(?![0-9])/).last else {
             return nil

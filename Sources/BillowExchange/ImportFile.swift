@@ -1,14 +1,14 @@
 import Foundation
 
-/// A file that is read piece by piece; `-` is standard input.
+/// A file that is read in pieces; `-` is standard input.
 package struct ImportFile: ~Copyable {
-    /// How far the reading has come.
+    /// The progress of reading.
     package struct Progress: Sendable, Hashable {
         package var bytesRead: Int
-        /// nil for what has no known end, such as a pipe.
+        /// nil for a file of unknown length, such as a pipe.
         package var totalBytes: Int?
 
-        /// 0…1; nil where the end isn't known.
+        /// The read fraction, 0…1; nil for a file of unknown length.
         package var fraction: Double? {
             totalBytes.map { $0 > 0 ? min(Double(bytesRead) / Double($0), 1) : 1 }
         }
@@ -18,10 +18,10 @@ package struct ImportFile: ~Copyable {
     package private(set) var progress: Progress
     private let handle: FileHandle
 
-    /// The size of a piece, in bytes: a few hundred records, a few dozen times a second.
+    /// The size of a piece in bytes: a few hundred records, a few dozen times a second.
     package static let pieceBytes = 256 << 10
 
-    /// - Throws: where the file can't be opened, with the path and the reason.
+    /// - Throws: if the file can't be opened, with the path and the reason.
     package init(path: String) throws(ImportFileError) {
         self.path = path
         if path == "-" {
@@ -54,15 +54,15 @@ package struct ImportFile: ~Copyable {
     }
 
     deinit {
-        // Nothing was written, so a failure to close loses nothing.
+        // No data was written, so a failed close loses nothing.
         if path != "-" { try? handle.close() }
     }
 }
 
-/// A file that can't be read.
+/// A failed read of a file.
 package struct ImportFileError: Error, Sendable, Hashable, CustomStringConvertible {
     package let path: String
-    /// The system's words.
+    /// The system's message.
     package let reason: String
 
     package init(path: String, reason: String) {

@@ -1,24 +1,24 @@
 import AviationFormats
 
-/// The forms that an import reads.
+/// The formats that an import supports.
 package enum ImportFormat: String, Sendable, Hashable {
-    /// One JSON document or several: a FeatureCollection, a Feature, an array; RFC 8142's text sequence.
+    /// One or more JSON documents: a FeatureCollection, a Feature, an array; or the text sequence of RFC 8142.
     case json
-    /// One Feature a line.
+    /// One Feature per line.
     case jsonLines
     case csv
     /// The Aviation Weather Center's older CSV.
     case adds
 
-    /// How much of a file is looked at to tell its form, in bytes.
+    /// The bytes of a file that are examined to detect its format.
     static let window = 64 << 10
-    /// The lines within which the ADDS header stands, blank ones included.
+    /// The lines within which the ADDS header must appear, including blank ones.
     private static let addsLines = 10
 
-    /// Tells the form by the content; nil when more of it is needed to tell.
+    /// Detects the format from the content; nil if more bytes are needed.
     ///
     /// - Parameter start: the start of the file, without a byte order mark.
-    /// - Throws: where it is none of them.
+    /// - Throws: if the format is unknown.
     static func detect(_ start: [UInt8], atEnd: Bool) throws(RefusalReason) -> ImportFormat? {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
         if start.starts(with: [0x1F, 0x8B]) { throw .unknownFormat("it is compressed (gzip)") }
@@ -38,9 +38,9 @@ package enum ImportFormat: String, Sendable, Hashable {
         default: break
         }
         var lines = start[first...].split(separator: 0x0A, maxSplits: addsLines)
-        // The last one may not be complete.
+        // The last line may be incomplete.
         if !isWhole, !lines.isEmpty { lines.removeLast() }
-        // A line that is a record by itself makes a file of lines; so the second tells, where the first is damaged.
+        // A file with a complete record on one line is JSON lines. The second line decides if the first one is damaged.
         if let line = lines.first, isSingleRecord(line) { return .jsonLines }
         if lines.count > 1, !isOpen(lines[0]), isSingleRecord(lines[1]) { return .jsonLines }
         if start[first] == UInt8(ascii: "{") { return isWhole || lines.count >= 2 ? .json : nil }
@@ -51,7 +51,7 @@ package enum ImportFormat: String, Sendable, Hashable {
             "it begins with '\(text(start[first...].prefix(while: { $0 != 0x0A && $0 != 0x0D }).prefix(40)))'")
     }
 
-    /// What of the OpenSky Network's a file is, which looks like JSON records and is none that an import reads.
+    /// Recognises JSON files of the OpenSky Network, which look like records but can't be imported.
     ///
     /// Source: OpenSky REST API, openskynetwork.github.io/opensky-api/rest.html
     private static func openSky(_ start: ArraySlice<UInt8>) -> String? {
@@ -67,13 +67,13 @@ package enum ImportFormat: String, Sendable, Hashable {
         return nil
     }
 
-    /// Whether a line ends so that JSON goes on in the next: a collection's head with its first feature below, say.
+    /// Whether JSON continues on the next line, for example after the start of a collection.
     private static func isOpen(_ line: ArraySlice<UInt8>) -> Bool {
         guard let last = line.last(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return false }
         return "{[:,".utf8.contains(last)
     }
 
-    /// Whether a line is a whole JSON object that isn't a collection.
+    /// Whether a line is a complete JSON object other than a collection.
     private static func isSingleRecord(_ line: ArraySlice<UInt8>) -> Bool {
         let bytes = Array(line)
         var cursor = JSONCursor(bytes, in: bytes.indices)
@@ -88,7 +88,7 @@ package enum ImportFormat: String, Sendable, Hashable {
             try cursor.expectEnd()
             return true
         } catch {
-            // Not grammatical by itself: not a single record.
+            // Invalid JSON, so not a single record.
             return false
         }
     }

@@ -2,21 +2,20 @@ import AviationFormats
 import Foundation
 package import Turbulence
 
-/// What an import finds, in the order of the file.
+/// An imported item. Items come in the order of the file.
 package enum ImportItem: Sendable, Hashable {
     case observation(Observation)
-    /// A pilot report, and the observations that its turbulence groups put on the map.
+    /// A pilot report, and the observations of its turbulence groups.
     case pilotReport(PilotReport, observations: [Observation])
-    /// Only at the end of a file: areas are told from each other, and offices' copies found, among all of it.
+    /// An issued area. It comes at the end of a file, because ids and copies of several offices depend on all areas.
     case area(IssuedArea)
-    /// Only at the end of a file: what an archive says to have held at one moment.
+    /// The hazards of an archive at one moment, at the end of a file.
     case pull(HazardPull)
     case refused(Refusal)
 }
 
-/// Reads files of observations, pilot reports and hazards, fed in pieces of any size: a file of any length takes the
-/// memory of its longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be
-/// used is an item too.
+/// Parses files of observations, pilot reports and hazards from pieces of any size. Memory is bounded by the longest
+/// record. The content determines the format. The parser never fails: a rejected record is an item too.
 ///
 ///     var reader = ImportReader(now: now)
 ///     while let piece = try file.next() { use(reader.read(piece)) }
@@ -31,14 +30,14 @@ package struct ImportReader: Sendable {
         case unusable
     }
 
-    /// What has been read, taken and refused so far.
+    /// The counts of read, accepted and rejected records so far.
     package private(set) var summary = ImportSummary()
-    /// Bytes consumed so far, for a progress bar.
+    /// The bytes consumed so far, for a progress bar.
     package private(set) var bytesRead = 0
-    /// The form of the file, once told.
+    /// The detected format.
     package private(set) var format: ImportFormat?
 
-    /// Whether it stopped because there are more records than `mostRecords`.
+    /// Whether reading stopped because there are more records than `mostRecords`.
     package private(set) var hasTooManyRecords = false
 
     private let decoder: ObservationDecoder
@@ -56,13 +55,13 @@ package struct ImportReader: Sendable {
     private var hasSimulatedRecord = false
 
     /// - Parameters:
-    ///   - now: the clock; an observation more than 5 minutes ahead of it is refused, any past is taken.
-    ///   - source: of observations that name none; `import` by default.
-    ///   - aviationWeatherSource: of pilot reports and hazards as the Aviation Weather Center sends them; `awc` by
-    ///     default.
-    ///   - fileName: tells when an archive's file was pulled.
-    ///   - mostRecords: reading stops at the record after these, refused ones included.
-    ///   - takesOnlyObservations: refuses everything else, so that each record is one item, in the order of the file.
+    ///   - now: the clock; an observation more than 5 minutes ahead of it is rejected, any past one is accepted.
+    ///   - source: the source of observations that name none; `import` by default.
+    ///   - aviationWeatherSource: the source of pilot reports and hazards in the Aviation Weather Center's formats;
+    ///     `awc` by default.
+    ///   - fileName: contains the time of an archive's copy.
+    ///   - mostRecords: reading stops at the next record, counting rejected ones too.
+    ///   - takesOnlyObservations: rejects everything else, so that each record is one item, in the order of the file.
     package init(
         now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil, fileName: String? = nil,
         mostRecords: Int = .max, takesOnlyObservations: Bool = false
@@ -74,18 +73,18 @@ package struct ImportReader: Sendable {
         awc = aviationWeatherSource ?? .aviationWeather
     }
 
-    /// Whether the file as a whole can't be used, so that reading on is of no use.
+    /// Whether the whole file is unusable, so that further reading is pointless.
     package var isUnusable: Bool { if case .unusable = mode { true } else { false } }
 
-    /// Whether the file, or a record of it, has said so far that what it holds is simulated, as exports do.
+    /// Whether the file or one of its records has stated so far that its data is simulated, as exports do.
     package var saysSimulated: Bool {
         if case .json(let splitter) = mode, splitter.saysSimulated { true } else { hasSimulatedRecord }
     }
 
-    /// Bytes held back for a record that isn't whole yet.
+    /// The buffered bytes of an incomplete record.
     var bufferedBytes: Int { buffer.count }
 
-    /// Takes the next piece of the file and gives what became whole with it.
+    /// Parses the next piece and returns the items that it completes.
     package mutating func read(_ piece: some Collection<UInt8>) -> [ImportItem] {
         bytesRead += piece.count
         guard !isUnusable else { return [] }
@@ -93,7 +92,7 @@ package struct ImportReader: Sendable {
         return advance(atEnd: false)
     }
 
-    /// Says that the file ends here, and gives the last items.
+    /// Ends the file and returns the last items.
     package mutating func finish() -> [ImportItem] {
         let found = advance(atEnd: true)
         settleHazards()
@@ -101,10 +100,10 @@ package struct ImportReader: Sendable {
         return found + items
     }
 
-    /// More hazards than any answer has; a longer file is settled in parts.
+    /// The most hazards in one commit. It is more than any response has; a longer file is committed in parts.
     private static let hazardsAtOnce = 20_000
 
-    // MARK: Cutting
+    // MARK: Splitting
 
     private mutating func advance(atEnd: Bool) -> [ImportItem] {
         if case .detecting = mode { detect(atEnd: atEnd) }
@@ -161,7 +160,7 @@ package struct ImportReader: Sendable {
         } catch { giveUp(line: 1, error) }
     }
 
-    /// Refuses the file as a whole.
+    /// Rejects the whole file.
     private mutating func giveUp(line: Int, _ reason: RefusalReason) {
         mode = .unusable
         buffer = []
@@ -199,7 +198,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    // MARK: Taking
+    // MARK: Decoding
 
     private mutating func refuse(line: Int, record: Int, _ reason: RefusalReason) {
         let refusal = Refusal(line: line, record: record, reason: reason)
@@ -224,7 +223,7 @@ package struct ImportReader: Sendable {
             }
         case .hazard:
             do throws(ReportError) { take(try HazardDecoder.report(json: Data(buffer[range]))) } catch {
-                // A line (a freezing level, say) is as it should be, and no area; so is the word that there is none.
+                // A line (for example a freezing level) is valid but no area, and so is a report of no hazard.
                 guard error.isHarmless else { throw RefusalReason(error) }
                 summary.read += 1
                 summary.skippedAreas[error.code.description, default: 0] += 1
@@ -237,7 +236,7 @@ package struct ImportReader: Sendable {
         hazards.append(hazard)
     }
 
-    /// Makes areas of the hazards so far.
+    /// Converts the hazards so far to areas.
     private mutating func settleHazards() {
         guard !hazards.isEmpty else { return }
         let archived = pulledAt.map { _ in hazards.filter(\.isArchived) } ?? []
@@ -330,12 +329,12 @@ extension RefusalReason {
 }
 
 extension SourceID {
-    /// The source of imported observations that name none.
+    /// The source of imported observations without a source name.
     package static let `import` = SourceID(fixed: "import")
     /// The source of imported reports and hazards of the Aviation Weather Center.
     package static let aviationWeather = SourceID(fixed: "awc")
 
-    /// The source of observations that are sent in and name none.
+    /// The source of ingested observations without a source name.
     package static let ingest = SourceID(fixed: "ingest")
 
     private init(fixed name: String) {

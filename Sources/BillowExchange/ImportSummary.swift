@@ -1,51 +1,52 @@
 package import Turbulence
 import JSONKit
 
-/// What an import read, took and refused: all that its last lines say.
+/// The counts of an import, which its last output lines show.
 package struct ImportSummary: Sendable, Hashable {
-    /// Why records were refused, and where the first of them stand.
+    /// The number of rejected records with one reason, and the positions of the first ones.
     package struct RefusalCount: Sendable, Hashable {
         package internal(set) var count = 0
         /// The first few, with line and values.
         package internal(set) var examples: [Refusal] = []
-        /// The lines of all others, in the order of the file; those that follow each other are one range.
+        /// The lines of all others, in file order; consecutive lines form a range.
         package internal(set) var otherLines: [ClosedRange<Int>] = []
     }
 
-    /// How many examples of each reason are kept.
+    /// The most examples per reason.
     package static let examplesPerReason = 5
 
-    /// Records read, refused ones included.
+    /// The read records, including rejected ones.
     package internal(set) var read = 0
-    /// Observations taken, pilot reports' ones included, by severity (where only an EDR is known, by the table).
+    /// The accepted observations by severity, including those of pilot reports. An EDR without severity is converted
+    /// with the table.
     package internal(set) var observations: [Severity: Int] = [:]
-    /// Pilot reports taken, by their worst severity.
+    /// The accepted pilot reports, by their worst severity.
     package internal(set) var pilotReports: [Severity: Int] = [:]
-    /// Pilot reports taken that say nothing usable about turbulence. They are not smooth air.
+    /// The accepted pilot reports without usable turbulence information. They are not smooth air.
     package internal(set) var silentPilotReports = 0
-    /// Turbulence groups that stand in `pireps` only, as no level is known.
+    /// Turbulence groups that appear in `pireps` only, because their level is unknown.
     package internal(set) var groupsWithoutLevel = 0
-    /// Turbulence groups that stand in `pireps` only, as their levels can't be meant.
+    /// Turbulence groups that appear in `pireps` only, because their levels are impossible.
     package internal(set) var groupsWithUnusableLevel = 0
-    /// Areas taken, by kind.
+    /// The accepted areas, by kind.
     package internal(set) var areas: [String: Int] = [:]
-    /// Areas left out, by reason: of no turbulence, the same from another office, …
+    /// The skipped areas, by reason: without turbulence, a copy from another office, …
     package internal(set) var skippedAreas: [String: Int] = [:]
-    /// Cells finer than resolution 5, brought to their parent.
+    /// Cells finer than resolution 5, which were replaced by their parent.
     package internal(set) var finerCells = 0
-    /// Severities of 5, read as 4.
+    /// Severities of 5, which were reduced to 4.
     package internal(set) var clampedSeverities = 0
-    /// Words of pilot reports outside the documented lists, as `field: word`.
+    /// Unknown words in pilot reports, as `field: word`.
     package internal(set) var unknownWords: [String: Int] = [:]
-    /// Levels of fields taken, by product.
+    /// The accepted levels of fields, by product.
     package private(set) var fields: [String: Int] = [:]
-    /// Messages of a file of grids that are none of turbulence, by a few words.
+    /// Messages of a grid file about other parameters, by a short description.
     package private(set) var leftOut: [String: Int] = [:]
-    /// The messages of a file of grids that were refused, by a few words; their numbers in the file, rising.
+    /// The rejected messages of a grid file, by a short description; their numbers in the file, rising.
     package private(set) var refusedMessages: [String: [Int]] = [:]
-    /// By `RefusalReason.code`.
+    /// The counts of rejected records, by `RefusalReason.title`.
     package internal(set) var refusals: [String: RefusalCount] = [:]
-    /// Records that were there already; for the caller, who alone knows, to fill in.
+    /// The records that are stored already; the caller fills it in.
     package var duplicates = 0
 
     package var observationCount: Int { observations.values.reduce(0, +) }
@@ -58,21 +59,21 @@ package struct ImportSummary: Sendable, Hashable {
 
     package init() {}
 
-    /// Counts a message of grids that isn't used.
+    /// Counts a rejected message of a grid file.
     ///
-    /// - Parameter number: in the file, from 1.
+    /// - Parameter number: the message's number in the file, from 1.
     package mutating func refuse(message number: Int, _ reason: String) {
         read += 1
         refusedMessages[reason, default: []].append(number)
     }
 
-    /// Counts a message of grids that is about something else.
+    /// Counts a message about another parameter.
     package mutating func leaveOut(message reason: String) {
         read += 1
         leftOut[reason, default: 0] += 1
     }
 
-    /// Counts a level of a field that is taken.
+    /// Counts an accepted level of a field.
     package mutating func take(levelOf product: String) {
         read += 1
         fields[product, default: 0] += 1
@@ -110,7 +111,7 @@ package struct ImportSummary: Sendable, Hashable {
 
     private mutating func keep(_ refusal: Refusal, of code: String) {
         var kept = refusals[code] ?? RefusalCount()
-        // Nothing else holds it while it grows.
+        // Releases the stored copy, so that appending doesn't copy the arrays.
         refusals[code] = nil
         if kept.examples.count < ImportSummary.examplesPerReason {
             kept.examples.append(refusal)
@@ -124,7 +125,7 @@ package struct ImportSummary: Sendable, Hashable {
 }
 
 extension ImportSummary: CustomStringConvertible {
-    /// A few lines for people: what was taken, then what was not and why.
+    /// A few lines for people: first the accepted records, then the rejected ones with the reasons.
     package var description: String {
         func list(_ counts: [Severity: Int]) -> String {
             Severity.allCases.compactMap { severity in counts[severity].map { "\($0) \(severity.name)" } }

@@ -1,47 +1,47 @@
 import JSONKit
 
-/// Reads JSON from bytes value by value and builds only what is needed: an import looks at a dozen names of each record
-/// and passes over the rest. The grammar is `JSONScanner`'s; here its faults become refusals, and texts are strict.
+/// A pull parser for JSON bytes that builds only the needed values. An import reads a dozen names of each record and
+/// skips the rest. The grammar is `JSONScanner`'s; here its errors become refusals, and texts are validated strictly.
 struct JSONCursor {
     private var scanner: JSONScanner
     private let bytes: [UInt8]
 
-    /// - Precondition: `range` lies within `bytes`.
+    /// - Precondition: `range` is within `bytes`.
     init(_ bytes: [UInt8], in range: Range<Int>) {
         self.bytes = bytes
         scanner = JSONScanner(bytes, in: range)
     }
 
-    /// One value as far as a record's field needs it.
+    /// A value, parsed as far as a record's field needs it.
     enum Value: Sendable, Hashable {
         case null
         case bool(Bool)
-        /// As written, grammatical, of any size.
+        /// The original text of a valid number of any size.
         case number(String)
         case text(String)
-        /// An array or object, by the place of its bytes.
+        /// An array or object, as a range of bytes.
         case structure(Range<Int>)
     }
 
     /// The next significant byte, not consumed; nil at the end.
     mutating func peek() -> UInt8? { scanner.peek() }
 
-    /// Makes sure that nothing follows.
+    /// Checks that no value follows.
     mutating func expectEnd() throws(RefusalReason) {
         try read { (scanner) throws(JSONScanner.Malformed) in try scanner.expectEnd() }
     }
 
-    /// Opens an object; then `nextKey` until it gives nil.
+    /// Opens an object; call `nextKey` until it returns nil.
     mutating func openObject() throws(RefusalReason) {
         try read { (scanner) throws(JSONScanner.Malformed) in try scanner.openObject() }
     }
 
-    /// Opens an array; then `nextElement` until it gives false.
+    /// Opens an array; call `nextElement` until it returns false.
     mutating func openArray() throws(RefusalReason) {
         try read { (scanner) throws(JSONScanner.Malformed) in try scanner.openArray() }
     }
 
-    /// The next key with its colon consumed; nil once the object is closed. `first` starts as true.
+    /// The next key, with its colon consumed; nil after the object's end. `first` starts as true.
     mutating func nextKey(_ first: inout Bool) throws(RefusalReason) -> String? {
         try read { (scanner) throws(JSONScanner.Malformed) in
             guard let key = try scanner.nextKey(&first) else { return nil }
@@ -49,12 +49,12 @@ struct JSONCursor {
         }
     }
 
-    /// Whether another element stands at the cursor; false once the array is closed. `first` starts as true.
+    /// Whether the array has another element; false after the array's end. `first` starts as true.
     mutating func nextElement(_ first: inout Bool) throws(RefusalReason) -> Bool {
         try read { (scanner) throws(JSONScanner.Malformed) in try scanner.nextElement(&first) }
     }
 
-    /// Reads a value; of arrays and objects only where they are.
+    /// Parses a value; of an array or object only its range.
     mutating func value() throws(RefusalReason) -> Value {
         let bytes = bytes
         return try read { (scanner) throws(JSONScanner.Malformed) in
@@ -71,7 +71,7 @@ struct JSONCursor {
         }
     }
 
-    /// Passes over a value, checking its grammar.
+    /// Skips a value and checks its grammar.
     mutating func skip() throws(RefusalReason) {
         try read { (scanner) throws(JSONScanner.Malformed) in try scanner.skipValue() }
     }

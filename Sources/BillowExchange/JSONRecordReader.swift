@@ -1,15 +1,15 @@
 import AviationFormats
 
-/// Reads one JSON record (a Feature, or an object with the same names in it) as far as its names mean something.
+/// Parses one JSON record (a Feature, or an object with the same names) and ignores unknown names.
 struct JSONRecordReader {
-    /// The values under `properties`, or those of the object itself where it has none.
+    /// The values under `properties`; if there is no such member, those of the object itself.
     private(set) var fields = RecordFields()
     private var outer = RecordFields()
     private(set) var featureID = RecordFields.Value.null
-    /// Whether the record says of itself that it is simulated, as exports do beside the properties.
+    /// Whether the record has a simulation mark, which exports write beside the properties.
     private(set) var saysSimulated = false
 
-    /// What sort of record it is, told by its names.
+    /// The kind of a record, derived from its names.
     enum Kind {
         case observation
         case exportedPilotReport
@@ -17,7 +17,7 @@ struct JSONRecordReader {
         case hazard
     }
 
-    /// Whether a member was there that only a hazard's record has.
+    /// Whether the record has a member that only hazards have.
     private var hasHazardMark = false
 
     mutating func read(_ bytes: [UInt8], in range: Range<Int>) throws(RefusalReason) -> Kind {
@@ -28,7 +28,7 @@ struct JSONRecordReader {
         hasHazardMark = false
         var hasProperties = false
         var type: String?
-        // Only an object without properties means its own members.
+        // The object's own members count only if it has no `properties`.
         var contradiction: RefusalReason?
         var cursor = JSONCursor(bytes, in: range)
         guard cursor.peek() == UInt8(ascii: "{") else {
@@ -79,13 +79,14 @@ struct JSONRecordReader {
         do throws(RefusalReason) { try outer.set(name, value) } catch { contradiction = error }
     }
 
-    /// The names of the properties before, by their order: most records of a file have the same ones in the same order.
+    /// The property names of the previous record, in order: most records of a file have the same names in the same
+    /// order.
     private var remembered: [(key: String, meaning: Meaning)] = []
 
-    /// What a property's name means.
+    /// The meaning of a property's name.
     private enum Meaning {
         case field(FieldName)
-        /// One that only a hazard's record has.
+        /// A name that only hazards have.
         case hazardMark
         case nothing
 
@@ -122,7 +123,7 @@ struct JSONRecordReader {
         }
     }
 
-    /// Only a Point says where an observation is; other shapes are passed over, as `h3` does.
+    /// Reads the coordinates of a Point. Other geometries are ignored, because `h3` gives the position.
     private mutating func readGeometry(_ cursor: inout JSONCursor, _ bytes: [UInt8]) throws(RefusalReason) {
         var isPoint = false
         var coordinates: Range<Int>?

@@ -1,22 +1,21 @@
-/// Cuts a JSON document into its records: the elements of a top-level array, those of the `features` of a top-level
-/// object, or else the object itself. Several documents may follow one another; RFC 8142's separator always starts
-/// anew. A damaged record costs itself; the next one is found again at the next line that begins with a brace.
+/// Splits JSON into records. These are the elements of a top-level array or of the `features` of a top-level object, or
+/// else the object itself. Several documents may follow one another; RFC 8142's separator resets the state. A damaged
+/// record does not affect others: the next one starts at the next line that begins with a brace.
 ///
-/// Only brackets, texts and what stands before a bracket are looked at. Whether a record is grammatical, its reader
-/// tells.
+/// The splitter examines only brackets, texts and the bytes before brackets. The record's parser validates the grammar.
 struct JSONSplitter: RecordSplitter {
     private enum Position {
         /// Between documents.
         case root
-        /// Between the elements of an array, which an object encloses or not.
+        /// Between the elements of an array, which may be a member of an object.
         case elements(inObject: Bool)
-        /// In a record that is wanted.
+        /// Inside a record.
         case record(inObject: Bool?)
-        /// In the rest of an object whose features have been read.
+        /// In the rest of an object after its features.
         case tail
-        /// After damage: looking for a line that begins with a brace.
+        /// After damage: searching for a line that begins with a brace.
         case lost(inObject: Bool?)
-        /// In something that is no record, until a comma, a closing bracket or the line's end.
+        /// In an element that is no record, until a comma, a closing bracket or the line's end.
         case garbage(inObject: Bool?)
     }
 
@@ -31,7 +30,7 @@ struct JSONSplitter: RecordSplitter {
     private var inText = false
     private var escaped = false
     private var depth = 0
-    /// One bit a level, innermost lowest: 1 is an object. Levels beyond 64 aren't checked, only counted.
+    /// One bit per level, innermost lowest: 1 is an object. Levels beyond 64 are counted, but not checked.
     private var levels: UInt64 = 0
     private var lastSignificant: UInt8 = 0
     private var tooDeep = false
@@ -40,7 +39,7 @@ struct JSONSplitter: RecordSplitter {
     private var textStart = 0
     private var keyIsFeatures = false
     private var keyIsSimulated = false
-    /// Whether a top-level object says before its features that they are simulated, as exports do.
+    /// Whether a top-level object has a simulation mark before its features, as exports do.
     private(set) var saysSimulated = false
 
     mutating func dropped(_ count: Int) {
@@ -62,7 +61,7 @@ struct JSONSplitter: RecordSplitter {
             }
             if case .record = place {
                 if scanned - kept > longestRecord { tooLong = true }
-                // What will be refused anyway isn't kept.
+                // A record that will be rejected need not be buffered.
                 if tooLong || tooDeep { kept = scanned }
             } else {
                 kept = scanned

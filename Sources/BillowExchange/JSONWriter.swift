@@ -1,10 +1,10 @@
 import Geometry
 package import Turbulence
 
-/// Writes JSON straight into bytes: what an export of millions of features needs, with no object in between.
-/// The caller sees to it that values and members stand where they can.
+/// Writes JSON directly into bytes, without intermediate objects, for exports of millions of features. The caller is
+/// responsible for a valid order of values and members.
 package struct JSONWriter: Sendable {
-    /// What has been written.
+    /// The written bytes.
     package var bytes: [UInt8] = []
     private var needsComma = false
     private var day = DayText()
@@ -18,7 +18,7 @@ package struct JSONWriter: Sendable {
     package mutating func openArray() { open("[") }
     package mutating func closeArray() { close("]") }
 
-    /// A member's name; its value comes next.
+    /// Writes a member's name; its value comes next.
     package mutating func name(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -28,13 +28,13 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// The same of a name that `encoded` made ready.
+    /// Writes a member's name from `encoded`.
     mutating func name(encoded name: [UInt8]) {
         name.withUnsafeBufferPointer { bytes.append(contentsOf: needsComma ? $0[...] : $0.dropFirst()) }
         needsComma = false
     }
 
-    /// A name with all that may stand around it: `,"name":`.
+    /// A name with the surrounding punctuation: `,"name":`.
     static func encoded(_ name: StaticString) -> [UInt8] { Array(",\"\(name)\":".utf8) }
 
     // MARK: Values
@@ -87,8 +87,8 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// A number with at most `decimals` (0…9) decimals, without trailing zeros. What is not finite, or beyond ±10⁹, is
-    /// null.
+    /// Writes a number with at most `decimals` (0…9) decimals, without trailing zeros. A number that is not finite, or
+    /// beyond ±10⁹, becomes null.
     package mutating func value(_ value: Double, decimals: Int) {
         separate()
         if !bytes.appendDecimal(value, decimals: decimals) { append("null") }
@@ -106,25 +106,26 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Bytes that are a JSON value already.
+    /// Writes bytes that are a JSON value already.
     package mutating func rawValue(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
     }
 
-    // MARK: Inside
+    // MARK: Implementation
 
-    /// Bytes between values: line ends and record separators.
+    /// Appends bytes between values: line ends and record separators.
     mutating func append(_ text: StaticString) { text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
 
-    /// Bytes up to a value, the first of its object or array or a named one, so that no comma is written before it.
+    /// Appends bytes before a value that is the first of its object or array or has a name, so that no comma is
+    /// written.
     mutating func begin(_ text: StaticString) {
         append(text)
         needsComma = false
     }
 
-    /// Starts anew after bytes of another kind, so that no comma is written.
+    /// Resets the comma state after bytes from elsewhere, so that no comma is written.
     mutating func restart() { needsComma = false }
 
     private mutating func raw(_ text: StaticString) {
@@ -159,8 +160,8 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a number rounded to at most `decimals` (0…9) decimals, trailing zeros left out; false, and nothing
-    /// appended, for what is not finite or beyond ±10⁹.
+    /// Appends a number rounded to at most `decimals` (0…9) decimals, without trailing zeros. Returns false, without
+    /// appending, for a number that is not finite or beyond ±10⁹.
     mutating func appendDecimal(_ value: Double, decimals: Int) -> Bool {
         guard abs(value) <= 1e9 else { return false }
         append(backwards: 24) { $0.put(value, decimals: decimals) }
@@ -186,9 +187,9 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a short text that is written from its end: as digits come out of a number.
+    /// Appends a short text that is written backwards, because a number yields its last digit first.
     ///
-    /// - Parameter most: bytes that it has at the most.
+    /// - Parameter most: the most bytes of the text.
     @inline(__always)
     fileprivate mutating func append(backwards most: Int, _ write: (inout BackwardText) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { room in
@@ -199,7 +200,7 @@ extension [UInt8] {
     }
 }
 
-/// A short text that is written from its end, in room of its own.
+/// A short text that is written backwards, in its own buffer.
 private struct BackwardText {
     private let room: UnsafeMutableRawBufferPointer
     private(set) var start: Int
@@ -225,7 +226,7 @@ private struct BackwardText {
         } while rest > 0
     }
 
-    /// A number within ±10⁹, rounded to at most `decimals` (0…9) decimals, trailing zeros left out.
+    /// Prepends a number within ±10⁹, rounded to at most `decimals` (0…9) decimals, without trailing zeros.
     @inline(__always)
     mutating func put(_ value: Double, decimals: Int) {
         let decimals = min(max(decimals, 0), 9)
@@ -256,7 +257,7 @@ private struct BackwardText {
     }
 }
 
-/// The date part of the last instant written: an export in the order of time asks the calendar once a day.
+/// The date part of the last written instant: a chronological export calls the calendar once per day.
 struct DayText: Sendable {
     /// Days since 1970.
     var number = -1

@@ -1,19 +1,19 @@
 import Geometry
 import Turbulence
 
-/// Gives the bare values of a record their meaning.
+/// Decodes the raw values of a record to an observation.
 struct ObservationDecoder {
     /// The import's clock.
     let now: Instant
-    /// The source of records that name none.
+    /// The source of records without a source name.
     let source: SourceID
 
-    /// How far ahead of the clock an observation may be, for clocks that disagree.
+    /// The seconds by which an observation may be ahead of the clock, because clocks differ.
     static let aheadSeconds = 300
     /// The longest id, aircraft or report type, in bytes.
     static let longestText = 256
 
-    /// An observation, and what had to be done to its values.
+    /// An observation, and the adjustments to its values.
     struct Decoded {
         var observation: Observation
         var finerCell = false
@@ -33,7 +33,7 @@ struct ObservationDecoder {
         return Decoded(observation: observation, finerCell: finer, clampedSeverity: clamped)
     }
 
-    // MARK: Where
+    // MARK: Place
 
     private func place(_ fields: RecordFields) throws(RefusalReason) -> (cell: Cell, finer: Bool) {
         if let (index, text) = try h3(fields) {
@@ -48,7 +48,7 @@ struct ObservationDecoder {
         return (H3.cell(at: place), false)
     }
 
-    /// Hexadecimal as a text; a JSON number is the 64-bit index itself.
+    /// The H3 index: a text is hexadecimal, and a JSON number is the 64-bit index itself.
     private func h3(_ fields: RecordFields) throws(RefusalReason) -> (index: UInt64, text: String)? {
         switch fields[.h3] {
         case .null: return nil
@@ -62,7 +62,7 @@ struct ObservationDecoder {
         }
     }
 
-    /// The Point, or else the columns of longitude and latitude; nil where there is neither.
+    /// The Point, or else the longitude and latitude columns; nil without either.
     func point(_ fields: RecordFields) throws(RefusalReason) -> LonLat? {
         let longitude: Double
         let latitude: Double
@@ -87,7 +87,7 @@ struct ObservationDecoder {
         return place
     }
 
-    // MARK: How high
+    // MARK: Altitude
 
     private func altitude(_ fields: RecordFields) throws(RefusalReason) -> AltitudeBand {
         let single = try block(fields, .altitude)
@@ -114,12 +114,12 @@ struct ObservationDecoder {
         return block
     }
 
-    // MARK: How rough
+    // MARK: Intensity
 
     private func intensity(_ fields: RecordFields) throws(RefusalReason) -> (Intensity, clamped: Bool) {
         let (severity, clamped) = try severity(fields)
         let edr = try edr(fields)
-        // A severity that was made from the EDR is made anew, by the table of the day.
+        // A severity that was derived from the EDR is derived again with the current table.
         if let edr, try fields.text(.severityBasis) == "edr" { return (.measured(edr), clamped) }
         guard let intensity = Intensity(severity: severity, edr: edr) else { throw .withoutIntensity }
         return (intensity, clamped)
@@ -156,13 +156,13 @@ struct ObservationDecoder {
         return edr
     }
 
-    // MARK: When
+    // MARK: Time
 
-    /// ISO 8601 with a zone, or Unix seconds as a number or as digits; not ahead of the clock.
+    /// Parses ISO 8601 with a zone, or Unix seconds as a number or digits; not ahead of the clock.
     func observedAt(_ fields: RecordFields) throws(RefusalReason) -> Instant {
         let expected = "ISO 8601 with a zone (2026-11-21T02:30:00Z), or Unix seconds"
         guard let text = try fields.text(.observedAt) else { throw .missing("observedAt") }
-        // Eight digits are a date without a time or zone before they are a second of 1970.
+        // Eight digits are treated as a date without a time, not as seconds in 1970.
         let isDate = text.utf8.count == 8 && (text.hasPrefix("19") || text.hasPrefix("20"))
         var instant: Instant?
         if let seconds = Instant.unixSeconds(text, fraction: true) {
@@ -185,9 +185,10 @@ struct ObservationDecoder {
         }
     }
 
-    // MARK: By whom
+    // MARK: Identity
 
-    /// The id of the record, or else of the feature. An id that Billow made of the content is not one: the content is.
+    /// The id of the record, or else of the feature. An id that Billow derived from the content is dropped, because the
+    /// content identifies the observation.
     private func id(_ fields: RecordFields, featureID: RecordFields.Value, observedAt: Instant) throws(RefusalReason)
         -> String?
     {

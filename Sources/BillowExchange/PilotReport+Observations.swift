@@ -3,19 +3,19 @@ import Geometry
 package import Turbulence
 
 extension PilotReport {
-    /// What a pilot report's turbulence groups put on the map, and what they don't.
+    /// The observations of a pilot report's turbulence groups, and the groups without one.
     package struct Placement: Sendable, Hashable {
-        /// One for each group that says how rough and has a level: ids `{report id}-1`, `-2`.
+        /// One for each group with intensity and level, with ids `{report id}-1`, `-2`.
         package var observations: [Observation] = []
-        /// Groups that say how rough, but not at which level: they stand in `pireps` only.
+        /// Groups with intensity but without a level, which appear in `pireps` only.
         package var withoutLevel = 0
-        /// Groups whose base is above their top, or whose level lies above 60,999 ft: likewise.
+        /// Groups whose base is above their top, or whose level is above 60,999 ft, which also appear in `pireps` only.
         package var unusableLevel = 0
     }
 
-    /// Places each group in the hexagon of the report: in the blocks from base to top; with one bound, in the block of
-    /// that; with none, at the flight level; with no level at all, nowhere. A group without a usable intensity is no
-    /// observation.
+    /// Converts each group to an observation in the hexagon of the report. With base and top it is in the blocks
+    /// between them, with one bound in the block of that bound. Without bounds it is at the flight level. A group
+    /// without a level or usable intensity gives no observation.
     package func placement() -> Placement {
         var placement = Placement()
         let cell = H3.cell(at: place)
@@ -41,7 +41,7 @@ extension PilotReport {
         return placement
     }
 
-    /// A report of the Aviation Weather Center in Billow's words; nil where the place is none on Earth.
+    /// Converts a report of the Aviation Weather Center; nil for an invalid position.
     package init?(_ report: AircraftReport, source: SourceID) {
         guard let place = LonLat(longitude: report.longitude, latitude: report.latitude) else { return nil }
         self.init(

@@ -2,11 +2,11 @@ import AviationFormats
 import Geometry
 import Turbulence
 
-/// Reads a pilot report as Billow's own exports write it.
+/// Decodes a pilot report in the format of Billow's own exports.
 struct ExportedPilotReportDecoder {
     let values: ObservationDecoder
 
-    /// - Parameter bytes: the buffer that the structures of `fields` point into.
+    /// - Parameter bytes: the buffer that the ranges in `fields` refer to.
     func report(_ fields: RecordFields, featureID: RecordFields.Value, bytes: [UInt8]) throws(RefusalReason)
         -> PilotReport
     {
@@ -33,7 +33,7 @@ struct ExportedPilotReportDecoder {
         return Int(value)
     }
 
-    /// The groups, as JSON: itself in GeoJSON, as a text in CSV.
+    /// Decodes the groups from JSON, which is embedded in GeoJSON and a text in CSV.
     private func groups(_ value: RecordFields.Value, _ bytes: [UInt8]) throws(RefusalReason) -> [TurbulenceGroup] {
         var cursor: JSONCursor
         switch value {

@@ -1,15 +1,15 @@
 import Datasets
 
-/// A name that means something in a record: a property of what an import reads, as the datasets' schemas name it, or
-/// one of the few members beside the properties.
+/// A known field name of a record. It is a schema property of an imported feature, or one of the few members beside the
+/// properties.
 struct FieldName: Hashable, Sendable {
-    /// The place in a record's row of values.
+    /// Its index in a record's row of values.
     let place: Int
 
-    /// As messages write it.
+    /// The name in messages.
     var name: String { FieldName.all[place].name }
 
-    /// How many there are.
+    /// The number of known names.
     static var count: Int { all.count }
 
     private static let all: [(name: String, aliases: [String])] = {
@@ -21,12 +21,10 @@ struct FieldName: Hashable, Sendable {
         return names
     }()
 
-    /// What no schema has: identity, place and mark of a feature, and what only a pilot report of the Aviation Weather
-    /// Center has.
-    private static let beside: [(name: String, aliases: [String])] = [
-        ("id", []), ("longitude", ["lon", "lng"]), ("latitude", ["lat"]), ("simulated", []), ("rawOb", []),
-        ("obsTime", []),
-    ]
+    /// Names outside the schemas: identity, place and simulation mark of a feature, and those that only the Aviation
+    /// Weather Center's pilot reports have.
+    private static let beside: [(name: String, aliases: [String])] =
+        ImportedName.outsideSchemas.map { ($0.text, $0.aliases) } + [("rawOb", []), ("obsTime", [])]
 
     static let id = named("id")
     static let longitude = named("longitude")
@@ -53,7 +51,7 @@ struct FieldName: Hashable, Sendable {
     static let text = named("text")
     static let type = named("type")
 
-    /// One that a decoder asks for. A schema that loses the name is a fault of ours, found when it is first used.
+    /// A name that a decoder needs. A schema without it is a programming error, which is detected at first use.
     private static func named(_ name: String) -> FieldName {
         guard let place = all.firstIndex(where: { $0.name == name }) else {
             preconditionFailure("no schema has '\(name)', which an import reads")
@@ -74,7 +72,7 @@ struct FieldName: Hashable, Sendable {
         return names
     }()
 
-    /// Reads a property's or column's name: `observedAt`, `observed_at` and `Observed At` are the same.
+    /// Parses the name of a property or column: `observedAt`, `observed_at` and `Observed At` are equal.
     init?(_ text: some StringProtocol) {
         guard let match = FieldName.byName[FieldName.normalised(text)] else { return nil }
         self = match
@@ -94,12 +92,12 @@ struct FieldName: Hashable, Sendable {
     }
 }
 
-/// The values of one record by name, before they mean anything. Null and the empty text are the same as absence.
+/// The raw values of one record, by name. Null and the empty text count as absent.
 struct RecordFields {
     typealias Value = JSONCursor.Value
 
     private var values = [Value](repeating: .null, count: FieldName.count)
-    /// Where a Point is.
+    /// The coordinates of a Point.
     var point: (longitude: Double, latitude: Double)?
 
     subscript(_ name: FieldName) -> Value { values[name.place] }
@@ -109,7 +107,7 @@ struct RecordFields {
         point = nil
     }
 
-    /// Keeps a value; the same name twice (or an alias beside it) must say the same.
+    /// Stores a value. If the same name (or an alias) occurs twice, both values must be equal.
     mutating func set(_ name: FieldName, _ value: Value) throws(RefusalReason) {
         if value == .null || value == .text("") { return }
         let before = values[name.place]
@@ -117,10 +115,10 @@ struct RecordFields {
         values[name.place] = value
     }
 
-    /// Whether the record says that it is made up, as exports of simulated data do.
+    /// Whether the record has a simulation mark, as exports of simulated data do.
     var saysSimulated: Bool { self[.simulated] == .bool(true) || self[.simulated] == .text("true") }
 
-    /// A text, or a number as it was written; nil where absent.
+    /// A text, or the original text of a number; nil if absent.
     func text(_ name: FieldName) throws(RefusalReason) -> String? {
         switch self[name] {
         case .null: return nil
@@ -130,7 +128,7 @@ struct RecordFields {
         }
     }
 
-    /// A finite number, given as a number or as a text that is one; nil where absent.
+    /// A finite number, given as a number or as text; nil if absent.
     func number(_ name: FieldName, _ expected: String) throws(RefusalReason) -> Double? {
         guard let text = try text(name) else { return nil }
         guard RecordFields.looksLikeANumber(text), let value = Double(text), value.isFinite else {
@@ -139,7 +137,7 @@ struct RecordFields {
         return value
     }
 
-    /// Swift's `Double` also reads `nan`, `inf` and hexadecimal; a file that says those means something else.
+    /// Excludes `nan`, `inf` and hexadecimal, which Swift's `Double` would accept.
     static func looksLikeANumber(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,24 +1,24 @@
-/// Where a record lies in the buffer, or what is broken there.
+/// The range of a record in the buffer, or an error at that place.
 enum Split {
     case record(Range<Int>, line: Int)
     case broken(line: Int, RefusalReason)
 }
 
-/// Cuts a stream into records without reading them. It works on a buffer that grows at its end and is freed at its
-/// start; `scanned` is how far it has looked, `kept` from where on bytes are still needed.
+/// Splits a stream into records without parsing them. It works on a buffer that grows at its end and is freed at its
+/// start. `scanned` is the end of the scanned part, `kept` the start of the bytes that are still needed.
 protocol RecordSplitter {
     var kept: Int { get }
-    /// The next record, or nil when more bytes are needed. `atEnd`: there won't be any.
+    /// The next record; nil if more bytes are needed. `atEnd` means that no bytes follow.
     mutating func next(in buffer: [UInt8], atEnd: Bool) -> Split?
-    /// The buffer's first `count` bytes have been dropped.
+    /// Must be called after the buffer's first `count` bytes were dropped.
     mutating func dropped(_ count: Int)
 }
 
-/// The longest record, in bytes: the text of a report is a few hundred bytes, a polygon with thousands of vertices some
+/// The longest record in bytes. The text of a report has a few hundred bytes, a polygon with thousands of vertices some
 /// hundred thousand.
 let longestRecord = 16 << 20
 
-/// Cuts at line ends; RFC 8142's record separators and blank lines are passed over. For GeoJSONSeq and the ADDS CSV.
+/// Splits at line ends, and skips RFC 8142's record separators and blank lines. For GeoJSONSeq and the ADDS CSV.
 struct LineSplitter: RecordSplitter {
     private(set) var kept = 0
     private var scanned = 0
@@ -35,7 +35,7 @@ struct LineSplitter: RecordSplitter {
             if buffer[scanned] != 0x0A {
                 scanned += 1
                 if scanned - kept > longestRecord {
-                    // Only the newline is looked for from here on, so nothing needs keeping.
+                    // From here on only the newline matters, so the bytes need not be buffered.
                     tooLong = true
                     kept = scanned
                 }
@@ -63,18 +63,18 @@ struct LineSplitter: RecordSplitter {
     }
 }
 
-/// Cuts at line ends that are not within quotes (RFC 4180). A quote that is never closed costs only its own line.
+/// Splits at line ends outside quotes (RFC 4180). An unclosed quote damages only its own line.
 struct CSVSplitter: RecordSplitter {
     private(set) var kept = 0
     private var scanned = 0
     private var quoted = false
-    /// The line of `kept`, and of `scanned`.
+    /// The line numbers of `kept` and of `scanned`.
     private var line = 1
     private var scannedLine = 1
-    /// The end of the record's first line, where it has more than one.
+    /// The end of the first line of a multi-line record.
     private var firstLineEnd: Int?
 
-    /// The longest row. Short, because it is what an unclosed quote makes us look ahead.
+    /// The longest row. It is short, because an unclosed quote makes the splitter scan this far ahead.
     static let longestRow = 64 << 10
 
     mutating func dropped(_ count: Int) {
@@ -114,7 +114,7 @@ struct CSVSplitter: RecordSplitter {
         return range.isEmpty ? nil : .record(range, line: start)
     }
 
-    /// Refuses the first line of what can't be closed, and looks again from the second.
+    /// Rejects the first line of a record that can't be closed, and continues with the second.
     private mutating func giveUpLine(_ reason: RefusalReason) -> Split {
         let start = line
         kept = firstLineEnd ?? scanned

@@ -1,10 +1,10 @@
 import JSONKit
 
-/// A record, or a whole file, that an import didn't take.
+/// A record, or a whole file, that an import rejected.
 package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line that it begins on, from 1.
+    /// The line on which it begins, from 1.
     package var line: Int
-    /// Its place among the file's records, from 1; 0 where the file as a whole is meant.
+    /// Its number among the file's records, from 1; 0 for the whole file.
     package var record: Int
     package var reason: RefusalReason
 
@@ -19,7 +19,7 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The stable codes of `refused` in the answer of `POST /observations`.
+/// The stable codes of `refused` in the response of `POST /observations`.
 package enum RefusalCode: String, Sendable, CaseIterable, Codable {
     case unknownFormat = "unknown-format"
     case syntaxError = "syntax-error"
@@ -38,7 +38,7 @@ package enum RefusalCode: String, Sendable, CaseIterable, Codable {
     case olderThanRetention = "older-than-retention"
     case foreignSource = "foreign-source"
 
-    /// What the code means, as the documentation says it.
+    /// The meaning of the code for the documentation.
     package var meaning: String {
         switch self {
         case .unknownFormat: "the record has no known form"
@@ -61,39 +61,39 @@ package enum RefusalCode: String, Sendable, CaseIterable, Codable {
     }
 }
 
-/// Why.
+/// The reason for a rejection.
 package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Neither GeoJSON nor CSV nor a form of pilot reports, with what was found instead.
+    /// Neither GeoJSON nor CSV nor a supported format of pilot reports, with a description of the content.
     case unknownFormat(String)
-    /// Not grammatical JSON or CSV.
+    /// Invalid JSON or CSV.
     case syntax(String)
     /// The file ends within a record.
     case truncated
     /// Nested deeper than 64 levels.
     case tooDeep
-    /// Longer than a record can be, in bytes.
+    /// Longer than the limit for a record, in bytes.
     case tooLong(limit: Int)
     case notUTF8
-    /// JSON, but not a Feature nor a pilot report.
+    /// Valid JSON, but neither a Feature nor a pilot report.
     case notAFeature
-    /// A hexagon of the aggregated picture: what it stands for can't be told from it.
+    /// An aggregated hexagon, from which the original observations can't be recovered.
     case aggregated
-    /// What an observation can't do without, by the name it should have.
+    /// A required field, by its canonical name.
     case missing(String)
     /// Neither a severity nor an EDR.
     case withoutIntensity
-    /// A value that can't be used.
+    /// An invalid value.
     case invalid(field: String, value: String, expected: String)
-    /// Two values that exclude each other.
+    /// Two values that contradict each other.
     case contradiction(String)
     /// A cell larger than resolution 5.
     case coarserCell(h3: String, resolution: Int)
-    /// Observed later than the clock allows.
+    /// The observation time is too far ahead of the clock.
     case future(observedAt: String)
-    /// CSV columns that name the same thing.
+    /// Two CSV columns with the same meaning.
     case duplicateColumn(String)
 
-    /// The kind of the reason, for programs.
+    /// The code of the reason, for programs.
     package var code: RefusalCode {
         switch self {
         case .unknownFormat: .unknownFormat
@@ -113,7 +113,7 @@ package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The field that the reason is about, by the name it should have; nil where it is about none.
+    /// The affected field, by its canonical name; nil if there is none.
     package var field: String? {
         switch self {
         case .missing(let field), .invalid(let field, _, _), .duplicateColumn(let field): field
@@ -124,7 +124,7 @@ package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What an import's summary counts by: a few words, without the values.
+    /// The key of an import summary's counts: a short description without values.
     package var title: String {
         switch self {
         case .unknownFormat: "unknown format"
@@ -145,12 +145,12 @@ package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A sentence that may quote the file, written so that it can be shown in a terminal.
+    /// A sentence that may quote the file, escaped for display in a terminal.
     package var description: String { sentence.printable }
 
     private var sentence: String {
         switch self {
-        case .unknownFormat(let found): "neither GeoJSON, CSV of observations nor pilot reports: \(found)"
+        case .unknownFormat(let found): "neither GeoJSON, CSV of observations, pilot reports nor GRIB2: \(found)"
         case .syntax(let what): "can't be read: \(what)"
         case .truncated: "the file ends in the middle of it"
         case .tooDeep: "nested deeper than \(JSONScanner.maximumDepth) levels"

@@ -1,19 +1,19 @@
 import Datasets
 import Turbulence
 
-/// A schema made ready to be written: each name as its bytes, beside the way to its value. From a record to the bytes
-/// of a property there is one call of a function with the value's own type, and nothing is allocated.
+/// A schema prepared for encoding: each name as bytes, and the accessor of its value. Encoding a property takes one
+/// call of a typed function, without allocations.
 struct WritingPlan<Record>: Sendable {
     /// A property.
     struct Step: Sendable {
-        /// As it stands in JSON.
+        /// The encoded name for JSON.
         let name: [UInt8]
         let reading: Schema<Record>.Reading
-        /// Of a decimal number.
+        /// The decimals of a decimal number.
         let decimals: Int
     }
 
-    /// In the order of the schema.
+    /// The properties, in the order of the schema.
     let steps: [Step]
 
     init(_ schema: Schema<Record>) {
@@ -39,7 +39,7 @@ extension WritingPlan where Record == AircraftPosition {
 }
 
 extension JSONWriter {
-    /// Writes what a step finds in a record as a member; nothing where the record doesn't have it.
+    /// Writes a property of a record as a member; nothing if the record lacks it.
     mutating func member<Record>(_ step: WritingPlan<Record>.Step, _ record: borrowing Record) {
         switch step.reading {
         case .text(let read):

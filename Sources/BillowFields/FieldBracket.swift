@@ -1,26 +1,26 @@
 package import Turbulence
 
-/// The fields on either side of an instant, between which its values lie.
+/// The fields before and after an instant, between which values are interpolated.
 package struct FieldBracket: Sendable, Hashable {
     package let before: FieldFrame
-    /// The same as `before` where one field counts alone.
+    /// Equal to `before` if only one field is used.
     package let after: FieldFrame
-    /// How much of the way from `before` to `after` has passed: 0…1.
+    /// The instant's position between `before` and `after`: 0…1.
     package let share: Double
 
-    /// How far apart the valid times may be, in seconds: those of forecasts at the longest lead times that are fetched
-    /// by default.
+    /// The maximum interval between the valid times in seconds: that of forecasts at the longest lead times fetched by
+    /// default.
     package static let longestGap = 3 * 3_600
 }
 
 extension FieldIndex {
-    /// The fields with the valid times nearest to an instant before and after it. Of several for one valid time the
-    /// nowcast counts, else the newest run.
+    /// The fields with the nearest valid times before and after an instant. Of several with one valid time, the nowcast
+    /// is used, otherwise the newest run.
     ///
-    /// Where there is none on one side, or they are further apart than `FieldBracket.longestGap`, the field that
-    /// pictures show counts alone; nil where they show none.
+    /// If one side has no field, or if both are more than `FieldBracket.longestGap` apart, only the field of pictures
+    /// is used. Returns nil if pictures show none.
     ///
-    /// - Parameter version: what was stored after it doesn't count.
+    /// - Parameter version: fields stored after it are ignored.
     /// - Complexity: O(log n + fields within `longestGap`)
     package func bracket(around instant: Instant, _ query: Query = Query(), asOf version: Version) -> FieldBracket? {
         let near = frames(
@@ -39,7 +39,7 @@ extension FieldIndex {
         return frame(at: instant, query, asOf: version).map { FieldBracket(before: $0, after: $0, share: 0) }
     }
 
-    /// The best of those that are about the first valid time which any is known for.
+    /// The best of the candidates that have the first valid time with any known field.
     private static func best(_ candidates: some Sequence<FieldFrame>, asOf version: Version) -> FieldFrame? {
         var best: FieldFrame?
         for candidate in candidates {
@@ -54,17 +54,17 @@ extension FieldIndex {
 }
 
 extension FieldFrame {
-    /// The levels between which the value of an altitude lies.
+    /// The levels between which the value at an altitude is interpolated.
     package struct Neighbours: Sendable, Hashable {
         package let below: FieldLevelRecord
-        /// The same as `below` where one level counts alone.
+        /// Equal to `below` if only one level is used.
         package let above: FieldLevelRecord
-        /// How much of the way from `below` to `above` the altitude is: 0…1.
+        /// The altitude's position between `below` and `above`: 0…1.
         package let share: Double
     }
 
-    /// The levels next to an altitude in feet: on both sides, no further apart than twice `farthestNeighbour`; else the
-    /// one within `nearestAlone`. nil where there is none.
+    /// The levels adjacent to an altitude in feet: one on each side, at most twice `farthestNeighbour` apart; otherwise
+    /// the one within `nearestAlone`. nil if there is none.
     package func neighbours(ofFeet feet: Double) -> Neighbours? {
         let flown = levels.filter { $0.level != .column }
         let below = flown.last { Double($0.level.number) <= feet }

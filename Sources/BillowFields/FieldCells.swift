@@ -1,24 +1,25 @@
 package import Geometry
 
-/// In which H3 cell each point of a grid lies: worked out once for a grid, and used for all of its planes.
+/// The H3 cell of each point of a grid. It is computed once per grid and used for all of its planes.
 package final class GridCells: Sendable {
-    /// The cells of resolution 5 that have a point, rising.
+    /// The cells of resolution 5 with any point, ascending.
     package let cells: [Cell]
-    /// `cells` by the chunk of H3 cells that they belong to (`CellTable.chunkSize`).
+    /// `cells` grouped by chunk of H3 cells (`CellTable.chunkSize`).
     package let chunks: [Chunk]
 
     package struct Chunk: Sendable, Hashable {
         package let number: Int
-        /// In `cells`.
+        /// Indices in `cells`.
         package let cells: Range<Int>
     }
 
-    /// By point, row by row: the place of its cell in `cells`.
+    /// The index in `cells` of each point's cell, in row-major order.
     fileprivate let places: [UInt32]
 
-    /// Bytes that it takes.
+    /// The memory in bytes.
     package var keptBytes: Int { (cells.count + places.count) * 4 }
 
+    /// Finds the cells of a grid's points.
     /// - Complexity: O(points); GTG's 1.9 million take a second or two, most of it in libh3.
     /// - Throws: `CancellationError`.
     ///
@@ -29,7 +30,7 @@ package final class GridCells: Sendable {
         for row in 0..<grid.rows {
             try Task.checkCancellation()
             for column in 0..<grid.columns {
-                // A point that the projection has no place for has no value either; it counts to the first cell.
+                // A point outside the projection has no value either; it is assigned to the first cell.
                 guard let place = projection.lonLat(GridPosition(x: Double(column), y: Double(row))) else { continue }
                 dense[row * grid.columns + column] = H3.cell(at: place).dense
             }
@@ -38,7 +39,7 @@ package final class GridCells: Sendable {
         let placeOf = Dictionary(uniqueKeysWithValues: zip(known, known.indices.map { UInt32($0) }))
         var last: (dense: UInt32, place: UInt32)?
         places = dense.map { dense in
-            // Neighbours mostly share a cell.
+            // Adjacent points usually share a cell.
             if let last, last.dense == dense { return last.place }
             let place = placeOf[dense] ?? 0
             last = (dense, place)
@@ -54,13 +55,13 @@ package final class GridCells: Sendable {
         self.chunks = chunks
     }
 
-    /// The largest value of a plane in each of `cells`; `FieldPlane.missing` where none of its points has one.
+    /// The largest value of a plane in each of `cells`; `FieldPlane.missing` if none of its points has a value.
     ///
-    /// - Precondition: the plane is of the grid.
+    /// - Precondition: the plane belongs to the grid.
     /// - Complexity: O(points)
     package func largest(of plane: FieldPlane) -> [UInt8] {
         precondition(plane.values.count == places.count, "a plane of another grid")
-        // One more than the value, so that a missing one is the smallest of all.
+        // The value plus one, which makes a missing value the smallest.
         var largest = [UInt8](repeating: 0, count: cells.count)
         largest.withUnsafeMutableBufferPointer { largest in
             plane.values.withUnsafeBufferPointer { values in
@@ -75,7 +76,7 @@ package final class GridCells: Sendable {
         return largest.map { $0 &- 1 }
     }
 
-    /// Where a cell is in `cells`; nil where the grid has no point in it.
+    /// The index of a cell in `cells`; nil if it contains no grid point.
     /// - Complexity: O(log n)
     package func place(of cell: Cell) -> Int? {
         var (low, high) = (0, cells.count)
@@ -87,19 +88,19 @@ package final class GridCells: Sendable {
     }
 }
 
-/// The values of a plane by H3 cell: the largest and the mean of the points in each.
+/// The values of a plane by H3 cell: the maximum and the mean of the points in each.
 package struct FieldCells: Sendable {
     package struct Entry: Sendable, Hashable {
         /// The cell's dense index at the resolution.
         package let dense: UInt32
         /// The largest EDR in hundredths of m^(2/3)/s.
         package let largest: UInt8
-        /// Of all points in hundredths.
+        /// The sum of all points in hundredths.
         package let sum: UInt32
-        /// Points with a value, at least 1.
+        /// The number of points with a value, at least 1.
         package let count: UInt32
 
-        /// In m^(2/3)/s.
+        /// The mean EDR in m^(2/3)/s.
         package var mean: Double { Double(sum) / Double(count) / 100 }
 
         package init(dense: UInt32, largest: UInt8, sum: UInt32, count: UInt32) {
@@ -110,12 +111,12 @@ package struct FieldCells: Sendable {
         }
     }
 
-    /// 0…5.
+    /// The resolution of the cells, 0…5.
     package let resolution: Int
-    /// The cells with a value, rising.
+    /// The cells with a value, ascending.
     package let entries: [Entry]
 
-    /// - Precondition: the cells are of the plane's grid.
+    /// - Precondition: the cells are those of the plane's grid.
     /// - Complexity: O(points)
     package init(_ plane: FieldPlane, _ cells: GridCells) {
         precondition(plane.values.count == cells.places.count, "a plane of another grid")
@@ -152,9 +153,9 @@ package struct FieldCells: Sendable {
         self.entries = entries
     }
 
-    /// The same by coarser cells: each is its parent's in H3, whose dense index is a seventh.
+    /// The values by coarser cells. Each cell is assigned to its parent in H3, whose dense index is a seventh.
     ///
-    /// - Parameter resolution: 0 to this one.
+    /// - Parameter resolution: from 0 to the current one.
     package func coarsened(to resolution: Int) -> FieldCells {
         precondition((0...self.resolution).contains(resolution), "resolution \(resolution) of \(self.resolution)")
         guard resolution < self.resolution else { return self }

@@ -1,11 +1,11 @@
 package import Geometry
 package import Turbulence
 
-/// Who computed a field, and whether it looks back or ahead.
+/// The product of a field: a nowcast or a forecast.
 ///
 /// Source: NOAA/NWS Service Change Notices 26-62 (GTGN) and 25-80 (GTG v4)
 package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
-    /// The nowcast: a forecast blended with what was observed until its valid time.
+    /// The nowcast: a forecast combined with observations up to its valid time.
     case nowcast = 0
     /// The forecast.
     case forecast = 1
@@ -23,17 +23,17 @@ package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
         self = product
     }
 
-    /// How far from its valid time any field may be shown.
+    /// The times relative to its valid time at which any field may be shown.
     package static let longestReach: ClosedRange<Int> = {
         let reaches = allCases.map(\.reach)
         return (reaches.map(\.lowerBound).min() ?? 0)...(reaches.map(\.upperBound).max() ?? 0)
     }()
 
-    /// For how long the newest one is new, in seconds; after that the product is overdue.
+    /// The age in seconds up to which the newest field is fresh; after that the product is overdue.
     ///
-    /// A nowcast is made every 15 minutes and is there within 5; one more may be missed. A run of forecasts begins every
-    /// hour and is there within 90 minutes. It counts from the instant that a nowcast is about, and from the beginning
-    /// of a run.
+    /// A nowcast is made every 15 minutes and available within 5; one may be missed. A run of forecasts begins every
+    /// hour and is available within 90 minutes. The age is counted from a nowcast's valid time, and from the start of a
+    /// run.
     ///
     /// Source: NOAA/NWS Service Change Notices 26-62 (GTGN) and 25-80 (GTG v4)
     package var longestSilence: Int {
@@ -43,10 +43,10 @@ package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// How far from its valid time a field may be shown, in seconds.
+    /// The times in seconds, relative to its valid time, at which a field may be shown.
     ///
-    /// A nowcast comes every 15 minutes and is shown from its valid time until the one after next is due. Forecasts are
-    /// an hour apart, and three hours at the longest lead times that are fetched by default; the nearest is shown.
+    /// A nowcast comes every 15 minutes. It is shown from its valid time until the one after next is due. Forecasts are
+    /// an hour apart, and three hours at the longest lead times fetched by default. The nearest one is shown.
     package var reach: ClosedRange<Int> {
         switch self {
         case .nowcast: 0...1_800
@@ -57,11 +57,11 @@ package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
 
 /// The altitude of a field: pressure altitude in feet, or the maximum of the whole column of air.
 package enum FieldLevel: Sendable, Hashable {
-    /// 0…65,000 ft.
+    /// A pressure altitude of 0…65,000 ft.
     case feet(UInt16)
     case column
 
-    /// As it is stored: feet, or −1 for the column.
+    /// The stored number: feet, or −1 for the column.
     package var number: Int {
         switch self {
         case .feet(let feet): Int(feet)
@@ -69,7 +69,7 @@ package enum FieldLevel: Sendable, Hashable {
         }
     }
 
-    /// nil for what `number` never gives.
+    /// Returns nil for numbers that `number` never returns.
     package init?(number: Int) {
         switch number {
         case -1: self = .column
@@ -79,15 +79,15 @@ package enum FieldLevel: Sendable, Hashable {
     }
 }
 
-/// Names a field: what computed it, from when, and for when.
+/// The identity of a field: its product, run and valid time.
 package struct FieldIdentity: Sendable, Hashable, CustomStringConvertible {
     package let product: FieldProduct
-    /// When the computation began.
+    /// The start of the computation.
     package let run: Instant
-    /// The instant that it is about; no earlier than `run`.
+    /// The time that the field describes, at or after `run`.
     package let validTime: Instant
 
-    /// nil where the field would be about an instant before its run, or more than `longestLead` after it.
+    /// Returns nil if the valid time is before the run, or more than `longestLead` after it.
     package init?(product: FieldProduct, run: Instant, validTime: Instant) {
         guard (0...Self.longestLead).contains(validTime.seconds - run.seconds) else { return nil }
         self.product = product
@@ -95,21 +95,21 @@ package struct FieldIdentity: Sendable, Hashable, CustomStringConvertible {
         self.validTime = validTime
     }
 
-    /// A week, in seconds: far more than any product looks ahead.
+    /// The maximum lead time in seconds, a week: far more than that of any product.
     package static let longestLead = 7 * 86_400
 
-    /// How far ahead of its run it looks, in seconds.
+    /// The lead time in seconds.
     package var lead: Int { validTime.seconds - run.seconds }
 
     package var description: String { "\(product.name) of \(run) for \(validTime)" }
 }
 
-/// One level of a field as a source gives it, ready to be stored.
+/// A level of a field from a source, ready to be stored.
 package struct FieldLevelDraft: Sendable, Hashable {
     package let identity: FieldIdentity
     package let grid: GridDefinition
     package let level: FieldLevel
-    /// `FieldPlane.packed()`: as wide and as high as the grid.
+    /// The result of `FieldPlane.packed()`, with the width and height of the grid.
     package let packed: [UInt8]
 
     package init(identity: FieldIdentity, grid: GridDefinition, level: FieldLevel, packed: [UInt8]) {
@@ -120,12 +120,12 @@ package struct FieldLevelDraft: Sendable, Hashable {
     }
 }
 
-/// One level of a field in the log.
+/// A level of a field in the log.
 package struct FieldLevelRecord: Sendable, Hashable {
     package let level: FieldLevel
-    /// The row in the store.
+    /// The id of the row in the store.
     package let row: Int64
-    /// The version that stored it.
+    /// The version that stored the level.
     package let since: Version
 
     package init(level: FieldLevel, row: Int64, since: Version) {
@@ -135,13 +135,13 @@ package struct FieldLevelRecord: Sendable, Hashable {
     }
 }
 
-/// A field in the log: one grid, and a plane of each level that has been stored so far.
+/// A field in the log: a grid, and a plane for each stored level.
 package struct FieldFrame: Sendable, Hashable {
     package let identity: FieldIdentity
     package let source: SourceID
-    /// The number of its grid in the store.
+    /// The number of the grid in the store.
     package let grid: Int64
-    /// Rising by level; the column first.
+    /// The levels in ascending order; the column is first.
     package private(set) var levels: [FieldLevelRecord]
 
     package init(identity: FieldIdentity, source: SourceID, grid: Int64, levels: [FieldLevelRecord]) {
@@ -151,10 +151,10 @@ package struct FieldFrame: Sendable, Hashable {
         self.levels = levels.sorted { $0.level.number < $1.level.number }
     }
 
-    /// The last version that stored any of it.
+    /// The last version that stored a level of it.
     package var version: Version { levels.map(\.since).max() ?? .zero }
 
-    /// As it was at a version; nil where nothing of it was stored yet.
+    /// The field at a version; nil if none of its levels was stored then.
     package func asOf(_ version: Version) -> FieldFrame? {
         guard let newest = levels.map(\.since).max(), newest > version else { return self }
         let known = levels.filter { $0.since <= version }
@@ -162,10 +162,10 @@ package struct FieldFrame: Sendable, Hashable {
         return FieldFrame(identity: identity, source: source, grid: grid, levels: known)
     }
 
-    /// The levels whose maximum is the turbulence of an altitude range; empty where none lies within or beside it.
+    /// The levels whose maximum is the turbulence of an altitude range; empty if no level lies in it or near it.
     ///
-    /// Of all altitudes that is the column, where it is stored. Where no level lies within, it is the ones next to the
-    /// range, no farther off than `farthestNeighbour`.
+    /// For all altitudes this is the column, if it is stored. If no level lies within the range, these are the adjacent
+    /// ones at most `farthestNeighbour` away.
     package func levels(in altitudes: AltitudeRange) -> [FieldLevelRecord] {
         if altitudes == .all, let column = levels.first, column.level == .column { return [column] }
         let (low, high) = (altitudes.minimum * 1_000, altitudes.maximum * 1_000)

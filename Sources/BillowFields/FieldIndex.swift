@@ -1,6 +1,6 @@
 package import Turbulence
 
-/// Fields about instants before one that were deleted, all or some of them.
+/// A deletion of some or all fields with a valid time before an instant.
 package struct FieldDeletion: Sendable, Hashable {
     package let before: Instant
     /// The version of the last deletion.
@@ -12,13 +12,13 @@ package struct FieldDeletion: Sendable, Hashable {
     }
 }
 
-/// Which fields the log has. A snapshot has one; planes themselves are read when they are drawn.
+/// The index of the log's fields. A snapshot has one; planes are read when they are drawn.
 ///
 /// - Complexity: O(log n) to find a field among n; two days of nowcasts and three runs of forecasts are some 250.
 package struct FieldIndex: Sendable, Hashable {
-    /// By valid time, then product, then run.
+    /// The fields by valid time, then product, then run.
     package private(set) var frames: [FieldFrame]
-    /// What of earlier versions is deleted.
+    /// The deletions of fields of earlier versions.
     package private(set) var deletions: [FieldDeletion]
 
     package static let empty = FieldIndex([])
@@ -31,13 +31,13 @@ package struct FieldIndex: Sendable, Hashable {
         }
     }
 
-    /// What a query takes of the fields.
+    /// The selection of fields.
     package struct Query: Sendable, Hashable {
-        /// nil for both.
+        /// The product; nil for both.
         package var product: FieldProduct?
-        /// nil for the newest.
+        /// The run; nil for the newest.
         package var run: Instant?
-        /// nil for every source.
+        /// The sources; nil for every source.
         package var sources: Set<SourceID>?
 
         package init(product: FieldProduct? = nil, run: Instant? = nil, sources: Set<SourceID>? = nil) {
@@ -46,17 +46,17 @@ package struct FieldIndex: Sendable, Hashable {
             self.sources = sources
         }
 
-        /// Whether it takes a field at all.
+        /// Whether the query selects a field.
         package func takes(_ frame: FieldFrame) -> Bool {
             (product.map { $0 == frame.identity.product } ?? true) && (run.map { $0 == frame.identity.run } ?? true)
                 && (sources.map { $0.contains(frame.source) } ?? true)
         }
     }
 
-    /// The field that a picture of an instant shows: the newest nowcast where there is one within its reach, else the
-    /// forecast nearest in time, of the newest run.
+    /// The field that a picture of an instant shows: the newest nowcast within its reach, otherwise the forecast
+    /// nearest in time. Of several forecasts, it is that of the newest run.
     ///
-    /// - Parameter version: what was stored after it doesn't count.
+    /// - Parameter version: fields stored after it are ignored.
     package func frame(at instant: Instant, _ query: Query = Query(), asOf version: Version) -> FieldFrame? {
         var best: FieldFrame?
         for index in indices(around: instant) {
@@ -70,8 +70,7 @@ package struct FieldIndex: Sendable, Hashable {
         return best
     }
 
-    /// Whether a picture of an instant at a version is still known: whether none of the fields that it may have shown
-    /// was deleted after that version.
+    /// Whether a picture of an instant at a version is still known: none of its fields was deleted after that version.
     package func isKnown(at instant: Instant, asOf version: Version) -> Bool {
         deletions.allSatisfy { deletion in
             version >= deletion.version
@@ -79,7 +78,7 @@ package struct FieldIndex: Sendable, Hashable {
         }
     }
 
-    /// The valid times of the fields that pictures of an interval show, rising.
+    /// The valid times of the fields that pictures of an interval show, ascending.
     package func validTimes(in range: ClosedRange<Instant>, _ query: Query = Query(), asOf version: Version)
         -> [Instant]
     {
@@ -88,7 +87,7 @@ package struct FieldIndex: Sendable, Hashable {
             let time = frame.identity.validTime
             guard time <= range.upperBound else { break }
             guard times.last != time, query.takes(frame), frame.asOf(version) != nil else { continue }
-            // A forecast for an instant that a nowcast is shown for begins nothing.
+            // A forecast isn't shown from its valid time on if a nowcast is shown then.
             guard let shown = self.frame(at: time, query, asOf: version), shown.identity.validTime == time else {
                 continue
             }
@@ -97,7 +96,7 @@ package struct FieldIndex: Sendable, Hashable {
         return times
     }
 
-    /// What is in this index and other than in an earlier one, by valid time.
+    /// The fields that are new or different from those in an earlier index, by valid time.
     package func changedFrames(since earlier: FieldIndex) -> [FieldFrame] {
         let known = Dictionary(earlier.frames.map { (SourcedIdentity($0), $0) }) { first, _ in first }
         return frames.filter { known[SourcedIdentity($0)] != $0 }
@@ -113,7 +112,7 @@ package struct FieldIndex: Sendable, Hashable {
         }
     }
 
-    /// Adds levels that were stored, to the fields that they belong to or as new ones.
+    /// The index with stored levels added, to existing fields or as new ones.
     package func adding(_ added: [FieldFrame]) -> FieldIndex {
         guard !added.isEmpty else { return self }
         var joined: [SourcedIdentity: FieldFrame] = [:]
@@ -131,7 +130,7 @@ package struct FieldIndex: Sendable, Hashable {
         return FieldIndex(Array(joined.values), deletions: deletions)
     }
 
-    /// Without the fields that are about an earlier instant, which retention has deleted.
+    /// The index without the fields of earlier valid times, which retention has deleted.
     package func dropping(before instant: Instant) -> FieldIndex {
         let first = firstIndex(from: instant)
         guard first > 0 else { return self }
@@ -140,13 +139,13 @@ package struct FieldIndex: Sendable, Hashable {
         return rest
     }
 
-    /// Those about an instant of an interval, rising.
+    /// The fields with a valid time in an interval, ascending.
     func frames(from start: Instant, through end: Instant) -> ArraySlice<FieldFrame> {
         let first = firstIndex(from: start)
         return frames[first..<max(first, firstIndex(from: end.advanced(by: 1)))]
     }
 
-    /// Those whose valid time is near enough for any product.
+    /// The indices of fields whose valid time is within the reach of any product.
     private func indices(around instant: Instant) -> Range<Int> {
         let first = firstIndex(from: instant.advanced(by: -Self.farthest.upperBound))
         let end = firstIndex(from: instant.advanced(by: 1 - Self.farthest.lowerBound))
@@ -155,7 +154,7 @@ package struct FieldIndex: Sendable, Hashable {
 
     private static let farthest = FieldProduct.longestReach
 
-    /// The first frame that is about an instant or a later one.
+    /// The index of the first field with a valid time at or after an instant.
     private func firstIndex(from instant: Instant) -> Int {
         var (low, high) = (0, frames.count)
         while low < high {
@@ -167,7 +166,7 @@ package struct FieldIndex: Sendable, Hashable {
 }
 
 extension FieldFrame {
-    /// Whether pictures of an instant show it rather than another one.
+    /// Whether pictures of an instant prefer this field to another one.
     func isBetter(than other: FieldFrame, at instant: Instant) -> Bool {
         if identity.product != other.identity.product { return identity.product == .nowcast }
         let distance = abs(instant.seconds - identity.validTime.seconds)

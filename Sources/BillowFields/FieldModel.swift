@@ -1,9 +1,9 @@
-/// Codes the values of a plane, each under what the values before it let expect.
+/// Codes the values of a plane, each with a prediction from the values before it.
 struct FieldModel<Coder: BitCoder> {
     var coder: Coder
-    private let probabilities: UnsafeMutableBufferPointer<BitProbability>
+    private let statistics: UnsafeMutableBufferPointer<Coder.Statistic>
 
-    // Where in `probabilities` each group begins.
+    // The start of each group in `statistics`.
     private static var missing: Int { 0 }
     private static var changed: Int { 16 }
     private static var negative: Int { changed + contexts * 2 }
@@ -11,16 +11,16 @@ struct FieldModel<Coder: BitCoder> {
     private static var contexts: Int { 125 }
     private static var steps: Int { 14 }
     private static var activities: Int { 4 }
-    static var probabilityCount: Int { larger + steps * activities }
+    static var contextCount: Int { larger + steps * activities }
 
-    /// - Parameter probabilities: `probabilityCount` of them, which stay the caller's.
-    init(_ coder: Coder, _ probabilities: UnsafeMutableBufferPointer<BitProbability>) {
+    /// - Parameter statistics: `contextCount` initialised entries, owned by the caller.
+    init(_ coder: Coder, _ statistics: UnsafeMutableBufferPointer<Coder.Statistic>) {
         self.coder = coder
-        self.probabilities = probabilities
-        probabilities.initialize(repeating: BitProbability())
+        self.statistics = statistics
     }
 
-    /// Codes a plane row by row. Behind the edges a row goes on as it ends, and before the first row all is missing.
+    /// Codes a block row by row. Beyond an edge, a row continues with its last value. Before the first row, all values
+    /// are missing.
     mutating func code(_ values: UnsafeMutableBufferPointer<UInt8>, width: Int) {
         var start = 0
         while start < values.count {
@@ -51,8 +51,8 @@ struct FieldModel<Coder: BitCoder> {
         let missingContext =
             Self.missing + (left == none ? 1 : 0) + (up == none ? 2 : 0) + (upLeft == none ? 4 : 0)
             + (upRight == none ? 8 : 0)
-        if coder.code(value == none, &probabilities[missingContext]) { return none }
-        // Where a neighbour is missing, another stands in for it.
+        if coder.code(value == none, &statistics[missingContext]) { return none }
+        // A missing neighbour is replaced by another one.
         let a = Int(left != none ? left : up != none ? up : upRight != none ? upRight : 0)
         let b = up != none ? Int(up) : a
         let c = upLeft != none ? Int(upLeft) : b
@@ -63,20 +63,20 @@ struct FieldModel<Coder: BitCoder> {
         let context = step(slopes.0) * 25 + step(slopes.1) * 5 + step(slopes.2)
         let isQuiet = Int(farLeft) == a ? 0 : 1
         let difference = Int(value) - expected
-        guard coder.code(difference != 0, &probabilities[Self.changed + context * 2 + isQuiet]) else {
+        guard coder.code(difference != 0, &statistics[Self.changed + context * 2 + isQuiet]) else {
             return UInt8(truncatingIfNeeded: expected)
         }
-        let isNegative = coder.code(difference < 0, &probabilities[Self.negative + context])
+        let isNegative = coder.code(difference < 0, &statistics[Self.negative + context])
         let activity = min((abs(slopes.0) + abs(slopes.1) + abs(slopes.2)) / 2, Self.activities - 1)
         var size = 1
         while size <= Self.steps {
             let isLarger = coder.code(
-                abs(difference) > size, &probabilities[Self.larger + activity * Self.steps + size - 1])
+                abs(difference) > size, &statistics[Self.larger + activity * Self.steps + size - 1])
             if !isLarger { break }
             size += 1
         }
         if size > Self.steps { size += coder.code(plain: abs(difference) - size, bits: 8) }
-        // A reader of bytes that no writer wrote may come out of the range; the checksum finds that.
+        // Decoding arbitrary bytes may leave the range; the checksum detects that.
         return UInt8(clamping: isNegative ? expected - size : expected + size)
     }
 }

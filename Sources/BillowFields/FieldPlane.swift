@@ -1,23 +1,24 @@
-/// Turbulence of one level, or the most severe of several: an EDR for each point of a grid, in hundredths.
+/// The turbulence of one level, or the maximum of several: an EDR for each point of a grid, in hundredths.
 ///
-/// Row by row, the first row first; within a row in the order of the grid's columns. A point without a value is `missing`.
+/// Values are in row-major order, in the order of the grid's rows and columns. A point without a value is `missing`.
 package struct FieldPlane: Sendable, Hashable {
-    /// Stands for a point without a value. It is not smooth air.
+    /// The value of a point without data. It does not mean smooth air.
     package static let missing: UInt8 = 255
-    /// The largest value: 2.54 m^(2/3)/s, more than any air has. What is larger counts as this.
+    /// The maximum value, 2.54 m^(2/3)/s, which no air exceeds. Larger values are clamped to it.
     package static let largest: UInt8 = 254
 
-    /// Points of a row: 1…65,535.
+    /// The number of points in a row: 1…65,535.
     package let width: Int
-    /// Rows: 1…65,535.
+    /// The number of rows: 1…65,535.
     package let height: Int
     /// `width` × `height` values: EDR in hundredths of m^(2/3)/s, or `missing`.
     package private(set) var values: [UInt8]
 
-    /// More points than any published grid has; more are refused, so that no file asks for all of the memory.
+    /// The maximum number of points; no published grid has more. The limit prevents a file from exhausting memory.
     package static let mostPoints = 1 << 24
 
-    /// - Returns: nil unless the sides are within their ranges, there are at most `mostPoints`, and as many values.
+    /// - Returns: nil unless the sides are in range, their product is at most `mostPoints`, and it is the number of
+    ///   values.
     package init?(width: Int, height: Int, values: [UInt8]) {
         guard (1...65_535).contains(width), (1...65_535).contains(height), width * height <= Self.mostPoints,
             values.count == width * height
@@ -27,39 +28,39 @@ package struct FieldPlane: Sendable, Hashable {
         self.values = values
     }
 
-    /// EDRs as a file gives them, to the nearest hundredth.
+    /// Makes a plane from EDRs, rounded to the nearest hundredth.
     ///
-    /// Rounding moves a value by half a hundredth at most. At a threshold of whole hundredths it never makes air look
-    /// smoother than it was given.
+    /// Rounding changes a value by at most half a hundredth. At a threshold of whole hundredths, it never makes air
+    /// smoother.
     ///
-    /// - Parameter edrs: in m^(2/3)/s. What isn't finite or is negative counts as missing.
-    /// - Returns: nil unless the sides are within their ranges and there are as many values.
+    /// - Parameter edrs: in m^(2/3)/s. A value that is negative or not finite becomes missing.
+    /// - Returns: nil unless the sides are in range and their product is the number of values.
     package init?(width: Int, height: Int, edrs: [Float]) {
         self.init(width: width, height: height, values: edrs.map(Self.hundredths))
     }
 
-    /// An EDR in hundredths; `missing` for what isn't finite or is negative.
+    /// An EDR in hundredths; `missing` for a value that is negative or not finite.
     package static func hundredths(_ edr: Float) -> UInt8 {
         guard edr.isFinite, edr >= 0 else { return missing }
-        // Before rounding: what lies half a step below a hundredth in decimal is not exact in binary.
+        // The offset corrects values that are halfway in decimal but slightly less in binary.
         return UInt8(min((edr * 100 + 1e-4).rounded(), Float(largest)))
     }
 
-    /// Takes the larger value at each point; where only one has a value, that one.
+    /// Takes the maximum at each point. If only one plane has a value, it is that one.
     ///
-    /// - Precondition: the planes are of one size.
+    /// - Precondition: the planes have the same size.
     package mutating func formMaximum(with other: FieldPlane) {
         precondition(width == other.width && height == other.height, "planes of different grids")
         values.withUnsafeMutableBufferPointer { values in
             other.values.withUnsafeBufferPointer { others in
                 for point in values.indices {
-                    // `missing` comes out as the smallest of all.
+                    // Adding one makes `missing` the smallest value.
                     values[point] = max(values[point] &+ 1, others[point] &+ 1) &- 1
                 }
             }
         }
     }
 
-    /// How many points have a value.
+    /// The number of points with a value.
     package var presentCount: Int { values.count { $0 != Self.missing } }
 }

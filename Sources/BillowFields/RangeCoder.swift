@@ -1,27 +1,30 @@
-/// Writes bits or reads them back. What is coded is said once, for both: a writer returns what it was given, and a reader
-/// what was written.
+/// Encodes or decodes bits, with the same calling code for both. An encoder returns the given bit, a decoder the
+/// decoded one.
 protocol BitCoder {
-    mutating func code(_ bit: Bool, _ probability: inout BitProbability) -> Bool
+    /// The statistic of the bits of one context.
+    associatedtype Statistic: BitwiseCopyable
 
-    /// The lowest bits of a number, the highest of them first, each as likely as not.
+    mutating func code(_ bit: Bool, _ statistic: inout Statistic) -> Bool
+
+    /// Codes the lowest bits of a number, from the highest down, with equal probabilities.
     mutating func code(plain value: Int, bits: Int) -> Int
 }
 
-/// An adaptive binary range coder: each bit costs what it was likely to cost, by a probability that learns.
+/// An adaptive binary range coder: the cost of each bit depends on its probability, which adapts.
 ///
-/// A probability has 12 bits and moves by 1/16 of the distance to what was seen.
+/// A probability has 12 bits and moves by 1/16 of the distance to each coded bit.
 ///
-/// Source: G. Martin, "Range encoding: an algorithm for removing redundancy from a digitised message" (1979); carries as
-/// in the LZMA specification of the LZMA SDK (7-zip.org/sdk.html), section "Range decoder"
+/// Source: G. Martin, "Range encoding: an algorithm for removing redundancy from a digitised message" (1979); carries
+/// as in the LZMA specification of the LZMA SDK (7-zip.org/sdk.html), section "Range decoder"
 struct RangeEncoder: BitCoder {
     private var low: UInt64 = 0
     private var range: UInt32 = .max
     private var held: UInt8 = 0
-    /// As in LZMA the code begins with a byte 0, which no carry reaches.
+    /// As in LZMA, the code begins with a byte 0, which no carry reaches.
     private var heldCount = 1
     private(set) var bytes: [UInt8]
 
-    /// - Parameter bytes: what comes before; the code is appended.
+    /// - Parameter bytes: the bytes to which the code is appended.
     init(after bytes: [UInt8]) { self.bytes = bytes }
 
     @inline(__always)
@@ -53,7 +56,7 @@ struct RangeEncoder: BitCoder {
         return value
     }
 
-    /// Writes what is left.
+    /// Writes the pending bytes.
     mutating func finish() -> [UInt8] {
         for _ in 0..<5 { shift() }
         return bytes
@@ -72,11 +75,38 @@ struct RangeEncoder: BitCoder {
     }
 }
 
-/// How likely the next bit is to be zero.
+/// Counts the bits of each context without writing anything.
+struct BitTally: BitCoder {
+    mutating func code(_ bit: Bool, _ count: inout BitCount) -> Bool {
+        if bit { count.ones &+= 1 } else { count.zeros &+= 1 }
+        return bit
+    }
+
+    mutating func code(plain value: Int, bits: Int) -> Int { value }
+}
+
+/// The numbers of zeros and ones.
+struct BitCount {
+    fileprivate(set) var zeros: UInt32 = 0
+    fileprivate(set) var ones: UInt32 = 0
+
+    /// The share of zeros in 256ths; `BitProbability.even` if there was no bit.
+    var share: UInt8 {
+        UInt8(min((UInt64(zeros) * 256 + 128) / (UInt64(zeros) + UInt64(ones) + 1), 255))
+    }
+}
+
+/// The probability that the next bit is zero.
 struct BitProbability {
     static let bits: UInt32 = 12
     private static let rate: UInt16 = 4
-    fileprivate private(set) var ofZero: UInt16 = 1 << 11
+    fileprivate private(set) var ofZero: UInt16
+
+    /// The share of zeros without any statistic.
+    static let even: UInt8 = 128
+
+    /// - Parameter share: the share of zeros in 256ths; the probability is in the middle of the interval it represents.
+    init(share: UInt8) { ofZero = UInt16(share) << 4 | (share == Self.even ? 0 : 8) }
 
     @inline(__always)
     fileprivate mutating func learn(_ bit: Bool) {
@@ -88,18 +118,17 @@ struct BitProbability {
     }
 }
 
-/// Reads what a `RangeEncoder` wrote. Behind the end of the bytes it reads zeros: whoever checks a checksum of what comes
-/// out needs no other check.
+/// Decodes the output of a `RangeEncoder`. After the end of the bytes it reads zeros. A caller that verifies a checksum
+/// of the result needs no other check.
 struct RangeDecoder: BitCoder {
     private let bytes: UnsafeRawBufferPointer
     private var next: Int
     private var range: UInt32 = .max
     private var code: UInt32 = 0
 
-    /// - Parameter start: where the code begins.
-    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
+    init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
-        next = start
+        next = 0
         for _ in 0..<5 { code = code << 8 | read() }
     }
 

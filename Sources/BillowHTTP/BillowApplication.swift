@@ -47,6 +47,12 @@ package struct BillowApplication: Sendable {
         package var connections = ConnectionSettings()
         /// How many sources one key may name in what it sends in.
         package var ingestSourcesPerKey = 4
+        /// Where is counted, also by libraries that count by swift-metrics.
+        package var registry = MetricRegistry()
+        /// Release and commit, for the metrics.
+        package var build = ""
+        /// Whether each request is a line of the log.
+        package var hasAccessLog = false
 
         package init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int,
@@ -97,6 +103,13 @@ package struct BillowApplication: Sendable {
     let connections: ConnectionTable
     /// What connections answer without the router.
     let microcache: ResponseMicrocache
+    private let registry: MetricRegistry
+    let journal: RequestJournal
+    private let sizes: StoreSizes
+    /// Texts that were compressed once and are asked for again.
+    let compressed = CompressedBodies()
+    /// Exports that are read in parts.
+    let exportFiles: ExportFiles
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -106,6 +119,12 @@ package struct BillowApplication: Sendable {
     ) throws(PNGError) {
         self.configuration = configuration
         work = configuration.work
+        exportFiles = ExportFiles(work: work, now: now)
+        registry = configuration.registry
+        journal = RequestJournal(
+            metrics: RequestMetrics(registry),
+            accessLog: configuration.hasAccessLog ? AccessLog(Logger(label: "billow.access")) : nil)
+        sizes = StoreSizes(store: store)
         self.store = store
         authorizer = Authorizer(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         microcache = ResponseMicrocache { now().seconds }
@@ -121,6 +140,8 @@ package struct BillowApplication: Sendable {
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         // Before anybody is told of what is new and asks for it.
         publisher.observe { [microcache] _, _, _ in microcache.invalidate() }
+        let publications = registry.counter(.publications)
+        publisher.observe { _, _, _ in publications.increment(by: 1) }
         states.observe { [microcache] _, _ in microcache.invalidate() }
         feed.start(publisher)
         // What a round brought is shown without waiting for the next look at the store.
@@ -132,59 +153,92 @@ package struct BillowApplication: Sendable {
             trafficRetentionSeconds: configuration.trafficRetentionSeconds,
             fieldRetentionSeconds: configuration.fieldRetentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds,
-            polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes),
+            polygonHistories: configuration.polygonHistories,
+            caches: CacheBudget(bytes: configuration.cacheBytes - Self.changeBytes(configuration)),
             logger: logger)
         policy = FreshnessPolicy(configuration.freshness, states: states, frames: frames)
         features = FeatureSource(frames: frames, store: store)
-        changes = ChangeSource(frames: frames, features: features)
+        changes = ChangeSource(
+            frames: frames, features: features, smallLogs: CacheBudget(bytes: Self.changeBytes(configuration)))
         alerts = AlertSource(frames: frames, store: store, policy: policy)
         flights = FlightMonitor(
             alerts: alerts, events: events, store: control,
-            reader: FlightBodyReader(airports: .large, areaLimitKm2: configuration.areaLimitKm2), logger: logger)
+            reader: FlightBodyReader(airports: .large, areaLimitKm2: configuration.areaLimitKm2), work: work,
+            logger: logger)
         pictures = PictureSource(frames: frames, store: store)
-        tiles = try TileService(pictures: pictures, work: work)
+        let rendering = RenderMetrics(registry)
+        tiles = try TileService(pictures: pictures, work: work, metrics: rendering)
         vectors = VectorTileSource(
-            frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work)
-        maps = try MapRenderer(pictures: pictures)
+            frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work,
+            metrics: rendering)
+        maps = try MapRenderer(pictures: pictures, tiles: tiles)
         animations = AnimationRenderer(maps: maps, frames: frames, policy: policy)
     }
+
+    /// What of the caches' bytes is for the states of clients with small queries: some two hundred with the default.
+    private static func changeBytes(_ configuration: Configuration) -> Int { configuration.cacheBytes / 8 }
 
     /// Every route, reachable in tests without a socket.
     package func router() -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: InFlightMiddleware(readiness: readiness))
+        router.add(middleware: RequestJournalMiddleware(journal: journal))
         let table = RouteTable()
         let files = PublicFiles(folder: configuration.publicFolder, made: [DatasetsModule.path: DatasetsModule.text])
         router.add(middleware: ProblemMiddleware(routes: table, files: files))
+        router.add(middleware: ContentCodingMiddleware(work: work, compressed: compressed))
         router.add(
             middleware: PublicFilesMiddleware(files: files, pages: PageRules(publicURL: configuration.publicURL)))
         let reading = router.requiring(.read, authorizer)
         let queries = reading.working(.query, work)
-        TileRoutes(
+        let tileRoutes = TileRoutes(
             frames: frames, tiles: tiles, styleStore: styles, policy: policy,
             publicURL: configuration.publicURL, hot: hot,
-            vectors: vectors
+            vectors: vectors)
+        tileRoutes.add(to: reading)
+        let catalogue = OGCCatalogue(
+            frames: frames, policy: policy, styleStore: styles, legends: LegendPainter(frames.caches))
+        let info = FeatureInfoSource(frames: frames, features: features, policy: policy, work: work)
+        WMSRoutes(
+            catalogue: catalogue, tiles: tiles, maps: maps, info: info, publicURL: configuration.publicURL, work: work
         ).add(to: reading)
+        WMTSRoutes(
+            catalogue: catalogue, tiles: tileRoutes, info: info, publicURL: configuration.publicURL, work: work
+        ).add(to: reading)
+        let ogcTiles = OGCTileRoutes(
+            frames: frames, tiles: tileRoutes, maps: maps, policy: policy, styleStore: styles,
+            publicURL: configuration.publicURL, work: work)
+        ogcTiles.add(to: reading)
         MapRoutes(frames: frames, maps: maps, styleStore: styles, policy: policy)
             .add(to: reading.working(.map, work))
-        let timelines = TimelineService(
-            frames: frames, settings: configuration.timeline, policy: policy)
         TimelineRoutes(frames: frames, service: timelines, styleStore: styles, publicURL: configuration.publicURL)
             .add(to: queries)
         AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, styleStore: styles)
             .add(to: reading.working(.animation, work))
-        CollectionRoutes(
+        let collections = CollectionRoutes(
             frames: frames, features: features, policy: policy, publicURL: configuration.publicURL,
-            airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work
-        ).add(to: queries)
+            airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work)
+        collections.add(to: queries)
+        LandingRoutes(routes: table, publicURL: configuration.publicURL, work: work).add(to: router)
+        // Clients that take the landing page's address for a folder find the rest there.
+        let folder = RouterPath(LandingRoutes.path)
+        collections.add(to: queries.group(folder))
+        ogcTiles.add(to: reading.group(folder))
+        LandingRoutes(routes: table, publicURL: configuration.publicURL, work: work).addDocuments(
+            to: router.group(folder))
         AlertRoutes(
             frames: frames, alerts: alerts, monitor: flights, authorizer: authorizer, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: queries)
-        ChangeRoutes(frames: frames, changes: changes, policy: policy, features: features, work: work)
-            .add(to: queries)
+        ChangeRoutes(
+            frames: frames, changes: changes, policy: policy, features: features, work: work, airports: .large,
+            areaLimitKm2: configuration.areaLimitKm2
+        ).add(to: queries)
         CorridorAndProfileRoutes(frames: frames, policy: policy, styleStore: styles, airports: .large).add(to: queries)
-        ExportRoutes(frames: frames, features: features, policy: policy, work: work).add(to: queries)
+        ExportRoutes(
+            frames: frames, features: features, policy: policy, work: work, files: exportFiles,
+            packs: packs, timelines: timelines, styleStore: styles
+        ).add(to: reading)
         StyleRoutes(styleStore: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, styleStore: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
@@ -192,7 +246,10 @@ package struct BillowApplication: Sendable {
             retentionSeconds: configuration.retentionSeconds, sourcesPerKey: configuration.ingestSourcesPerKey,
             work: work, now: now
         ).add(to: router.requiring(.ingest, authorizer))
-        EventRoutes(hub: events, publisher: publisher, authorizer: authorizer, flights: flights).add(to: reading)
+        EventRoutes(
+            hub: events, publisher: publisher, authorizer: authorizer, flights: flights, airports: .large,
+            areaLimitKm2: configuration.areaLimitKm2, work: work
+        ).add(to: reading)
         let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)
         AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(
             to: router.requiring(.admin, authorizer))
@@ -200,14 +257,36 @@ package struct BillowApplication: Sendable {
             publisher: publisher, microcache: microcache, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
             policy: policy, readiness: readiness, authorizer: authorizer, started: now(), now: now
         ).add(to: router)
+        MetricsRoutes(source: metrics(sources)).add(
+            to: router.group().add(middleware: BearerKeyMiddleware()).requiring(.admin, authorizer))
         table.fill(from: router)
+        journal.metrics.fill(from: table)
         return router
     }
 
+    private func metrics(_ sources: SourceStatus) -> MetricsSource {
+        MetricsSource(
+            registry: registry, build: configuration.build, started: now(), now: now, readiness: readiness,
+            connections: connections, events: events, work: work, budget: frames.caches,
+            caches: { [microcache, tiles, vectors, maps] in
+                [
+                    ("answers", microcache.statistics), ("tiles", tiles.statistics),
+                    ("vector-tiles", vectors.statistics), ("maps", maps.statistics),
+                ]
+            },
+            publisher: publisher, policy: policy, sources: sources, loops: loops, sizes: sizes)
+    }
+
+    var timelines: TimelineService {
+        TimelineService(frames: frames, settings: configuration.timeline, policy: policy)
+    }
+
+    var packs: PackSource { PackSource(frames: frames, tiles: tiles, vectors: vectors, policy: policy) }
+
     var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
 
-    /// Whether what is sent in is made up. Where nothing is fetched it is real; where something is, and nobody has
-    /// said, the first answer tells.
+    /// Whether ingested data is simulated. Where nothing is fetched it is real. Otherwise, without a setting, the first
+    /// answer of an upstream tells.
     private var ingestIsSimulated: Bool? {
         configuration.isSimulated ?? (configuration.freshness.sources.isEmpty ? false : nil)
     }
@@ -229,8 +308,9 @@ package struct BillowApplication: Sendable {
     func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
         Application(
             router: router(),
-            server: HTTPServerBuilder { [microcache, connections] responder in
-                ServingChannel(responder: responder, microcache: microcache, connections: connections)
+            server: HTTPServerBuilder { [microcache, journal, connections] responder in
+                ServingChannel(
+                    responder: responder, microcache: microcache, journal: journal, connections: connections)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
@@ -263,9 +343,9 @@ package struct BillowApplication: Sendable {
         }
         return [
             reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
-            reserved(.background, preparation), reserved(.background, watch), reserved(.background, retention),
-            reserved(.background, packer),
+            reserved(.background, preparation), watch, reserved(.background, retention), reserved(.background, packer),
             reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
+            ExportExpiry(files: exportFiles),
             reserved(.background, HeapTrimmer()),
             Drain(readiness: readiness, events: events),
         ]
@@ -280,7 +360,7 @@ private struct Drain: Service {
 
     /// Below the ten seconds after which a shutdown is no longer graceful.
     private static let longest = Duration.seconds(8)
-    /// For the last bytes on their way, which nobody tells of, and for whoever asks whether it is ready.
+    /// Lets responses in flight finish, and gives probes the time to see that the server is not ready.
     private static let grace = Duration.milliseconds(500)
     private static let step = Duration.milliseconds(50)
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// An aircraft from above, about 16 points wide, turned to its heading; a disc where that isn't known.
+/// An aircraft from above, about 16 points wide, turned to its heading; a disc if the heading is unknown.
 package struct AircraftSymbol: Sendable, Hashable {
-    /// Clockwise from north.
+    /// The heading in degrees clockwise from north; nil if unknown.
     package let headingDegrees: Int?
-    /// 1 for the full size.
+    /// A factor; 1 is the full size.
     package let size: Double
 
     package init(headingDegrees: Int?, size: Double = 1) {
@@ -12,7 +12,7 @@ package struct AircraftSymbol: Sendable, Hashable {
         self.size = size
     }
 
-    /// The right half, nose to tail, in points from the middle; north is up.
+    /// The right half of the outline from nose to tail, in points from the middle; north is up.
     private static let half: [(Double, Double)] = [
         (0, -8), (1, -6.6), (1.2, -2.4), (8, 2.2), (8, 3.8), (1.2, 1.6), (0.9, 5.2), (3.2, 7), (3.2, 8.2), (0, 7.2),
     ]
@@ -37,7 +37,7 @@ package struct AircraftSymbol: Sendable, Hashable {
     }
 }
 
-/// A piece of the line behind an aircraft, for legends.
+/// A piece of the track behind an aircraft, for legends.
 enum TrackSymbol {
     static func drawing(_ marks: MarkColours) -> Drawing {
         let line = [(-10.0, 5.0), (-4, 1), (3, 0), (10, -5)].map { Point(x: $0.0, y: $0.1) }

@@ -1,10 +1,10 @@
 import CDeflate
 
-/// A picture of an animation and how long it stays.
+/// One picture of an animation and its delay.
 package struct AnimationFrame: Sendable {
-    /// Straight RGBA, row-major from the top left.
+    /// The pixels as straight RGBA, row-major from the top left.
     package var pixels: [StraightColour]
-    /// From 1 to 65,535.
+    /// How long the picture is shown, from 1 to 65,535 ms.
     package var delayMilliseconds: Int
 
     package init(pixels: [StraightColour], delayMilliseconds: Int) {
@@ -13,18 +13,18 @@ package struct AnimationFrame: Sendable {
     }
 }
 
-/// Animated PNG: palette pictures of which each holds only the box that differs from the one before. A viewer that
-/// doesn't know animations shows the first.
+/// Encodes animated PNG with a palette. Each frame after the first holds only the box that differs from the one before.
+/// A viewer without support for animations shows the first frame.
 ///
 /// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C, sections 4.9 and 11.3.6 (acTL, fcTL,
 /// fdAT)
 package enum AnimatedPNG {
-    /// One palette serves all frames. Where there are more than 256 colours the most frequent stay exact, and the
-    /// others become the nearest of them.
+    /// Encodes an animation. All frames share one palette. If there are more than 256 colours, the most frequent ones
+    /// stay exact and the others are replaced by the nearest of those.
     ///
     /// - Parameters:
     ///   - frames: at least one, each of width × height pixels.
-    ///   - loops: how often it plays; 0 is for ever.
+    ///   - loops: how often it plays; 0 means forever.
     ///   - width: pixels.
     ///   - height: pixels.
     /// - Throws: `sizeOutOfRange`, `wrongCount`, `compressorFailed`.
@@ -75,14 +75,15 @@ package enum AnimatedPNG {
         var height: Int
     }
 
-    /// A box of a frame, with the whole frame's indices.
+    /// A changed box of a frame, with the indices of the whole frame.
     private struct Part {
         var columns: Range<Int>
         var rows: Range<Int>
         var indices: [UInt8]
         var delayMilliseconds: Int
 
-        /// fcTL without its sequence number: what is there is replaced (blend 0) and left there (dispose 0).
+        /// The fcTL chunk without its sequence number. The box replaces the pixels below it (blend 0), and it isn't
+        /// removed afterwards (dispose 0).
         var control: [UInt8] {
             let delay = UInt16(clamping: delayMilliseconds)
             let thousandths: UInt16 = 1_000
@@ -93,7 +94,7 @@ package enum AnimatedPNG {
         }
     }
 
-    /// What of each frame is new. A frame like the one before lengthens that, as far as a delay goes.
+    /// The changed part of each frame. A frame equal to the one before only extends its delay, up to the maximum delay.
     private static func parts(of frames: [AnimationFrame], _ palette: SharedPalette, _ size: Size) -> [Part] {
         var parts: [Part] = []
         for frame in frames {
@@ -111,7 +112,7 @@ package enum AnimatedPNG {
             } else if previous.delayMilliseconds + frame.delayMilliseconds <= Int(UInt16.max) {
                 parts[parts.count - 1].delayMilliseconds += frame.delayMilliseconds
             } else {
-                // One pixel, the same as it was.
+                // The delay is at its maximum, so repeat one unchanged pixel.
                 parts.append(
                     Part(columns: 0..<1, rows: 0..<1, indices: indices, delayMilliseconds: frame.delayMilliseconds))
             }
@@ -119,7 +120,7 @@ package enum AnimatedPNG {
         return parts
     }
 
-    /// The smallest box outside which two frames are the same; nil where they are everywhere.
+    /// The smallest box that contains all differences between two frames; nil if they are equal.
     private static func difference(_ a: [UInt8], _ b: [UInt8], _ size: Size) -> (Range<Int>, Range<Int>)? {
         var columns = (first: size.width, last: -1)
         var rows = (first: size.height, last: -1)
@@ -133,7 +134,7 @@ package enum AnimatedPNG {
         return rows.last < 0 ? nil : (columns.first..<columns.last + 1, rows.first..<rows.last + 1)
     }
 
-    /// Small rather than fast: an animation is made once and sent often.
+    /// The highest compression level: an animation is encoded once and sent often.
     private static let level: Int32 = 9
 
     private static func compress(_ part: Part, _ size: Size) throws(PNGError) -> [UInt8] {
@@ -155,7 +156,7 @@ package enum AnimatedPNG {
     }
 }
 
-/// At most 256 colours for many pictures.
+/// A palette of at most 256 colours for several pictures.
 private struct SharedPalette {
     let colours: [StraightColour]
     private let index: [StraightColour: UInt8]
@@ -172,10 +173,10 @@ private struct SharedPalette {
                 }
             }
         }
-        // Equally frequent colours in an order that spreads those that are kept over all of them.
+        // Equally frequent colours are ordered by a hash, so that the selected ones spread over all of them.
         let spread = { (colour: StraightColour) in colour.bits &* 0x9E37_79B1 }
         let ordered = counts.sorted { ($0.value, spread($1.key)) > ($1.value, spread($0.key)) }.map(\.key)
-        // Translucent ones first: tRNS ends at the last of them.
+        // Translucent colours come first: tRNS ends at the last of them.
         let kept = ordered.prefix(256).sorted {
             ($0.alpha == 255 ? 1 : 0, $0.bits) < ($1.alpha == 255 ? 1 : 0, $1.bits)
         }
@@ -203,7 +204,8 @@ private struct SharedPalette {
 extension StraightColour {
     fileprivate var bits: UInt32 { UInt32(red) << 24 | UInt32(green) << 16 | UInt32(blue) << 8 | UInt32(alpha) }
 
-    /// The squared distance of what two colours add to a picture: of their premultiplied channels and alphas.
+    /// The squared distance of two colours by their premultiplied channels and alphas, which are what they add to a
+    /// picture.
     fileprivate func distance(to other: StraightColour) -> Int {
         func channel(_ a: UInt8, _ b: UInt8) -> Int {
             let difference = (Int(a) * Int(alpha) - Int(b) * Int(other.alpha)) / 255
@@ -215,7 +217,7 @@ extension StraightColour {
     }
 }
 
-/// PNG chunks one after the other, of any kind.
+/// Writes PNG chunks of any kind one after another.
 private struct ChunkWriter {
     private(set) var bytes = PNGChunks.signature
 
@@ -225,7 +227,7 @@ private struct ChunkWriter {
         bytes += ChunkWriter.words(libdeflate_crc32(0, checked, checked.count))
     }
 
-    /// Big-endian.
+    /// The bytes of words in big-endian order.
     static func words(_ words: UInt32...) -> [UInt8] {
         words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
     }

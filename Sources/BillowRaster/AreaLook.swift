@@ -1,5 +1,5 @@
 package import Datasets
-/// How an issued area is drawn, by what it is: told apart by line and pattern, not by colour alone.
+/// How an issued area is drawn, by its kind. Kinds differ in line and pattern, not only in colour.
 ///
 /// | | outline | pattern |
 /// | --- | --- | --- |
@@ -7,7 +7,7 @@ package import Datasets
 /// | G-AIRMET and other advisories | long dashes | falling lines |
 /// | forecast, nowcast | short dashes | upright lines |
 ///
-/// Lines of a pattern stand twice as far apart where an area is a step ahead of its issue, or ends within half an hour.
+/// A pattern's lines are twice as far apart if an area is a step ahead of its issue, or ends within half an hour.
 package struct AreaLook: Sendable, Hashable {
     package typealias Kind = AreaSign
 
@@ -34,14 +34,14 @@ package struct AreaLook: Sendable, Hashable {
         }
     }
 
-    /// The tint of the whole area.
+    /// The tint of the whole area: its colour at 20/255 of the opacity.
     package func ground(_ marks: MarkColours) -> StraightColour {
         var ground = colour(marks)
         ground.alpha = UInt8(Int(ground.alpha) * 20 / 255)
         return ground
     }
 
-    /// - Parameter scale: pixels a point.
+    /// - Parameter scale: pixels per point.
     package func stroke(scale: Double) -> Stroke {
         switch kind {
         case .warning: Stroke(width: 2.2 * scale)
@@ -60,7 +60,7 @@ package struct AreaLook: Sendable, Hashable {
         return Pattern(kind, period: (isFaint ? 32 : 16) * scale, width: 1.1 * Double(scale))
     }
 
-    /// A piece of such an area, 22 × 15 points, for legends.
+    /// A sample of the area for legends, 22 × 15 points.
     func swatch(_ style: Style) -> Drawing {
         let (right, bottom) = (11.0, 7.5)
         let corners = [(-right, -bottom), (right, -bottom), (right, bottom), (-right, bottom)].map {
@@ -77,7 +77,7 @@ package struct AreaLook: Sendable, Hashable {
         return drawing
     }
 
-    /// A line of a kind's pattern from the bottom of a swatch to its top, cut to its sides; nil outside of it.
+    /// A line of the kind's pattern across a swatch, clipped to it; nil if the line lies outside.
     static func swatchLine(_ kind: Kind, at way: Double, right: Double, bottom: Double) -> [Point]? {
         let line: [Point]
         switch kind {

@@ -1,4 +1,4 @@
-/// Up to 48 bits, the first lowest.
+/// Up to 48 bits; the first is the lowest.
 struct BitString {
     var bits: UInt64
     var count: UInt64
@@ -16,7 +16,7 @@ struct BitString {
     }
 }
 
-/// Bits from the lowest up, as deflate packs them.
+/// Writes bits from the lowest up, as in deflate.
 struct BitWriter {
     private let out: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
@@ -25,8 +25,8 @@ struct BitWriter {
 
     init(_ out: UnsafeMutablePointer<UInt8>) { self.out = out }
 
-    /// Whole bytes are stored at once, with what lies above them: seven bytes more may be touched, and fewer than
-    /// eight bits remain.
+    /// All pending bits are stored as one word, then the whole bytes are counted. So up to seven bytes beyond the end
+    /// may be written, and fewer than eight bits stay pending.
     @inline(__always)
     mutating func write(_ string: BitString) {
         word |= string.bits &<< filled
@@ -37,10 +37,10 @@ struct BitWriter {
         filled &= 7
     }
 
-    /// Up to 48 bits.
+    /// Writes up to 48 bits.
     mutating func write(_ value: UInt64, _ bits: UInt64) { write(BitString(bits: value, count: bits)) }
 
-    /// To the next whole byte.
+    /// Pads with zero bits to the next whole byte.
     mutating func flush() {
         while filled > 0 {
             out[count] = UInt8(truncatingIfNeeded: word)

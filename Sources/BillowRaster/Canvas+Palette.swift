@@ -1,9 +1,10 @@
 extension Canvas {
-    /// Colours that make up more than a 400th of the picture are kept as they are, the commonest first.
+    /// Colours of more than 1/400 of the picture's pixels stay exact, the most frequent first.
     private static let wholeShare = 400
     private static let mostWhole = 160
 
-    /// The picture as a PNG file with straight alpha, every pixel as it is: by palette where 256 colours are enough.
+    /// The picture as a PNG file with straight alpha and exact colours: with a palette if 256 colours are enough,
+    /// otherwise as true colour.
     public func png(level: Int = 6) throws(PNGError) -> [UInt8] {
         let picture = indexed()
         guard picture.shareSteps == 255 else {
@@ -12,15 +13,15 @@ extension Canvas {
         return try PNG.encode(picture, level: level)
     }
 
-    /// The picture as a PNG file by palette, in any case.
-    /// - Parameter exact: as of `indexed`.
+    /// The picture as a PNG file with a palette, even if colours must be merged.
+    /// - Parameter exact: see `indexed`.
     public func indexedPNG(keeping exact: [StraightColour]) throws(PNGError) -> [UInt8] {
         try PNG.encode(indexed(keeping: exact), level: 6)
     }
 
-    /// The picture by palette, translucent colours first: exact where 256 colours are enough; else like colours are
-    /// made one as `PaletteBuilder` does, but for the commonest.
-    /// - Parameter exact: colours that stay as they are, too.
+    /// The picture with a palette, translucent colours first. If there are more than 256 colours, similar ones are
+    /// merged as in `PaletteBuilder`, except for the most frequent ones.
+    /// - Parameter exact: further colours that must not be merged.
     public func indexed(keeping exact: [StraightColour] = []) -> IndexedPicture {
         let runs = RunList(pixels, width: width, height: height)
         defer { runs.deallocate() }
@@ -44,7 +45,14 @@ extension Canvas {
 }
 
 extension IndexedPicture {
-    /// The same picture with its palette by opacity: tRNS ends with the last colour that isn't opaque.
+    /// The picture over a background of one colour.
+    package func on(_ ground: StraightColour) -> IndexedPicture {
+        var picture = self
+        picture.palette = palette.map { $0.premultiplied.over(ground.premultiplied).straight }
+        return picture
+    }
+
+    /// The picture with its palette sorted by opacity: tRNS ends with the last colour that isn't opaque.
     package func translucentFirst() -> IndexedPicture {
         let order = palette.indices.sorted { (palette[$0].alpha, $0) < (palette[$1].alpha, $1) }
         var places = [UInt8](repeating: 0, count: 256)
@@ -65,7 +73,7 @@ extension PNG {
 }
 
 extension RunList {
-    /// The runs of a picture, row-major.
+    /// Makes the runs of a picture, in row-major order.
     fileprivate init(_ pixels: [PremultipliedColour], width: Int, height: Int) {
         func starts(_ at: Int) -> Bool { at % width == 0 || pixels[at] != pixels[at - 1] }
         self.init(capacity: pixels.indices.count(where: starts), rows: height)

@@ -1,6 +1,6 @@
-/// What is wrong with a canvas that was asked for.
+/// Why a canvas can't be made.
 public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Width or height outside 1...`PNG.largestSide`, or more than `Canvas.mostPixels` together.
+    /// The width or height is outside 1...`PNG.largestSide`, or their product exceeds `Canvas.mostPixels`.
     case sizeOutOfRange(width: Int, height: Int)
 
     public var description: String {
@@ -12,17 +12,17 @@ public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A picture under construction: premultiplied RGBA, row-major from the top left, transparent at first. For legends and
-/// maps and for tiles of several layers; tiles of hexagons alone have an exact path of their own.
+/// A picture under construction: premultiplied RGBA, row-major from the top left, transparent at first. It serves
+/// legends, maps, and tiles of several layers. Tiles with only hexagons have an exact path of their own.
 public struct Canvas: Sendable {
-    /// 4096 × 4096: what one request may draw, 64 MB.
+    /// 4096 × 4096: the maximum for one request, which takes 64 MB.
     package static let mostPixels = 4096 * 4096
 
-    /// Pixels.
+    /// The width in pixels.
     public let width: Int
-    /// Pixels.
+    /// The height in pixels.
     public let height: Int
-    /// Row-major from the top left.
+    /// The pixels, row-major from the top left.
     package private(set) var pixels: [PremultipliedColour]
 
     /// - Throws: `sizeOutOfRange`.
@@ -41,12 +41,12 @@ public struct Canvas: Sendable {
         return pixels[y * width + x]
     }
 
-    /// Lays a polygon of one colour over the picture, its edges antialiased by exact area. Rings as in `Mask`.
+    /// Draws a polygon of one colour over the picture, antialiased by exact area. For rings, see `Mask`.
     package mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
         paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { _, _, coverage in coverage }
     }
 
-    /// The same, inked only where a pattern is.
+    /// Draws a polygon of one colour over the picture, only on a pattern's lines.
     package mutating func fill(_ rings: [[Point]], with colour: StraightColour, pattern: PlacedPattern) {
         paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { x, y, coverage in
             let both = UInt32(coverage) * UInt32(pattern.coverage(x: x, y: y))
@@ -54,7 +54,7 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// Lays a line over the picture.
+    /// Draws a line over the picture.
     package mutating func stroke(
         _ points: [Point], isClosed: Bool = false, with stroke: Stroke, colour: StraightColour
     ) {
@@ -62,7 +62,7 @@ public struct Canvas: Sendable {
         if !rings.isEmpty { fill(rings, with: colour) }
     }
 
-    /// A second colour of a shape, over its own where a pattern is.
+    /// A second colour of a shape, drawn over the first on a pattern's lines.
     package struct Ink: Sendable {
         package let pattern: PlacedPattern
         package let colour: StraightColour
@@ -73,7 +73,7 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// A shape of a layer. Rings as in `Mask`.
+    /// A shape of a layer. For rings, see `Mask`.
     package struct Part: Sendable {
         let rings: [[Point]]
         let colour: StraightColour
@@ -89,16 +89,17 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// Lays shapes over the picture as *one* layer: where two of them share a pixel their shares add up, so that
-    /// nothing shines through their common edge; where they overlap, the first takes its share first.
+    /// Draws shapes over the picture as *one* layer. If several shapes share a pixel, their shares are added, so no
+    /// background shows through a common edge. If they overlap, the first takes its share first.
     package mutating func fill(parts: [Part]) {
         paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour, $0.ink) })
     }
 
-    /// Lays masks of one layer over the picture; an ink is what its colour over the mask's own makes.
+    /// Draws masks of one layer over the picture. An ink is the colour that results from drawing it over the mask's
+    /// own.
     ///
-    /// A pixel wholly covered by one colour over an opaque pixel d becomes (colour × alpha + d × (255 − alpha)) ÷ 255,
-    /// rounded once to the nearest. Shares that round to more than the whole pixel are cut at it.
+    /// A pixel covered completely by one colour over an opaque pixel d becomes (colour × alpha + d × (255 − alpha)) ÷
+    /// 255, rounded once to the nearest. Shares whose rounded sum exceeds the pixel are limited to it.
     mutating func paint(_ parts: [(mask: Mask, colour: StraightColour, ink: Ink?)]) {
         let left = max(0, parts.map(\.mask.left).min() ?? 0)
         let top = max(0, parts.map(\.mask.top).min() ?? 0)
@@ -125,7 +126,8 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// Lays one mask over the picture: the same as a layer of one part, pixel by pixel where it covers anything.
+    /// Draws one mask over the picture. The result is the same as for a layer of one part, but only covered pixels are
+    /// processed.
     private mutating func paint(_ mask: Mask, _ colour: StraightColour, share: (Int, Int, UInt8) -> UInt8) {
         let (left, right) = (max(0, mask.left), min(width, mask.left + mask.width))
         let (top, bottom) = (max(0, mask.top), min(height, mask.top + mask.height))
@@ -145,7 +147,7 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// Lays another picture over this one, its north-west corner at (x, y); what lies outside is cut off.
+    /// Draws another picture over this one, with its north-west corner at (x, y), clipped to this one.
     package mutating func lay(_ other: Canvas, x: Int = 0, y: Int = 0) {
         let (left, right) = (max(0, -x), min(other.width, width - x))
         let (top, bottom) = (max(0, -y), min(other.height, height - y))
@@ -160,7 +162,7 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// Lays a colour over the pixel in column x and row y, which must be inside.
+    /// Draws a colour over the pixel in column x and row y, which must be inside.
     @inline(__always)
     package mutating func lay(_ colour: PremultipliedColour, x: Int, y: Int) {
         let at = y * width + x
@@ -168,7 +170,7 @@ public struct Canvas: Sendable {
     }
 }
 
-/// One pixel of a layer that several shapes share, in fractions of 255 × 255.
+/// One pixel of a layer that several shapes share, in units of 1/(255 × 255).
 private struct LayerPixel {
     private static let whole: UInt32 = 255 * 255
 
@@ -176,7 +178,7 @@ private struct LayerPixel {
     private var red: UInt32 = 0
     private var green: UInt32 = 0
     private var blue: UInt32 = 0
-    /// 0...255 × 255.
+    /// The accumulated alpha, 0...255 × 255.
     private(set) var alpha: UInt32 = 0
 
     mutating func add(_ colour: StraightColour, coverage: UInt8) {
@@ -189,7 +191,7 @@ private struct LayerPixel {
         blue += weight * UInt32(colour.blue)
     }
 
-    /// Source-over. Every sum is at most 255³.
+    /// Composites source-over. Every sum is at most 255³.
     func over(_ below: PremultipliedColour) -> PremultipliedColour {
         let rest = LayerPixel.whole - alpha
         func blend(_ above: UInt32, _ below: UInt8) -> UInt8 {

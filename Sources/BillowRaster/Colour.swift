@@ -1,18 +1,18 @@
-/// An sRGB colour of 8 bits a channel with *straight* alpha: red, green and blue are those of the full colour, however
-/// transparent. What style files, PNG files and palettes speak.
+/// An sRGB colour of 8 bits a channel with *straight* alpha: red, green and blue don't depend on the alpha. Style
+/// files, PNG files and palettes use it.
 ///
-/// Straight and premultiplied colours are different types, so that the compiler stops blending of the wrong kind.
+/// Straight and premultiplied colours are different types, so that the compiler rejects blending of the wrong kind.
 public struct StraightColour: Sendable, Hashable {
-    /// 0…255.
+    /// The red channel, 0…255.
     public var red: UInt8
-    /// 0…255.
+    /// The green channel, 0…255.
     public var green: UInt8
-    /// 0…255.
+    /// The blue channel, 0…255.
     public var blue: UInt8
-    /// 0 is transparent, 255 opaque.
+    /// The alpha channel: 0 is transparent, 255 opaque.
     public var alpha: UInt8
 
-    /// Opaque, unless told otherwise.
+    /// Makes a colour from its channels; opaque by default.
     @inlinable
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
@@ -21,7 +21,7 @@ public struct StraightColour: Sendable, Hashable {
         self.alpha = alpha
     }
 
-    /// `#RRGGBB` (opaque) or `#RRGGBBAA`, upper or lower case; nil for anything else.
+    /// Parses `#RRGGBB` (opaque) or `#RRGGBBAA` in upper or lower case; nil for any other text.
     ///
     /// Source: CSS Color Module Level 4, section 5.2, without the short forms
     public init?(_ text: some StringProtocol) {
@@ -38,10 +38,10 @@ public struct StraightColour: Sendable, Hashable {
             blue: UInt8(truncatingIfNeeded: value >> 8), alpha: UInt8(truncatingIfNeeded: value))
     }
 
-    /// Nothing at all: all four channels 0.
+    /// Full transparency: all four channels are 0.
     public static let clear = StraightColour(red: 0, green: 0, blue: 0, alpha: 0)
 
-    /// `#RRGGBB`, upper case, without the alpha.
+    /// `#RRGGBB` in upper case, without the alpha.
     public var hexadecimal: String {
         "#"
             + [red, green, blue].map { channel in
@@ -67,21 +67,21 @@ public struct StraightColour: Sendable, Hashable {
     }
 }
 
-/// An sRGB colour of 8 bits a channel whose red, green and blue are already multiplied by its alpha, so never exceed
-/// it. What canvases hold and blend.
+/// An sRGB colour of 8 bits a channel. Red, green and blue are multiplied by the alpha, so they never exceed it.
+/// Canvases store and blend such colours.
 package struct PremultipliedColour: Sendable, Hashable {
     package let red: UInt8
     package let green: UInt8
     package let blue: UInt8
     package let alpha: UInt8
 
-    /// nil where a channel exceeds the alpha: such a colour can't come from any straight one.
+    /// Returns nil if a channel exceeds the alpha: no straight colour gives such a colour.
     package init?(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         guard max(red, green, blue) <= alpha else { return nil }
         self.init(uncheckedRed: red, green: green, blue: blue, alpha: alpha)
     }
 
-    /// For results of blending, which keep every channel at or below the alpha.
+    /// For results of blending, where no channel exceeds the alpha.
     init(uncheckedRed red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         self.red = red
         self.green = green
@@ -89,10 +89,10 @@ package struct PremultipliedColour: Sendable, Hashable {
         self.alpha = alpha
     }
 
-    /// Nothing at all: all four channels 0.
+    /// Full transparency: all four channels are 0.
     package static let clear = PremultipliedColour(uncheckedRed: 0, green: 0, blue: 0, alpha: 0)
 
-    /// Source-over, rounded to the nearest.
+    /// Composites source-over, rounded to the nearest.
     @inline(__always)
     func over(_ below: PremultipliedColour) -> PremultipliedColour {
         if alpha == 255 { return self }
@@ -105,8 +105,8 @@ package struct PremultipliedColour: Sendable, Hashable {
             alpha: blend(alpha, below.alpha))
     }
 
-    /// Each channel × 255 ÷ alpha, rounded to the nearest, halves up; `clear` where the alpha is 0. Exact for opaque
-    /// colours; the lower the alpha, the coarser.
+    /// Each channel × 255 ÷ alpha, rounded to the nearest, halves up; `clear` if the alpha is 0. Opaque colours are
+    /// exact; precision decreases with the alpha.
     package var straight: StraightColour {
         guard alpha > 0 else { return .clear }
         let alpha = UInt32(self.alpha)

@@ -1,12 +1,12 @@
-/// A small drawing of filled shapes, in points around its middle: laid onto pictures, and written into SVG legends.
+/// A small drawing of filled shapes, in points from its middle. It is drawn onto pictures and written into SVG legends.
 package struct Drawing: Sendable, Hashable {
-    /// Rings that are filled as one; where two overlap, wound the same way, the place is simply covered.
+    /// Rings that are filled as one. Where two rings of the same winding overlap, the place is covered once.
     package struct Shape: Sendable, Hashable {
         package var rings: [[Point]]
         package var colour: StraightColour
     }
 
-    /// The lowest first.
+    /// The shapes from bottom to top.
     package private(set) var shapes: [Shape] = []
 
     package init() {}
@@ -23,11 +23,11 @@ package struct Drawing: Sendable, Hashable {
 }
 
 extension Canvas {
-    /// Lays a drawing over the picture.
+    /// Draws a drawing over the picture.
     /// - Parameters:
-    ///   - scale: pixels a point.
-    ///   - drawing: what is drawn.
-    ///   - centre: where its origin comes to lie, in pixels.
+    ///   - scale: pixels per point.
+    ///   - drawing: the drawing.
+    ///   - centre: the position of its origin, in pixels.
     package mutating func draw(_ drawing: Drawing, at centre: Point, scale: Double) {
         for shape in drawing.shapes {
             let rings = shape.rings.map { ring in

@@ -1,6 +1,6 @@
 extension PNG {
-    /// A wholly transparent square of the given side in pixels, 1 bit a pixel. Made once for the sizes of tiles (256,
-    /// 512, 768), so that every empty tile of a size is the same bytes.
+    /// A completely transparent square of the given side in pixels, 1 bit a pixel. Those of tiles (256, 512, 768) are
+    /// made once, so that all empty tiles of a size have equal bytes.
     ///
     /// - Throws: `sizeOutOfRange`.
     package static func emptyTile(size: Int) throws(PNGError) -> [UInt8] {

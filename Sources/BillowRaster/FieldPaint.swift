@@ -1,14 +1,14 @@
 import Datasets
 
-/// How a turbulence field is drawn: in the colours of the severities, or by a scale of EDR of its own.
+/// How a turbulence field is drawn: in the colours of the severities, or by a separate scale of EDR.
 package struct FieldPaint: Sendable, Hashable {
     /// A colour of the scale.
     package struct Stop: Sendable, Hashable {
-        /// From which on it is drawn, in hundredths of m^(2/3)/s: 0…200.
+        /// The EDR at which the colour begins, in hundredths of m^(2/3)/s: 0…200.
         package let hundredths: Int
         package let paint: Paint
 
-        /// nil for an EDR outside 0…2 m^(2/3)/s.
+        /// Returns nil for an EDR outside 0…2 m^(2/3)/s.
         package init?(edr: Double, _ paint: Paint) {
             guard edr >= 0, edr <= 2 else { return nil }
             hundredths = Int((edr * 100).rounded())
@@ -21,16 +21,17 @@ package struct FieldPaint: Sendable, Hashable {
         }
     }
 
-    /// Rising by EDR; between two stops colours are mixed. Empty where the severities' colours are used.
+    /// The stops by ascending EDR; colours between two stops are interpolated. It is empty if the severities' colours
+    /// are used.
     package let scale: [Stop]
-    /// Whether is hatched what has no value, also beyond the grid. Else it stays transparent, and a line tells where it
-    /// begins.
+    /// Whether pixels without a value are hatched, also outside the grid. Otherwise they stay transparent, and a line
+    /// marks their border.
     package let isMissingHatched: Bool
 
-    /// By severity, with hatches where nothing is known.
+    /// Colours by severity, with hatches where data is missing.
     package static let standard = FieldPaint(unchecked: [], true)
 
-    /// - Parameter scale: rising strictly, at least two; or empty.
+    /// - Parameter scale: strictly ascending, with at least two stops; or empty.
     package init?(scale: [Stop], isMissingHatched: Bool) {
         let isRising = zip(scale, scale.dropFirst()).allSatisfy { $0.hundredths < $1.hundredths }
         guard isRising, scale.count != 1 else { return nil }
@@ -45,7 +46,7 @@ package struct FieldPaint: Sendable, Hashable {
 
     package var isByScale: Bool { !scale.isEmpty }
 
-    /// The scale's colour of an EDR; nil below its first stop, and where there is no scale.
+    /// The scale's colour of an EDR; nil below its first stop, or without a scale.
     package func colour(hundredths: Int) -> StraightColour? {
         guard let above = scale.firstIndex(where: { $0.hundredths > hundredths }) else {
             return scale.last?.paint.colour
@@ -66,20 +67,20 @@ package struct FieldPaint: Sendable, Hashable {
 }
 
 extension FieldPaint.Stop {
-    /// m^(2/3)/s.
+    /// The EDR in m^(2/3)/s.
     var edr: Double { Double(hundredths) / 100 }
-    /// With both decimals: `0.20`.
+    /// The EDR with two decimals: `0.20`.
     var text: String { "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)" }
 }
 
-/// Pieces of a field for legends, 22 × 15 points.
+/// Samples of a field for legends, 22 × 15 points.
 enum FieldSwatch {
     private static let (right, bottom) = (11.0, 7.5)
     private static let corners = [(-right, -bottom), (right, -bottom), (right, bottom), (-right, bottom)].map {
         Point(x: $0.0, y: $0.1)
     }
 
-    /// Of one colour.
+    /// A sample of one colour.
     static func drawing(_ fill: StraightColour, _ marks: MarkColours) -> Drawing {
         var drawing = Drawing()
         drawing.fill([corners], with: fill)
@@ -87,7 +88,7 @@ enum FieldSwatch {
         return drawing
     }
 
-    /// Where a field has no value.
+    /// A sample of a field without a value.
     static func missing(_ style: Style) -> Drawing {
         var drawing = Drawing()
         if style.field.isMissingHatched {
@@ -102,14 +103,14 @@ enum FieldSwatch {
 }
 
 extension MarkColours {
-    /// The line where a field's values end.
+    /// The colour of the line where a field's values end.
     package var fieldEdge: StraightColour { ink.withAlpha(150) }
-    /// The hatches where a field has no value.
+    /// The colour of the hatches where a field has no value.
     package var fieldHatch: StraightColour { ink.withAlpha(80) }
 }
 
 extension StraightColour {
-    /// At so much of the opacity that it has.
+    /// The colour with its opacity multiplied by `alpha` / 255.
     fileprivate func withAlpha(_ alpha: Int) -> StraightColour {
         var colour = self
         colour.alpha = UInt8((Int(self.alpha) * alpha + 127) / 255)

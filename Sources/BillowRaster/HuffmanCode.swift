@@ -1,21 +1,22 @@
-/// A canonical Huffman code made from how often each symbol occurs.
+/// A canonical Huffman code made from the frequencies of symbols.
 final class HuffmanCode {
     private let symbols: Int
     private let longest: Int
     private let counts: UnsafeMutablePointer<UInt32>
-    /// By symbol, in bits; 0 for one that doesn't occur.
+    /// The length in bits of each symbol's code; 0 for a symbol that doesn't occur.
     let lengths: UnsafeMutablePointer<UInt8>
     let codes: UnsafeMutablePointer<Code>
-    /// The symbols that occur, rarest first: how often, then in the lowest 16 bits which. And room to sort them in.
+    /// The symbols that occur, the rarest first: the count, with the symbol in the lowest 16 bits. `sorted` is scratch
+    /// memory for sorting.
     private let order: UnsafeMutablePointer<UInt64>
     private let sorted: UnsafeMutablePointer<UInt64>
     private var used = 0
-    /// Of the tree while it is made, and the number of codes of each length.
+    /// The nodes of the tree during construction, and the number of codes of each length.
     private let nodes: UnsafeMutablePointer<Int>
     private let numbers: UnsafeMutablePointer<Int>
 
     struct Code {
-        /// Lowest bit first.
+        /// The code's bits, the first in the lowest place.
         var bits: UInt16
         var length: UInt16
     }
@@ -55,12 +56,13 @@ final class HuffmanCode {
 
     func count(_ symbol: Int, _ times: UInt32) { counts[symbol] += times }
 
-    /// Lengths and codes from the counts. A code of fewer than two symbols is filled up to two, so that it is complete.
+    /// Computes lengths and codes from the counts. If fewer than two symbols occur, others are added, so that the code
+    /// is complete.
     func build() {
         sortSymbols()
         lengths.update(repeating: 0, count: symbols)
         countLengths()
-        // From the rarest, which are the longest.
+        // Assign lengths from the rarest symbols, which have the longest codes.
         var next = 0
         for length in stride(from: longest, to: 0, by: -1) {
             for _ in 0..<numbers[length] {
@@ -71,11 +73,12 @@ final class HuffmanCode {
         assignCodes()
     }
 
-    /// Rarest first; the symbol settles ties. Byte by byte of the counts, from the lowest.
+    /// Sorts symbols by count, the rarest first; ties are in the order of symbols. It is a radix sort by the bytes of
+    /// the counts.
     private func sortSymbols() {
         let (order, sorted, counts) = (order, sorted, counts)
         var used = 0
-        // Two at least; the fillers are of no occurrence, so before all others.
+        // A code needs two symbols. Added ones have the count 0, so they come first.
         let occurring = (0..<symbols).reduce(0) { $0 &+ (counts[$1] > 0 ? 1 : 0) }
         for filler in 0..<2 where occurring &+ used < 2 && counts[filler] == 0 {
             order[used] = UInt64(filler)
@@ -108,10 +111,10 @@ final class HuffmanCode {
         }
     }
 
-    /// The number of codes of each length for the frequencies in `order`.
+    /// Computes the number of codes of each length for the frequencies in `order`.
     ///
-    /// Source: A. Moffat, J. Katajainen, "In-place calculation of minimum-redundancy codes" (WADS 1995); the limit by
-    /// shortening the longest while the Kraft sum is too large
+    /// Source: A. Moffat, J. Katajainen, "In-place calculation of minimum-redundancy codes" (WADS 1995); the length
+    /// limit by shortening the longest codes while the Kraft sum is too large
     private func countLengths() {
         let (a, numbers, count) = (nodes, numbers, used)
         for index in 0..<count { a[index] = Int(truncatingIfNeeded: order[index] &>> 16) }
@@ -131,7 +134,7 @@ final class HuffmanCode {
             }
             a[next] = sum
         }
-        // a[next] is the parent of each inner node; from the root down, its depth.
+        // a[next] is the parent of each inner node. Replace it by the node's depth, from the root down.
         numbers.update(repeating: 0, count: symbols + 1)
         a[count - 2] = 0
         for next in stride(from: count - 3, through: 0, by: -1) { a[next] = a[a[next]] &+ 1 }
@@ -148,7 +151,7 @@ final class HuffmanCode {
             available = 2 &* used
             depth &+= 1
         }
-        // Too long ones are cut, and others made longer for it.
+        // Shorten the codes that are too long, and lengthen others until the Kraft sum fits.
         for length in longest + 1..<max(symbols, longest) + 1 {
             numbers[longest] += numbers[length]
             numbers[length] = 0
@@ -178,7 +181,7 @@ final class HuffmanCode {
         }
     }
 
-    /// The bits in the opposite order: neighbours are exchanged, then pairs, fours and bytes.
+    /// The bits in reverse order: swaps adjacent bits, then pairs, fours and bytes.
     private static func reversed(_ bits: UInt16) -> UInt16 {
         var bits = bits
         bits = (bits & 0x5555) << 1 | (bits >> 1) & 0x5555

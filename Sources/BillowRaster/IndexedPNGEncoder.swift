@@ -1,10 +1,10 @@
 import CDeflate
 
-/// The checked shape of a palette picture: what both encoders need to know before they write it.
+/// The validated dimensions of a palette picture, which both encoders need before they write it.
 struct IndexedShape {
-    /// 1, 2, 4 or 8: the fewest bits that hold every index of the palette.
+    /// 1, 2, 4 or 8: the fewest bits that can represent every index of the palette.
     let bitDepth: Int
-    /// Palette entries up to the last one that is not opaque: what tRNS lists. 0 where all are opaque.
+    /// The number of tRNS entries: palette entries up to the last one that isn't opaque. It is 0 if all are opaque.
     let transparencyCount: Int
 
     /// - Throws: `sizeOutOfRange`, `wrongCount`, `paletteOutOfRange`, `indexOutsidePalette`.
@@ -29,31 +29,31 @@ struct IndexedShape {
     }
 }
 
-/// The tile path's PNG encoder: palette pictures by `RowDeflate` (or libdeflate) with our own chunk framing, several
-/// times as fast as libpng.
+/// The PNG encoder of the tile path: palette pictures by `RowDeflate` (or libdeflate), with Billow's own chunk framing.
+/// It is several times as fast as libpng.
 ///
-/// One instance for each render worker: it owns a compressor and its buffers, which are kept from picture to picture,
-/// so that in the steady state only the answer itself is allocated. Not `Sendable`.
+/// Each render worker has its own instance. It owns a compressor and buffers that it reuses from picture to picture. In
+/// the steady state only the result is allocated. It isn't `Sendable`.
 ///
-/// Rows have filter 0 (best for palettes: section 12.7), no interlacing. The encoder never reorders the palette; tRNS
-/// ends at the last entry that is not opaque, so a caller saves bytes by putting its translucent colours first.
+/// Rows have filter 0 (best for palettes: section 12.7), and there is no interlacing. The encoder never reorders the
+/// palette. tRNS ends at the last entry that isn't opaque, so a caller saves bytes by putting translucent colours
+/// first.
 ///
 /// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C, sections 5.3, 7.2, 11.2 and 11.3.1.1
 public final class IndexedPNGEncoder {
-    /// 1 is our own `RowDeflate`; 0 and 2 to 12 are libdeflate's: higher is smaller and slower.
+    /// 1 selects `RowDeflate`; 0 and 2 to 12 are libdeflate's levels. Higher levels are smaller and slower.
     public let level: Int
 
     private let compressor: OpaquePointer
     private let rowDeflate = RowDeflate()
-    /// Filter byte and packed pixels of every row.
+    /// The filter byte and the packed pixels of every row.
     private var rows: [UInt8] = []
     /// The zlib stream.
     private var stream: [UInt8] = []
 
     /// The fastest level that compresses: `RowDeflate`. Measured on 256 × 256 hexagon pictures of zooms 4–9, one
-    /// thread: 0.12 ms and 7,095 bytes; libdeflate's own level 1 took 0.23 ms for 2–3 % fewer bytes, its level 5 twice
-    /// to three times as long
-    /// for 7–9 % fewer (`Benchmarks/run levels`).
+    /// thread: 0.12 ms and 7,095 bytes. libdeflate's own level 1 took 0.23 ms for 2–3 % fewer bytes. Its level 5 took
+    /// two to three times as long for 7–9 % fewer (`Benchmarks/run levels`).
     public static let defaultLevel = 1
 
     /// - Throws: `compressionLevelOutOfRange`, `compressorFailed` when out of memory.
@@ -66,7 +66,7 @@ public final class IndexedPNGEncoder {
 
     deinit { libdeflate_free_compressor(compressor) }
 
-    /// The whole PNG file.
+    /// Encodes a picture as a whole PNG file.
     ///
     /// - Parameters:
     ///   - indices: row-major from the top left, `width` × `height` of them, each below `palette.count`.
@@ -107,14 +107,14 @@ public final class IndexedPNGEncoder {
         }
     }
 
-    /// The same for an array of indices.
+    /// Encodes a picture whose indices are in an array.
     public func encode(indices: [UInt8], width: Int, height: Int, palette: [StraightColour]) throws(PNGError)
         -> [UInt8]
     {
         try encode(indices: indices.span, width: width, height: height, palette: palette)
     }
 
-    /// Fills `rows`: filter byte 0, then pixels packed leftmost first into the high bits.
+    /// Fills `rows`: each row is the filter byte 0, then pixels packed from the left into the high bits first.
     private func pack(_ indices: UnsafeBufferPointer<UInt8>, width: Int, height: Int, bitDepth: Int) {
         let pixelsPerByte = 8 / bitDepth
         let packedWidth = (width + pixelsPerByte - 1) / pixelsPerByte
@@ -136,7 +136,7 @@ public final class IndexedPNGEncoder {
         }
     }
 
-    /// One row. Inlined for each constant `pixelsPerByte`, so that the inner loop unrolls.
+    /// Packs one row. Inlined for each constant `pixelsPerByte`, so that the inner loop unrolls.
     @inline(__always)
     private static func pack(
         _ row: UnsafeBufferPointer<UInt8>, into packed: UnsafeMutableBufferPointer<UInt8>, pixelsPerByte: Int
@@ -158,7 +158,7 @@ public final class IndexedPNGEncoder {
         }
     }
 
-    /// `rows` as a zlib stream at the start of `stream`; its length.
+    /// Compresses `rows` to a zlib stream at the start of `stream`, and returns its length.
     private func compress(rowBytes: Int) throws(PNGError) -> Int {
         let bytes = rows.count - RowDeflate.slack
         let bound = level == 1 ? RowDeflate.bound(bytes) : libdeflate_zlib_compress_bound(compressor, bytes)
@@ -177,7 +177,7 @@ public final class IndexedPNGEncoder {
     }
 }
 
-/// Writes PNG chunks one after the other into memory that is known to be large enough.
+/// Writes PNG chunks one after another into memory that is known to be large enough.
 struct PNGChunks {
     /// The four letters of a chunk as a big-endian word.
     enum Kind: UInt32 {
@@ -189,7 +189,7 @@ struct PNGChunks {
     }
 
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// Length, kind and CRC around every chunk's content.
+    /// The bytes of length, kind and CRC around every chunk's content.
     static let overhead = 12
 
     private let out: UnsafeMutableBufferPointer<UInt8>
@@ -197,7 +197,7 @@ struct PNGChunks {
 
     init(_ out: UnsafeMutableBufferPointer<UInt8>) { self.out = out }
 
-    /// Signature and IHDR of a palette picture.
+    /// Writes the signature and IHDR of a palette picture.
     mutating func header(width: Int, height: Int, bitDepth: Int) {
         for byte in PNGChunks.signature { append(byte) }
         write(.header, count: 13) { bytes in
@@ -211,7 +211,7 @@ struct PNGChunks {
         }
     }
 
-    /// One chunk; `fill` writes its content in place.
+    /// Writes one chunk; `fill` writes its content in place.
     mutating func write(_ kind: Kind, count: Int, fill: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
         append(UInt32(truncatingIfNeeded: count))
         let start = offset

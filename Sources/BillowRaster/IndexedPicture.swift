@@ -1,15 +1,15 @@
-/// A picture of palette indices, as an indexed PNG holds it.
+/// A picture of palette indices, as in an indexed PNG.
 public struct IndexedPicture: Sendable {
-    /// Pixels a row.
+    /// Pixels per row.
     public let width: Int
-    /// Rows.
+    /// The number of rows.
     public let height: Int
-    /// Row-major from the north-west corner, one byte a pixel.
+    /// Row-major from the north-west corner, one byte per pixel.
     public var indices: [UInt8]
-    /// 1…256 entries, each of some pixel's colour. Where a picture has nothing anywhere, that is entry 0.
+    /// 1…256 entries, each the colour of at least one pixel. If a picture has empty pixels, their colour is entry 0.
     public var palette: [StraightColour]
-    /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would
-    /// have come out. Pixels wholly of one class are exact at any value.
+    /// The number of steps to which each premultiplied channel was quantised: 255, or fewer if there were more than 256
+    /// colours. Pixels covered completely by one class are exact at any value.
     public var shareSteps: Int
 
     package init(width: Int, height: Int, indices: [UInt8], palette: [StraightColour], shareSteps: Int) {
@@ -21,13 +21,12 @@ public struct IndexedPicture: Sendable {
     }
 }
 
-/// Turns drained rasters into pictures of at most 256 colours. Keeps its tables from picture to picture, so it serves
-/// one at a time.
+/// Converts drained rasters to pictures of at most 256 colours. It reuses its tables, so it makes one picture at a
+/// time.
 ///
-/// A picture is first written down as runs of exact colours. Where these are more than 256, like colours are made one:
-/// told apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands
-/// for. The
-/// colours of whole classes, and nothing, are kept as they are.
+/// A picture is first recorded as runs of exact colours. If there are more than 256 colours, similar ones are merged:
+/// channels are quantised to 64 steps, then to fewer until 256 colours remain. Each palette entry is the mean of its
+/// colours. The colours of whole classes, and full transparency, stay exact.
 package final class PaletteBuilder {
     private var runs = RunList(capacity: 0, rows: 0)
     private let groups: ColourGroups
@@ -39,7 +38,7 @@ package final class PaletteBuilder {
 
     deinit { runs.deallocate() }
 
-    /// Drains `raster` into a picture.
+    /// Drains `raster` and returns its picture.
     package func picture(from raster: InkRaster) -> IndexedPicture {
         let most = raster.width * raster.height + 1
         if runs.capacity < most || runs.rows < raster.height {
@@ -52,14 +51,14 @@ package final class PaletteBuilder {
 }
 
 extension RunList {
-    /// As one byte a pixel: what `palette` has for each run's group, and 0 before a row's first run.
+    /// The runs as one byte per pixel: the palette index of each run's group, and 0 before a row's first run.
     fileprivate func expanded(width: Int, height: Int, _ groups: UnsafePointer<UInt16>, by palette: [UInt8]) -> [UInt8]
     {
-        // Sixteen more than there are: runs are written sixteen at a time, and what is too much is written over.
+        // Sixteen bytes more than needed: runs are written sixteen at a time, and the excess is overwritten.
         return [UInt8](unsafeUninitializedCapacity: width * height + 16) { pixels, count in
             guard let base = UnsafeMutableRawPointer(pixels.baseAddress) else { return }
             let (runs, rowStarts) = (runs, rowStarts)
-            /// From a pixel on to the one before another.
+            /// Fills the pixels from `first` up to but excluding `end`.
             @inline(__always)
             func fill(_ index: UInt8, from first: UnsafeMutableRawPointer, to end: UnsafeMutableRawPointer) {
                 let sixteen = SIMD16(repeating: index)
@@ -89,7 +88,7 @@ extension RunList {
     }
 }
 
-/// A colour from a column of its row on.
+/// A colour and the column of its row where it starts.
 struct Run {
     private let bits: UInt64
 
@@ -104,16 +103,16 @@ struct Run {
     var colour: PixelColour { PixelColour(bits: UInt32(truncatingIfNeeded: bits)) }
 }
 
-/// A picture as runs of pixels of one colour: each to the next run of its row, or to its end; before the first there
-/// is nothing.
+/// A picture as runs of pixels of one colour. Each run ends at the next run of its row, or at the row's end. Pixels
+/// before the first run are empty.
 struct RunList {
     let capacity: Int
     let rows: Int
     let runs: UnsafeMutablePointer<Run>
-    /// Of each run the group of its colour, by its exact colour and by steps.
+    /// The group of each run's colour, by exact colour and by quantised colour.
     let exactGroups: UnsafeMutablePointer<UInt16>
     let steppedGroups: UnsafeMutablePointer<UInt16>
-    /// Where the runs of each row begin, and where the last end.
+    /// The index of each row's first run, and at the end the number of runs.
     let rowStarts: UnsafeMutablePointer<Int>
 
     init(capacity: Int, rows: Int) {
@@ -133,33 +132,33 @@ struct RunList {
     }
 }
 
-/// The palette of a picture's colours: exact where they are at most 256, else like colours made one.
+/// Makes the palette of a picture's colours. It is exact for at most 256 colours; otherwise similar colours are merged.
 final class ColourGroups {
-    /// Nothing, then the classes; of those that look the same, the first. The first groups are theirs.
+    /// Full transparency, then the colours of the classes without duplicates. They are the first groups.
     private let whole: [(key: PixelColour, colour: StraightColour)]
     private(set) var palette: [StraightColour] = []
     /// The palette index of every group.
     private(set) var indices: [UInt8] = []
-    /// For the next try, while the last may be the best.
+    /// The indices of the next attempt; `indices` may still be the best.
     private var otherIndices: [UInt8] = []
     private let table = ColourTable(bits: 13)
     private let smallTable = ColourTable(bits: 11)
 
-    /// The first steps that tell all whole colours apart.
+    /// The elements of `firstSteps` at which all whole colours are quantised to different values.
     private let stepsApart: [UInt64]
 
     private static let firstSteps: [UInt64] = [64, 32, 16, 1]
-    /// More groups than this are told apart more coarsely at once.
+    /// The maximum number of groups; with more, a coarser quantisation is tried.
     private static let most = 2_048
     private static let mostColours = 256
-    /// Steps a channel that a palette may have. With one there are 16 colours at most.
+    /// The possible numbers of steps per channel. With one step there are at most 16 colours.
     private static let steps: [UInt64] = [64, 56, 48, 42, 37, 32, 28, 24, 21, 18, 16, 14, 12, 10, 8, 6, 4, 2, 1]
 
     convenience init(classColours: [StraightColour]) {
         self.init(whole: classColours.map { (PixelColour($0), $0) })
     }
 
-    /// - Parameter whole: colours to be kept as they are, at most 200, beside nothing.
+    /// - Parameter whole: colours that must stay exact, at most 200, in addition to full transparency.
     init(whole colours: [(key: PixelColour, colour: StraightColour)]) {
         var whole: [(key: PixelColour, colour: StraightColour)] = []
         for (key, colour) in [(PixelColour(StraightColour.clear), .clear)] + colours {
@@ -169,22 +168,22 @@ final class ColourGroups {
         stepsApart = Self.firstSteps.filter { steps in Set(whole.map { $0.key.stepped(steps) }).count == whole.count }
     }
 
-    /// The picture of some runs.
+    /// Makes the picture of some runs.
     func picture(of runs: RunList, width: Int, height: Int) -> IndexedPicture {
         let (steps, groups) = group(runs, count: runs.rowStarts[height])
-        // Only what has few colours can have fewer bits.
+        // Removing entries can only reduce the bit depth if there are few colours.
         if palette.count <= 16 + whole.count { leaveOutUnused(of: runs, groups, height: height) }
         return IndexedPicture(
             width: width, height: height, indices: runs.expanded(width: width, height: height, groups, by: indices),
             palette: palette, shareSteps: steps)
     }
 
-    /// Takes whole colours that no pixel has out of the palette.
+    /// Removes whole colours without pixels from the palette.
     private func leaveOutUnused(of runs: RunList, _ groups: UnsafePointer<UInt16>, height: Int) {
         var isUsed = [Bool](repeating: false, count: palette.count)
         for row in 0..<height {
             let (first, end) = (runs.rowStarts[row], runs.rowStarts[row + 1])
-            // Before the first run there is nothing.
+            // Pixels before the first run are empty.
             if first == end || runs.runs[first].column > 0 { isUsed[0] = true }
             for run in first..<end { isUsed[Int(indices[Int(groups[run])])] = true }
         }
@@ -195,15 +194,14 @@ final class ColourGroups {
         indices = indices.map { places[Int($0)] }
     }
 
-    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart, and the
-    /// groups.
+    /// Assigns every run to a group and makes the palette. Returns the number of steps per channel, and the groups.
     private func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
-        // More colours told apart by steps than a palette holds are more exact ones; so the steps come first, where
-        // they are cheap.
+        // If even the quantised colours exceed a palette, the exact ones do too. So quantised colours are tried first
+        // if that is cheap.
         let stepsFirst = stepsApart.contains(Self.firstSteps[0])
         let (exact, stepped) = (UnsafePointer(runs.exactGroups), UnsafePointer(runs.steppedGroups))
         if !stepsFirst, assignExact(runs, count) { return (255, exact) }
-        // One step a channel always fits.
+        // A single step per channel always fits.
         let steps = Self.firstSteps.first { assign(runs, count, steps: $0) } ?? 1
         let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
         if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
@@ -212,7 +210,7 @@ final class ColourGroups {
         return (Int(steps), stepped)
     }
 
-    /// The palette of the exact colours; false where they are too many.
+    /// Makes the palette of the exact colours; returns false if there are too many.
     private func assignExact(_ runs: RunList, _ count: Int) -> Bool {
         guard assign(runs, count, to: runs.exactGroups, most: Self.mostColours, smallTable, key: { $0.bits }) else {
             return false
@@ -221,19 +219,19 @@ final class ColourGroups {
         return true
     }
 
-    /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have
-    /// one step, only they themselves are.
+    /// Assigns runs to groups by quantised colour. A colour that is quantised like a whole colour is drawn in that
+    /// colour. If two whole colours are quantised alike, only their exact pixels are.
     private func assign(_ runs: RunList, _ count: Int, steps: UInt64) -> Bool {
         if stepsApart.contains(steps) {
             return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { $0.stepped(steps) }
         }
-        // No step has the highest bit.
+        // A quantised colour never has the highest bit set.
         return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { colour in
             whole.firstIndex { $0.key == colour }.map { 1 << 31 | UInt32($0) } ?? colour.stepped(steps)
         }
     }
 
-    /// Puts every run into the group of its key; false where there are more than `most` groups.
+    /// Assigns every run to the group of its key; returns false if there are more than `most` groups.
     @inline(__always)
     private func assign(
         _ runs: RunList, _ count: Int, to groups: UnsafeMutablePointer<UInt16>, most: Int, _ table: ColourTable,
@@ -250,17 +248,17 @@ final class ColourGroups {
         return true
     }
 
-    /// One palette entry for each group.
+    /// Makes one palette entry for each group.
     private func finish(_ colours: [StraightColour]) {
         palette = whole.map(\.colour) + colours
         indices = palette.indices.map { UInt8(truncatingIfNeeded: $0) }
     }
 
-    /// Makes groups one that are alike in fewer steps, until they are few enough for a palette: their mean.
+    /// Merges groups at fewer steps until they fit into a palette. Each entry is the mean of the merged colours.
     private func reduce(_ colours: [PixelColour], steps: UInt64) -> Int {
         let first = whole.count
-        // The most steps that leave few enough: their number falls about as the colours' does. From there to the last
-        // that do.
+        // Find the largest number of steps with few enough groups. The number of groups falls about in proportion to
+        // the steps, which gives the first attempt.
         let wanted = steps * UInt64(Self.mostColours - first) / UInt64(colours.count)
         var enough = Self.steps.firstIndex { $0 <= wanted } ?? 0
         var groups = number(colours, steps: Self.steps[enough])
@@ -296,11 +294,11 @@ final class ColourGroups {
         return Int(min(Self.steps[enough], steps))
     }
 
-    /// Numbers colours by their steps in `indices`, after the whole ones; how many groups there are, or nil where too
-    /// many.
+    /// Numbers colours by their quantised values in `indices`, after the whole ones. Returns the number of groups, or
+    /// nil if there are too many.
     private func number(_ colours: [PixelColour], steps: UInt64) -> Int? {
         smallTable.removeAll()
-        // No step has the highest bit.
+        // A quantised colour never has the highest bit set.
         for number in whole.indices { smallTable.add(1 << 31 | UInt32(number), number: number) }
         if indices.count != whole.count + colours.count {
             indices = [UInt8](repeating: 0, count: whole.count + colours.count)
@@ -318,7 +316,7 @@ final class ColourGroups {
 }
 
 extension PixelColour {
-    /// Each channel in so many steps (at most 255), rounded, a byte each.
+    /// Quantises each channel to a number of steps (at most 255), rounded, one byte each.
     @inline(__always)
     fileprivate func stepped(_ steps: UInt64) -> UInt32 {
         let wide = UInt64(bits) & 0xFF_00FF | (UInt64(bits) & 0xFF00_FF00) &<< 24
@@ -326,7 +324,7 @@ extension PixelColour {
         return UInt32(truncatingIfNeeded: stepped | stepped &>> 24)
     }
 
-    /// The middle of a step.
+    /// The colour in the middle of a step.
     fileprivate init(stepped key: UInt32, _ steps: UInt64) {
         let channels = SIMD4<UInt32>(truncatingIfNeeded: PixelColour(bits: key).channels)
         let steps = UInt32(truncatingIfNeeded: steps)
@@ -356,9 +354,10 @@ extension PixelColour {
     }
 }
 
-/// Numbers keys in the order in which they come.
+/// A hash table that numbers distinct keys in the order of their first occurrence.
 private final class ColourTable {
-    /// The number of a key near its hash; 0 where there is none, so the first key is found in any empty slot.
+    /// The number of the key in each slot, found by its hash. An empty slot is 0, so the first key is found in any of
+    /// them.
     private let slots: UnsafeMutablePointer<UInt16>
     private let slotCount: Int
     private let shift: UInt32
@@ -366,7 +365,7 @@ private final class ColourTable {
     let keys: UnsafeMutablePointer<UInt32>
     private(set) var count = 0
 
-    /// For keys to be at most half of 2^bits.
+    /// Makes a table for at most 2^bits / 2 keys.
     init(bits: UInt32) {
         slotCount = 1 << bits
         shift = 32 - bits
@@ -386,7 +385,7 @@ private final class ColourTable {
         count = 0
     }
 
-    /// Adds a key that isn't there yet; one must be added before any is looked for.
+    /// Adds a key that isn't in the table yet. One key must be added before the first lookup.
     func add(_ key: UInt32, number: Int) {
         precondition(number == count)
         if count == 0 {
@@ -397,7 +396,7 @@ private final class ColourTable {
         }
     }
 
-    /// The number of a key: the next one where it is new.
+    /// The number of a key; a new key gets the next number.
     @inline(__always)
     func number(of key: UInt32) -> Int {
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B1) &>> shift)

@@ -2,8 +2,8 @@ import CVector
 
 /// A colour as areas are multiplied with it, or a sum of such products: premultiplied red, green, blue and alpha.
 ///
-/// A colour's weights, a difference of two, and an area all fit 16 bits with their sign, so that a product of four
-/// lanes is one instruction of every 64-bit processor (`areas`).
+/// A colour's weights, a difference of two, and an area all fit 16 bits with their sign. So a product of four lanes is
+/// one instruction of every 64-bit processor (`areas`).
 struct Ink: AreaLanes {
     var lanes: SIMD4<Int32>
 
@@ -72,8 +72,8 @@ struct PixelColour: Hashable {
     }
 }
 
-/// Accumulates the exact colour of every pixel of a picture of areas that don't overlap: the mean of their colours,
-/// weighted by area, in premultiplied space.
+/// Accumulates the exact colour of every pixel of a picture of areas that don't overlap. It is the mean of their
+/// colours, weighted by area, in premultiplied space.
 @usableFromInline package final class InkRaster {
     /// One class of area after the other may be drawn; class 0 is nothing at all.
     @inlinable package static var nothing: UInt8 { 0 }
@@ -119,12 +119,11 @@ struct PixelColour: Hashable {
 
     /// Adds an area of one class: its corners in subpixels (`CoverageRaster.subpixels`) from the raster's north-west
     /// corner, counter-clockwise on the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies
-    /// outside the
-    /// raster is cut off.
+    /// outside the raster is cut off.
     ///
-    /// `beyond` holds for the edge from each corner to the next the class on its other side, by which two neighbours
-    /// draw their common edge once; `nothing` where it is drawn by both or has no neighbour, `neighbours` where the
-    /// other draws it.
+    /// `beyond` holds the class on the other side of each edge, from a corner to the next. By it only one of two
+    /// neighbours draws their common edge. It is `nothing` where both draw it or there is no neighbour, and
+    /// `neighbours` where the other draws it.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
     package func add(
         _ corners: UnsafeBufferPointer<SIMD2<Int64>>, class inside: UInt8, beyond: UnsafePointer<UInt8>
@@ -152,8 +151,8 @@ struct PixelColour: Hashable {
     }
 
     /// Writes down every pixel whose colour differs from that of the one before it in its row (nothing, before the
-    /// first), from the north-west row by row, and leaves the raster empty again. There must be room for width × height
-    /// + 1 runs.
+    /// first). Goes from the north-west row by row, and leaves the raster empty again. There must be room for width ×
+    /// height + 1 runs.
     func drain(into runs: RunList) {
         precondition(runs.capacity > width * height && runs.rows >= height)
         var count = 0

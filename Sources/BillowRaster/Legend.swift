@@ -1,9 +1,9 @@
 package import Datasets
 public import Turbulence
 
-/// What the colours of a layer mean, as data: the answer of `/legend.json`, and what `LegendRenderer` draws.
+/// The meaning of a layer's colours as data: the body of `/legend.json`, and the input of `LegendRenderer`.
 public struct Legend: Sendable, Hashable, Encodable {
-    /// What a legend explains.
+    /// A subject that a legend explains.
     package enum Subject: Sendable, Hashable {
         case severities, reports, traffic, tracks
         /// A turbulence field.
@@ -12,7 +12,7 @@ public struct Legend: Sendable, Hashable, Encodable {
         case areas([Dataset.AreaDrawing.LegendEntry])
     }
 
-    /// One sign and its meaning.
+    /// A sign and its meaning.
     public struct Entry: Sendable, Hashable {
         package enum Sign: Sendable, Hashable {
             case severity(Severity, SeverityPaint)
@@ -22,15 +22,15 @@ public struct Legend: Sendable, Hashable, Encodable {
             case track
             /// An EDR of a style's scale, in m^(2/3)/s.
             case edr(Double, Paint)
-            /// Where a field has no value.
+            /// A field without a value.
             case missing
         }
 
-        /// What stands beside the sign.
+        /// The text beside the sign.
         public let label: String
         package let sign: Sign
 
-        /// nil for what has none.
+        /// The severity of the sign; nil if it has none.
         public var severity: Severity? {
             switch sign {
             case .severity(let severity, _): severity
@@ -40,7 +40,7 @@ public struct Legend: Sendable, Hashable, Encodable {
         }
     }
 
-    /// What a legend says where the data is invented.
+    /// The note in a legend of simulated data.
     public static let simulatedNote = "Simulated data"
 
     /// The heading.
@@ -49,25 +49,25 @@ public struct Legend: Sendable, Hashable, Encodable {
     public let style: String
     /// The layer's id.
     public let layer: String
-    /// The style's own; a drawing may ask for the other.
+    /// The style's theme; a drawing may select the other.
     public let theme: Theme
-    /// Whether it says that the data is simulated.
+    /// Whether the legend says that the data is simulated.
     public let simulated: Bool
-    /// Said below the entries; `simulatedNote` first where the data is simulated.
+    /// The notes below the entries. `simulatedNote` comes first if the data is simulated.
     public let notes: [String]
-    /// Subject by subject; smooth first.
+    /// The entries by subject; smooth comes first.
     public let entries: [Entry]
-    /// What its signs are drawn with.
+    /// The style of the signs.
     let drawn: Style
 
     /// - Parameters:
-    ///   - layer: the ids of the layers, by comma.
-    ///   - subjects: what those layers show.
-    ///   - severities: the ones the picture was asked for; others are left out.
+    ///   - layer: the ids of the layers, separated by commas.
+    ///   - subjects: the subjects that those layers show.
+    ///   - severities: the ones requested for the picture; others are left out.
     ///   - notes: plain sentences, for instance that the data is stale.
     ///   - style: the picture's style.
-    ///   - title: its heading.
-    ///   - simulated: whether the data is, which the legend then says.
+    ///   - title: the heading.
+    ///   - simulated: whether the data is simulated, which adds a note.
     package init(
         style: Style, layer: String, subjects: [Subject] = [.severities], severities: SeveritySet = .all,
         title: String = "Turbulence", simulated: Bool = false, notes: [String] = []
@@ -78,7 +78,7 @@ public struct Legend: Sendable, Hashable, Encodable {
         theme = style.theme
         self.simulated = simulated
         self.notes = (simulated ? [Legend.simulatedNote] : []) + notes.filter { $0 != Legend.simulatedNote }
-        // Severities are explained once, whatever shows them.
+        // Severities are explained once, even if several subjects show them.
         var seen = Set<Entry>()
         entries = subjects.flatMap { Legend.entries(of: $0, style, severities) }.filter { seen.insert($0).inserted }
         drawn = style
@@ -121,7 +121,7 @@ public struct Legend: Sendable, Hashable, Encodable {
 }
 
 extension Legend.Entry {
-    /// What stands for it; nil for a severity, whose swatch is a hexagon.
+    /// The drawing of the sign; nil for a severity, whose swatch is a hexagon.
     func drawing(_ style: Style) -> Drawing? {
         switch sign {
         case .severity: nil
@@ -140,7 +140,7 @@ extension Legend {
         case title, style, layer, theme, simulated, notes, entries
     }
 
-    /// `title`, `style`, `layer`, `theme`, `simulated`, `notes`, `entries`.
+    /// Encodes `title`, `style`, `layer`, `theme`, `simulated`, `notes` and `entries`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(title, forKey: .title)
@@ -186,10 +186,12 @@ extension Legend.Entry: Encodable {
         }
     }
 
-    /// For a severity `severity` (0–4), `name`, `label`, `fill` (`#RRGGBB`), `opacity` (0–1), `rgba` (the four bytes
-    /// of a pixel wholly inside, straight alpha), and `border` (`colour`, `opacity`, `rgba`) and `pattern` where there
-    /// is one.
-    /// For anything else `label` and `symbol` (`report`, `area`, `aircraft`, `track`, `edr`, `missing`) with what tells it apart.
+    /// Encodes a severity as `severity` (0–4), `name`, `label`, `fill` (`#RRGGBB`), `opacity` (0–1) and `rgba`. `rgba`
+    /// has the four bytes of a completely covered pixel, with straight alpha. `border` (`colour`, `opacity`, `rgba`)
+    /// and `pattern` are added if there are any.
+    ///
+    /// Other entries are encoded as `label`, `symbol` (`report`, `area`, `aircraft`, `track`, `edr`, `missing`) and the
+    /// properties of that symbol.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(label, forKey: .label)
@@ -226,6 +228,6 @@ extension Legend.Entry: Encodable {
 }
 
 extension StraightColour {
-    /// Red, green, blue, alpha.
+    /// The bytes of red, green, blue and alpha.
     fileprivate var bytes: [UInt8] { [red, green, blue, alpha] }
 }

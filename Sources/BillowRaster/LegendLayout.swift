@@ -1,6 +1,6 @@
 import Turbulence
 
-/// A legend as shapes and lines of text, in points from the top left: what the PNG and the SVG are both drawn from.
+/// A legend as shapes and lines of text, in points from the top left. Both the PNG and the SVG are drawn from it.
 struct LegendLayout {
     enum Weight { case regular, bold }
 
@@ -8,7 +8,7 @@ struct LegendLayout {
         case box(Box)
         case hexagon(centre: Point, radius: Double, paint: SeverityPaint)
         case drawing(Drawing, centre: Point)
-        /// `start`: on the baseline.
+        /// `start` is on the baseline.
         case text(String, start: Point, size: Double, weight: Weight, colour: StraightColour)
     }
 
@@ -43,7 +43,7 @@ struct LegendLayout {
         }
     }
 
-    /// Whole points, so that every scale gives whole pixels.
+    /// The size in whole points, so that it is whole pixels at every scale.
     private(set) var width = 0
     private(set) var height = 0
     private(set) var items: [Item] = []
@@ -55,19 +55,19 @@ struct LegendLayout {
     private static let noteSize = 11.0
     private static let titleGap = 11.0
     private static let rowHeight = 26.0
-    /// From the centre of a swatch to its corners; it stands on a corner. 18 points wide, so that its sides fall on
-    /// whole pixels.
+    /// The distance from the centre of a swatch to its corners. A corner is at the bottom. It is 18 points wide, so
+    /// that its sides fall on whole pixels.
     private static let swatchRadius = 18 / 3.0.squareRoot()
-    /// The widest of the other signs.
+    /// The width of the widest other sign.
     private static let symbolWidth = 26.0
     private static let swatchGap = 9.0
     private static let entryGap = 20.0
     private static let noticePadding = 8.0
     private static let noticeLeading = 16.0
-    /// Notes wider than this, and wider than all else, are wrapped.
+    /// A note is wrapped if it is wider than this and wider than everything else.
     private static let comfortableNoteWidth = 210.0
 
-    /// - Parameter measure: width and cap height of a line of text in points.
+    /// - Parameter measure: returns the width and cap height of a line of text, in points.
     init(
         _ legend: Legend, theme: Theme, orientation: Orientation,
         measure: (String, Double, Weight) throws(TextError) -> (width: Double, capHeight: Double)
@@ -150,10 +150,10 @@ struct LegendLayout {
             y += boxHeight
         }
 
-        // Bounded, so that no text, however long, makes the conversion trap.
+        // Limited, so that the conversion can't trap for very long texts.
         let longest = Double(PNG.largestSide)
         width = Int(min(content + 2 * Layout.padding, longest))
-        // The last row's own air counts as half of the padding.
+        // The space below the last row counts as half of the padding.
         height = Int(min((y + Layout.padding - (lines.isEmpty ? 3 : 0)).rounded(.up), longest))
         items =
             [
@@ -164,7 +164,7 @@ struct LegendLayout {
             ] + inner
     }
 
-    /// Breaks text at white space into lines that fit; a single word that doesn't gets a line of its own.
+    /// Breaks text at white space into lines that fit. A single word that is too wide gets its own line.
     private static func wrap(
         _ text: String, width: Double, measure: (String) throws(TextError) -> Double
     ) throws(TextError) -> [String] {
@@ -180,12 +180,12 @@ struct LegendLayout {
     }
 }
 
-/// A regular hexagon that stands on a corner.
+/// A regular hexagon with a corner at the bottom.
 enum Hexagon {
-    /// From side to side; `radius` is from the centre to a corner.
+    /// The width from side to side; `radius` is from the centre to a corner.
     static func width(radius: Double) -> Double { radius * 3.0.squareRoot() }
 
-    /// Clockwise on the screen, from the top corner.
+    /// The corners clockwise on the screen, from the top one.
     static func ring(centre: Point, radius: Double) -> [Point] {
         let (half, quarter) = (width(radius: radius) / 2, radius / 2)
         return [(0, -radius), (half, -quarter), (half, quarter), (0, radius), (-half, quarter), (-half, -quarter)].map {
@@ -193,7 +193,8 @@ enum Hexagon {
         }
     }
 
-    /// The radius of the hexagon inside the border's band: 1 point, at most 6 % of the width, as on tiles.
+    /// The radius of the hexagon inside the border. The border is 1 point wide, at most 6 % of the hexagon's width, as
+    /// on tiles.
     static func innerRadius(radius: Double) -> Double {
         let width = width(radius: radius)
         return (width - 2 * min(1, 0.06 * width)) / 3.0.squareRoot()

@@ -1,21 +1,21 @@
-/// How the entries of a legend follow each other.
+/// The direction in which a legend's entries are arranged.
 public enum Orientation: String, Sendable, Hashable, CaseIterable {
-    /// One below the other.
+    /// From top to bottom.
     case vertical
-    /// One beside the other.
+    /// From left to right.
     case horizontal
 }
 
-/// How a legend is to be drawn.
+/// The options of a legend's drawing.
 public struct LegendOptions: Sendable, Hashable {
-    /// Pixels a point.
+    /// The allowed numbers of pixels per point.
     public static let scales = 1...3
 
-    /// Pixels a point, one of `scales`.
+    /// Pixels per point, one of `scales`.
     public let scale: Int
-    /// nil: the style's own.
+    /// The theme; nil selects the style's own.
     public let theme: Theme?
-    /// How its entries follow each other.
+    /// The direction of the entries.
     public let orientation: Orientation
 
     /// - Throws: `scaleOutOfRange`.
@@ -29,13 +29,13 @@ public struct LegendOptions: Sendable, Hashable {
 
 /// Why a legend can't be drawn.
 public enum LegendError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The scale is none of `LegendOptions.scales`.
+    /// The scale is not in `LegendOptions.scales`.
     case scaleOutOfRange(Int)
-    /// Its words can't be drawn.
+    /// The text can't be drawn.
     case text(TextError)
-    /// Its picture is too large.
+    /// The picture is too large.
     case canvas(CanvasError)
-    /// Its picture can't be encoded.
+    /// The picture can't be encoded.
     case png(PNGError)
 
     public var description: String {

@@ -1,10 +1,10 @@
 /// Draws legends as PNG and SVG.
 ///
-/// Owns its fonts, so one instance belongs to one thread at a time. Not `Sendable`.
+/// It owns its fonts, so one instance belongs to one thread at a time. It isn't `Sendable`.
 public final class LegendRenderer {
-    /// Where Debian has the font.
+    /// The font's path on Debian.
     public static let defaultFontPath = TextRenderer.defaultFontPath
-    /// DejaVu Sans Bold where Debian's `fonts-dejavu-core` puts it.
+    /// The path of DejaVu Sans Bold in Debian's `fonts-dejavu-core`.
     public static let defaultBoldFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
 
     private let regular: TextRenderer
@@ -18,13 +18,13 @@ public final class LegendRenderer {
         bold = try TextRenderer(fontPath: boldFontPath)
     }
 
-    /// A PNG file: a card with round corners, transparent outside.
+    /// Draws a legend as a PNG file: a card with round corners, transparent outside.
     public func png(_ legend: Legend, options: LegendOptions) throws(LegendError) -> [UInt8] {
         let canvas = try canvas(legend, options: options)
         do { return try canvas.png() } catch { throw .png(error) }
     }
 
-    /// The picture itself.
+    /// Draws a legend onto a canvas.
     public func canvas(_ legend: Legend, options: LegendOptions) throws(LegendError) -> Canvas {
         let layout = try layout(legend, options: options)
         let scale = Double(options.scale)
@@ -48,9 +48,16 @@ public final class LegendRenderer {
         return canvas
     }
 
-    /// An SVG document that looks like the PNG; its texts are text. Its size is in pixels, `scale` times the points.
+    /// Draws a legend as an SVG document that looks like the PNG, with its texts as text. Its size is in pixels,
+    /// `scale` times the points.
     public func svg(_ legend: Legend, options: LegendOptions) throws(LegendError) -> String {
         LegendSVG.document(try layout(legend, options: options), legend: legend, scale: options.scale)
+    }
+
+    /// The width and height of the PNG in pixels.
+    package func size(_ legend: Legend, options: LegendOptions) throws(LegendError) -> (width: Int, height: Int) {
+        let layout = try layout(legend, options: options)
+        return (layout.width * options.scale, layout.height * options.scale)
     }
 
     private func layout(_ legend: Legend, options: LegendOptions) throws(LegendError) -> LegendLayout {
@@ -104,7 +111,8 @@ extension Canvas {
 }
 
 extension Point {
-    /// A rectangle with round corners as a ring, clockwise on the screen; fine enough for any scale of a legend.
+    /// A rectangle with round corners as a ring, clockwise on the screen. The steps are fine enough for any scale of a
+    /// legend.
     fileprivate static func roundedRectangle(
         left: Double, top: Double, width: Double, height: Double, radius: Double
     ) -> [Point] {
@@ -123,7 +131,7 @@ extension Point {
             (left + radius, top + height - radius, -1, 1), (left + radius, top + radius, -1, -1),
         ]
         return corners.enumerated().flatMap { i, corner in
-            // Every other quarter is walked backwards to keep going clockwise.
+            // Every other quarter is reversed, so that the ring stays clockwise.
             (i.isMultiple(of: 2) ? quarter.reversed() : quarter).map {
                 Point(x: corner.0 + corner.2 * $0.0 * radius, y: corner.1 + corner.3 * $0.1 * radius)
             }

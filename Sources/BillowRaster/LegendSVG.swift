@@ -1,6 +1,6 @@
 /// Writes a legend's layout as SVG 1.1.
 enum LegendSVG {
-    /// DejaVu Sans first, then fonts of nearly its widths, so that the layout holds.
+    /// DejaVu Sans first, then fonts of nearly the same widths, so that the layout fits.
     private static let fonts = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, Geneva, sans-serif"
 
     static func document(_ layout: LegendLayout, legend: Legend, scale: Int) -> String {
@@ -8,7 +8,7 @@ enum LegendSVG {
         var lines = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width * scale)\" height=\"\(height * scale)\" "
                 + "viewBox=\"0 0 \(width) \(height)\" role=\"img\" font-family=\"\(fonts)\">",
-            "<title>\(escape(legend.title))</title>",
+            "<title>\(XMLText.escaped(legend.title))</title>",
         ]
         lines += layout.items.map { element($0, scale: scale) }
         lines.append("</svg>\n")
@@ -18,7 +18,7 @@ enum LegendSVG {
     private static func element(_ item: LegendLayout.Item, scale: Int) -> String {
         switch item {
         case .box(let box):
-            // A stroke lies on both sides of its line: half of a hairline inwards keeps it inside.
+            // A stroke is centred on its line. Moving it inwards by half a hairline keeps it inside the box.
             let hairline = 1 / Double(scale)
             return "<rect x=\"\(number(box.left + hairline / 2))\" y=\"\(number(box.top + hairline / 2))\" "
                 + "width=\"\(number(box.width - hairline))\" height=\"\(number(box.height - hairline))\" "
@@ -32,14 +32,14 @@ enum LegendSVG {
         case .drawing(let drawing, let centre):
             let shapes = drawing.shapes.map { shape in
                 let opacity = number(Double(shape.colour.alpha) / 255)
-                return
-                    "<path d=\"\(data(shape.rings))\" fill=\"\(shape.colour.hexadecimal)\" fill-opacity=\"\(opacity)\"/>"
+                let fill = "fill=\"\(shape.colour.hexadecimal)\" fill-opacity=\"\(opacity)\""
+                return "<path d=\"\(data(shape.rings))\" \(fill)/>"
             }
             return "<g transform=\"translate(\(number(centre.x)) \(number(centre.y)))\">\(shapes.joined())</g>"
         case .text(let text, let start, let size, let weight, let colour):
             return "<text x=\"\(number(start.x))\" y=\"\(number(start.y))\" font-size=\"\(number(size))\""
                 + (weight == .bold ? " font-weight=\"bold\"" : "")
-                + " fill=\"\(colour.hexadecimal)\">\(escape(text))</text>"
+                + " fill=\"\(colour.hexadecimal)\">\(XMLText.escaped(text))</text>"
         }
     }
 
@@ -55,7 +55,7 @@ enum LegendSVG {
         }.joined()
     }
 
-    /// A severity's pattern over its hexagon, as an SVG pattern of its own.
+    /// A severity's pattern over its hexagon, as an SVG pattern.
     private static func ink(_ ring: [Point], _ pattern: SeverityPattern?) -> String {
         guard let pattern else { return "" }
         let (id, side) = ("\(pattern.kind.rawValue)-\(pattern.spacing)-\(number(pattern.width))", pattern.spacing)
@@ -82,29 +82,9 @@ enum LegendSVG {
             + "</pattern><path d=\"\(data([ring]))\" fill=\"url(#\(id))\"/>"
     }
 
-    /// At most three decimals, no trailing zeros, without a locale.
+    /// A number with at most three decimals, without trailing zeros, independent of locale.
     private static func number(_ value: Double) -> String {
         let rounded = (value * 1000).rounded() / 1000
         return rounded == rounded.rounded() && abs(rounded) < 1e9 ? "\(Int(rounded))" : "\(rounded)"
-    }
-
-    /// Text for XML: the five special characters as entities; characters that XML 1.0 forbids become U+FFFD.
-    ///
-    /// Source: Extensible Markup Language (XML) 1.0 (Fifth Edition), section 2.2
-    private static func escape(_ text: String) -> String {
-        var result = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            case "\t", "\n", "\r", "\u{20}"..."\u{D7FF}", "\u{E000}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":
-                result.unicodeScalars.append(character)
-            default: result += "\u{FFFD}"
-            }
-        }
-        return result
     }
 }

@@ -1,21 +1,21 @@
-/// The colours of what is drawn over the severities: areas, symbols, lines and their labels.
+/// The colours of everything drawn over the severities: areas, symbols, lines and their labels.
 public struct MarkColours: Sendable, Hashable {
-    /// Areas that warn of turbulence or wind shear.
+    /// The colour of areas that warn of turbulence or wind shear.
     public var hazard: StraightColour
-    /// Areas that warn of anything else.
+    /// The colour of areas that warn of other hazards.
     public var otherHazard: StraightColour
-    /// Of forecasts and nowcasts.
+    /// The colour of forecasts and nowcasts.
     public var forecast: StraightColour
-    /// Of aircraft.
+    /// The colour of aircraft.
     public var aircraft: StraightColour
-    /// Of the tracks behind aircraft.
+    /// The colour of the tracks behind aircraft.
     public var track: StraightColour
-    /// Lines and letters of symbols.
+    /// The colour of lines and letters of symbols.
     public var ink: StraightColour
-    /// Around them, so that they can be read on any ground.
+    /// The colour around lines and letters, which makes them readable on any background.
     public var halo: StraightColour
 
-    /// What a style has that names none.
+    /// The colours of a style that doesn't set its own.
     public static func standard(_ theme: Theme) -> MarkColours {
         func rgb(_ value: UInt32) -> StraightColour {
             StraightColour(
@@ -34,7 +34,7 @@ public struct MarkColours: Sendable, Hashable {
         }
     }
 
-    /// The keys of a style file's `marks`, with what they set.
+    /// The keys of a style file's `marks`, and the properties that they set.
     static let keys: [(name: String, path: any WritableKeyPath<MarkColours, StraightColour> & Sendable)] = [
         ("hazard", \.hazard), ("otherHazard", \.otherHazard), ("forecast", \.forecast), ("aircraft", \.aircraft),
         ("track", \.track), ("ink", \.ink), ("halo", \.halo),
@@ -43,7 +43,7 @@ public struct MarkColours: Sendable, Hashable {
     /// Every colour, in the order of the keys.
     package var all: [StraightColour] { MarkColours.keys.map { self[keyPath: $0.path] } }
 
-    /// The same colours at `factor` times their opacity, brought to 0...1; 1 where it is not a number.
+    /// The same colours at `factor` times their opacity. `factor` is clamped to 0...1; if it is not a number, it is 1.
     func faded(by factor: Double) -> MarkColours {
         let factor = factor.isNaN ? 1 : min(max(factor, 0), 1)
         var faded = self
@@ -55,21 +55,21 @@ public struct MarkColours: Sendable, Hashable {
     }
 }
 
-/// Lines or dots over a severity's fill, so that steps can be told apart in print without colour.
+/// Lines or dots over a severity's fill, so that severities can be distinguished in print without colour.
 public struct SeverityPattern: Sendable, Hashable {
-    /// How its lines run.
+    /// The kind of the pattern.
     public let kind: Pattern.Kind
-    /// The colour of its lines.
+    /// The colour of its lines or dots.
     public let paint: Paint
-    /// Points after which it repeats: one of `spacings`.
+    /// The period in points, one of `spacings`.
     public let spacing: Int
-    /// Of its lines, or across its dots, in points.
+    /// The width of its lines, or the diameter of its dots, in points.
     public let width: Double
 
-    /// Points; they divide a tile, so that the pattern runs on into the next.
+    /// The allowed periods in points. They divide a tile, so the pattern continues in the next one.
     public static let spacings = [4, 8, 16, 32]
 
-    /// nil for another spacing, or a width that isn't above 0 and below the spacing.
+    /// Returns nil for another spacing, or for a width that isn't above 0 and below the spacing.
     public init?(kind: Pattern.Kind, paint: Paint, spacing: Int, width: Double) {
         guard SeverityPattern.spacings.contains(spacing), width > 0, width < Double(spacing) else { return nil }
         self.kind = kind
@@ -78,7 +78,8 @@ public struct SeverityPattern: Sendable, Hashable {
         self.width = width
     }
 
-    /// At a number of pixels a point.
+    /// The pattern in pixels.
+    /// - Parameter scale: pixels per point.
     package func pattern(scale: Int) -> Pattern {
         Pattern(kind, period: spacing * scale, width: width * Double(scale))
     }

@@ -1,21 +1,21 @@
-/// A position on a canvas: pixels from its left edge and, downwards, from its top edge. A pixel's square spans whole
-/// numbers.
+/// A position on a canvas, in pixels from its left edge and, downwards, from its top edge. Pixels are unit squares
+/// between whole numbers.
 public struct Point: Sendable, Hashable {
-    /// Grows eastwards.
+    /// The column; it grows eastwards.
     public var x: Double
-    /// Grows southwards.
+    /// The row; it grows southwards.
     public var y: Double
 
-    /// The point at x and y.
+    /// Makes the point at x and y.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 }
 
-/// How much of each pixel of a rectangle a shape covers: 0 none, 255 all of it. Row-major from the top left.
+/// The share of each pixel of a rectangle that a shape covers: 0 for none, 255 for all. Row-major from the top left.
 package struct Mask: Sendable, Hashable {
-    /// The column and row of the canvas on which the mask's first pixel lies; may be negative.
+    /// The column and row of the canvas where the mask's first pixel lies; may be negative.
     package let left: Int
     package let top: Int
     package let width: Int
@@ -37,9 +37,9 @@ package struct Mask: Sendable, Hashable {
 }
 
 extension Mask {
-    /// The exact area of polygons in each pixel, cut to a canvas of the given size. Rings may be open or closed, wind
-    /// either way, and must not cross themselves; the second of two nested rings, wound the other way, is a hole.
-    /// Empty for a ring with a coordinate that is not finite.
+    /// Computes the exact area of polygons in each pixel, clipped to a canvas of the given size. Rings may be open or
+    /// closed, wind either way, and must not cross themselves. The second of two nested rings, wound the other way, is
+    /// a hole. The mask is empty if a coordinate of a ring is not finite.
     ///
     /// Signed areas are accumulated along each row, as in font-rs (Raph Levien, github.com/raphlinus/font-rs,
     /// src/raster.rs).
@@ -57,7 +57,7 @@ extension Mask {
             north = min(north, point.y)
             south = max(south, point.y)
         }
-        // Clipped to the canvas, so that the conversions can't trap.
+        // The points are clipped to the canvas, so the conversions can't trap.
         let (left, top) = (Int(west.rounded(.down)), Int(north.rounded(.down)))
         let (width, height) = (Int(east.rounded(.up)) - left, Int(south.rounded(.up)) - top)
         guard width > 0, height > 0 else {
@@ -77,14 +77,14 @@ extension Mask {
         self.init(left: left, top: top, width: width, height: height, coverage: areas.coverage())
     }
 
-    /// The part of a ring inside 0...width × 0...height; for rings that are not convex, with edges of no area along the
-    /// sides.
+    /// The part of a ring inside 0...width × 0...height. For rings that aren't convex, it may have edges without area
+    /// along the sides.
     ///
     /// Source: Sutherland, Hodgman 1974, "Reentrant polygon clipping", doi:10.1145/360767.360802
     private static func clip(_ ring: [Point], width: Double, height: Double) -> [Point] {
         guard ring.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return [] }
         var ring = ring
-        // Each side: how far inside a point is.
+        // For each side, the distance of a point inside it.
         for inside in [
             { $0.x }, { width - $0.x }, { $0.y }, { height - $0.y },
         ] as [(Point) -> Double] {
@@ -105,7 +105,7 @@ extension Mask {
     }
 }
 
-/// Signed areas of edges; the running sum along a row is each pixel's coverage.
+/// The signed areas of edges; the running sum along a row is each pixel's coverage.
 private struct AreaRows {
     let width: Int
     let height: Int
@@ -120,7 +120,7 @@ private struct AreaRows {
         areas = [Double](repeating: 0, count: stride * height)
     }
 
-    /// One edge, with coordinates from 0 to the width and height.
+    /// Adds one edge, with coordinates from 0 to the width and height.
     mutating func add(from: Point, to: Point) {
         guard from.y != to.y else { return }
         let (upper, lower, sign) = from.y < to.y ? (from, to, 1.0) : (to, from, -1.0)
@@ -134,7 +134,7 @@ private struct AreaRows {
         }
     }
 
-    /// Shares the height `tall` of an edge that goes from x0 to x1 within a row among the pixels it crosses.
+    /// Distributes the height `tall` of an edge that goes from x0 to x1 within a row to the pixels that it crosses.
     private mutating func spread(_ tall: Double, from x0: Double, to x1: Double, row: Int) {
         let start = row * stride
         let first = Int(x0)
@@ -145,8 +145,8 @@ private struct AreaRows {
             areas[start + first + 1] += tall * (1 - covered)
             return
         }
-        // What the edge covers in each pixel: all of its height that lies left of the pixel, and of the part inside the
-        // pixel what lies right of the edge. `areas` takes the differences.
+        // The edge's cover of each pixel is the edge's height left of the pixel, plus the area right of the edge inside
+        // the pixel. `areas` stores the differences.
         let perPixel = tall / (x1 - x0)
         var before = 0.0
         for column in first...last {

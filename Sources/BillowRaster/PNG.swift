@@ -1,20 +1,20 @@
 import CPNG
 
-/// What is wrong with a picture to encode, or with PNG data to decode.
+/// An error in encoding a picture, or in decoding a PNG.
 public enum PNGError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Width or height outside 1...`PNG.largestSide`.
+    /// The width or height is outside 1...`PNG.largestSide`.
     case sizeOutOfRange(width: Int, height: Int)
-    /// The number of pixels is not what width × height asks for.
+    /// The number of pixels is not width × height.
     case wrongCount(actual: Int, expected: Int)
-    /// A palette must hold 1 to 256 colours.
+    /// The palette doesn't have 1 to 256 colours.
     case paletteOutOfRange(count: Int)
-    /// A pixel names a colour that the palette does not hold.
+    /// A pixel's index is not in the palette.
     case indexOutsidePalette(index: Int, paletteCount: Int)
-    /// libdeflate takes the levels 0 to 12, libpng 0 to 9.
+    /// The level is outside 0 to 12 for libdeflate, or 0 to 9 for libpng.
     case compressionLevelOutOfRange(Int, largest: Int)
-    /// The compressor could not be made or ran out of room.
+    /// The compressor couldn't be made, or its buffer was too small.
     case compressorFailed
-    /// libpng's own words.
+    /// An error of libpng, with its message.
     case library(String)
 
     public var description: String {
@@ -31,7 +31,7 @@ public enum PNGError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A picture as decoded: straight RGBA, 8 bits a channel, row-major from the top left.
+/// A decoded picture: straight RGBA, 8 bits a channel, row-major from the top left.
 package struct DecodedPNG: Sendable, Hashable {
     package let width: Int
     package let height: Int
@@ -44,14 +44,14 @@ package struct DecodedPNG: Sendable, Hashable {
     }
 }
 
-/// PNG by libpng, for everything but the hot tile path (`IndexedPNGEncoder`).
+/// PNG by libpng, for everything except the hot tile path (`IndexedPNGEncoder`).
 ///
 /// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C
 package enum PNG {
-    /// Pixels: larger pictures are refused before anything is allocated for them.
+    /// The maximum side in pixels. Larger pictures are rejected before any memory is allocated for them.
     package static let largestSide = 16_384
 
-    /// A palette picture of the smallest bit depth that holds the palette; no interlace, filter 0.
+    /// Encodes a palette picture with the smallest bit depth for the palette; no interlace, filter 0.
     ///
     /// - Parameters:
     ///   - indices: row-major from the top left, each below `palette.count`.
@@ -72,7 +72,7 @@ package enum PNG {
             transparency: palette.prefix(shape.transparencyCount).map(\.alpha))
     }
 
-    /// A true-colour picture with alpha.
+    /// Encodes a true-colour picture with alpha.
     ///
     /// - Parameters:
     ///   - pixels: straight RGBA, row-major from the top left.
@@ -101,10 +101,10 @@ package enum PNG {
         return try write(picture, pixels: bytes, palette: [], transparency: [])
     }
 
-    /// Any PNG (all colour types, depths and interlacing) as straight RGBA of 8 bits. Gamma and colour space chunks are
-    /// not applied.
+    /// Decodes any PNG (all colour types, depths and interlacing) to straight RGBA of 8 bits. Gamma and colour space
+    /// chunks are not applied.
     ///
-    /// - Throws: `library` for anything that libpng refuses: not a PNG, cut short, damaged, over `largestSide`.
+    /// - Throws: `library` for data that libpng rejects: not a PNG, truncated, damaged, or larger than `largestSide`.
     package static func decode(_ data: [UInt8]) throws(PNGError) -> DecodedPNG {
         var out = BillowPNGBuffer()
         var width: UInt32 = 0
@@ -147,7 +147,7 @@ package enum PNG {
         return [UInt8](UnsafeBufferPointer(start: out.bytes, count: out.count))
     }
 
-    /// nil when the body succeeded, else the words that it left in the buffer.
+    /// nil if the body succeeds, otherwise the message that it wrote to the buffer.
     private static func failure(_ body: (UnsafeMutablePointer<CChar>) -> Bool) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: BILLOW_PNG_MESSAGE) { buffer in
             buffer.initialize(repeating: 0)
@@ -158,7 +158,7 @@ package enum PNG {
 }
 
 extension BillowPNGPicture {
-    /// A side of 0 is left to libpng to refuse.
+    /// libpng rejects a side of 0.
     fileprivate init(width: Int, height: Int, level: Int) throws(PNGError) {
         guard let w = UInt32(exactly: width), let h = UInt32(exactly: height), w <= PNG.largestSide,
             h <= PNG.largestSide

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A fill that repeats: how much of each pixel is inked. It lies fixed on the world, not on the picture, so that it
-/// runs on from tile to tile.
+/// A periodic fill: the share of each pixel that is inked. Its position depends on the world's pixels, so it continues
+/// from tile to tile.
 public struct Pattern: Sendable, Hashable {
-    /// How the lines of a pattern run.
+    /// The shapes of a pattern.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Lines that rise to the right: ⟋.
         case hatch
         /// Lines that fall to the right: ⟍.
         case backHatch = "back-hatch"
-        /// Both.
+        /// Lines that rise and lines that fall.
         case crossHatch = "cross-hatch"
         /// Lines from left to right.
         case horizontal
@@ -19,9 +19,9 @@ public struct Pattern: Sendable, Hashable {
         case dots
     }
 
-    /// Pixels after which it repeats, across and down.
+    /// The period in pixels, across and down.
     package let period: Int
-    /// 0…255 for each pixel of one repetition, row-major.
+    /// 0…255 for each pixel of one period, row-major.
     let coverage: [UInt8]
 
     private struct Key: Hashable {
@@ -30,13 +30,13 @@ public struct Pattern: Sendable, Hashable {
         var width: Double
     }
 
-    /// Every mark of a picture asks for its pattern, and there are few: each is worked out once.
+    /// A cache of computed patterns. There are few, and every mark of a picture uses one.
     private static let known = Mutex<[Key: [UInt8]]>([:])
     private static let mostKnown = 64
 
     /// - Parameters:
     ///   - period: pixels, 2…256; a tile's width must be a multiple of it.
-    ///   - width: of the lines, or across the dots, in pixels.
+    ///   - width: the width of lines, or the diameter of dots, in pixels.
     ///   - kind: lines or dots.
     package init(_ kind: Kind, period: Int, width: Double) {
         let period = min(max(period, 2), 256)
@@ -54,7 +54,7 @@ public struct Pattern: Sendable, Hashable {
         }
     }
 
-    /// Each pixel as the mean of 8 × 8 places.
+    /// Each pixel is the mean of 8 × 8 samples.
     private static func coverage(_ kind: Kind, _ period: Int, _ width: Double) -> [UInt8] {
         let steps = 8
         var coverage: [UInt8] = []
@@ -73,7 +73,7 @@ public struct Pattern: Sendable, Hashable {
         return coverage
     }
 
-    /// How much of the pixel in column x and row y of the world is inked.
+    /// The share of the pixel in column x and row y of the world that is inked.
     @inline(__always)
     package func coverage(x: Int, y: Int) -> UInt8 {
         let column = x % period
@@ -82,12 +82,12 @@ public struct Pattern: Sendable, Hashable {
     }
 
     private static func covers(_ kind: Kind, _ x: Double, _ y: Double, _ period: Double, _ width: Double) -> Bool {
-        /// Whether a place lies on one of the lines that stand `period` apart.
+        /// Whether a position lies on one of the lines, which are `period` apart.
         func onLine(_ way: Double, _ width: Double) -> Bool {
             let rest = way.truncatingRemainder(dividingBy: period)
             return abs((rest < 0 ? rest + period : rest) - period / 2) * 2 < width
         }
-        // Lines at 45° are √2 times as far from each other along an axis as across.
+        // The distance of lines at 45° along an axis is √2 times their perpendicular distance.
         let slanted = width * 2.0.squareRoot()
         switch kind {
         case .hatch: return onLine(x + y, slanted)
@@ -102,10 +102,10 @@ public struct Pattern: Sendable, Hashable {
     }
 }
 
-/// A pattern where a canvas lies in the world.
+/// A pattern at the position of a canvas in the world.
 package struct PlacedPattern: Sendable {
     package let pattern: Pattern
-    /// The world's pixel in the canvas's north-west corner; only its remainder by the period matters.
+    /// The world's pixel at the canvas's north-west corner; only its remainder modulo the period matters.
     package let originX: Int
     package let originY: Int
 

@@ -7,7 +7,7 @@ package import Turbulence
 /// smooth   light   light-moderate   moderate   moderate-severe
 ///   ○        ∧           ∧_           _∧_         ∧ over _∧_
 /// ```
-/// An urgent report's badge is a square on its corner in place of a disc. One that says nothing of turbulence is a dot.
+/// The badge of an urgent report is a square on its corner instead of a disc. A report without turbulence is a dot.
 ///
 /// Source: WMO-No. 485, appendix II-4 (turbulence symbols: one hat for moderate, two for severe)
 package struct ReportSymbol: Sendable, Hashable {
@@ -30,7 +30,7 @@ package struct ReportSymbol: Sendable, Hashable {
         }
         var fill = style[severity].fill.colour
         fill.alpha = marks.ink.alpha
-        // Ink that is seen on the fill: dark on light, light on dark.
+        // Ink with contrast to the fill: dark on light, light on dark.
         let luminance = 299 * Int(fill.red) + 587 * Int(fill.green) + 114 * Int(fill.blue)
         let isLight = luminance > 110_000
         let sign = StraightColour(

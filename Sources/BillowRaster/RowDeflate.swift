@@ -1,31 +1,32 @@
 import CVector
 
-/// A zlib stream of rows that are much alike: what a picture of few colours and long runs is.
+/// Compresses rows that are much alike to a zlib stream, as in pictures of few colours and long runs.
 ///
-/// It looks for repetitions only where such a picture has them: in the byte before (a run) and in the row above. Which
-/// bytes are alike is found for all of them first, as bits; then the time goes by the repetitions and the bytes between
-/// them, and
-/// not by the area. (A table of the last four equal bytes saved 1 % more, at best.)
+/// It searches for repetitions only where such pictures have them: in the byte before (a run) and in the row above.
+/// Equal bytes are first recorded as bits. After that, the time depends on the repetitions and the bytes between them,
+/// and not on the area. A table of the last four equal bytes saved at most 1 % more.
 ///
 /// Source: RFC 1950 (zlib) and RFC 1951 (deflate), one block with dynamic Huffman codes
 final class RowDeflate {
-    /// One bit for each byte: whether it is that of the row above, whether it is the one before it, and whether a
-    /// repetition that is worth it begins here. Two words more than needed, of nothing.
+    /// Bit sets with one bit for each byte, and two more words than needed, which are 0. In `alike`, the byte equals
+    /// the one in the row above; in `same`, it equals the byte before. In `begins`, a worthwhile repetition begins at
+    /// it.
     private var alike = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
     private var same = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
     private var begins = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
-    /// Literals below 256; then repetitions of the byte before by their length less three, then those of the row above.
+    /// Tokens below 256 are literals. Then come repetitions of the byte before, by length minus three, then those of
+    /// the row above.
     private var tokens = UnsafeMutablePointer<UInt16>.allocate(capacity: 0)
-    /// For how many bytes there is memory.
+    /// The number of bytes for which memory is allocated.
     private var capacity = 0
     private static let run = 256
     private static let above = 512
     private static let tokenKinds = 768
     private static let longest = 258
-    /// Rows longer than this are compared with nothing above them.
+    /// Longer rows aren't compared with the row above: deflate's window is too small.
     private static let farthest = 32_768
 
-    /// How often each kind of token occurs, and what it is written as.
+    /// The count of each kind of token, and its code.
     private let occurrences = UnsafeMutablePointer<UInt32>.allocate(capacity: tokenKinds)
     private let codes = UnsafeMutablePointer<BitString>.allocate(capacity: tokenKinds)
 
@@ -60,14 +61,14 @@ final class RowDeflate {
         capacity = count
     }
 
-    /// The bytes that read past the end may touch.
+    /// The number of bytes after the end that reads may touch.
     static let slack = 64
 
-    /// How many bytes a stream can have at most.
+    /// The maximum length of a stream.
     static func bound(_ count: Int) -> Int { count * 2 + 1_024 }
 
-    /// Writes the stream of the first `count` of `bytes` (which has `slack` more) and gives its length; the checksum
-    /// of the content is left to the caller. `out` has room for `bound(count)`.
+    /// Compresses the first `count` bytes of `bytes` (which has `slack` more), and returns the stream's length. The
+    /// caller computes the checksum of the content. `out` has room for `bound(count)`.
     func compress(
         _ bytes: UnsafeBufferPointer<UInt8>, count: Int, rowBytes: Int, checksum: UInt32,
         into out: UnsafeMutableBufferPointer<UInt8>
@@ -102,7 +103,7 @@ final class RowDeflate {
         let (alike, same, begins) = (alike, same, begins)
         for word in words..<words + 2 { (alike[word], same[word], begins[word]) = (0, 0, 0) }
         let hasAbove = rowBytes <= Self.farthest
-        // The words whose bytes all have one above them.
+        // The words before `firstFull` have bytes without a row above.
         let firstFull = hasAbove ? min((rowBytes + 63) / 64, words) : words
         for word in 0..<firstFull { alike[word] = 0 }
         for word in firstFull..<words {
@@ -114,7 +115,7 @@ final class RowDeflate {
                 alike[at >> 6] |= 1 << UInt64(at & 63)
             }
         }
-        // The first byte has none before it.
+        // The first byte has no byte before it.
         same[0] = billow_equal_bytes(source + 1, source) << 1
         for word in 1..<max(words, 1) {
             let at = source + word &* 64
@@ -124,7 +125,8 @@ final class RowDeflate {
         alike[words - 1] &= rest
         same[words - 1] &= rest
         for word in 0..<words {
-            // Three bytes from above cost about as much as they do by themselves; three of one run don't.
+            // A repetition of three bytes from the row above costs about as much as three literals. A run of three
+            // costs less.
             let four =
                 alike[word] & Self.later(alike, word, 1) & Self.later(alike, word, 2) & Self.later(alike, word, 3)
             begins[word] = four | same[word] & Self.later(same, word, 1) & Self.later(same, word, 2)
@@ -137,7 +139,7 @@ final class RowDeflate {
         bits[word] &>> distance | bits[word &+ 1] &<< (64 &- distance)
     }
 
-    /// From bits to tokens and how often each occurs; their number.
+    /// Converts bits to tokens and counts each kind. Returns the number of tokens.
     private func tokenise(_ source: UnsafePointer<UInt8>, count: Int) -> Int {
         let written = writeTokens(source, count: count)
         let (tokens, occurrences) = (tokens, occurrences)
@@ -151,7 +153,7 @@ final class RowDeflate {
         var written = 0
         var at = 0
         while true {
-            // Usually all lies within what one look at the bits tells.
+            // Usually one word of bits contains the whole repetition.
             let next: Int
             var above: Int
             var run: Int
@@ -183,9 +185,9 @@ final class RowDeflate {
         }
     }
 
-    /// The bits from one on: at least `seen` of them, and nothing after those.
+    /// The bits from `first` on: at least `seen` of them, and zeros after those.
     ///
-    /// The words are little-endian, so byte by byte the bits follow each other.
+    /// The words are little-endian, so consecutive bytes have consecutive bits.
     @inline(__always)
     private static func window(_ bits: UnsafePointer<UInt64>, _ first: Int) -> UInt64 {
         (UnsafeRawPointer(bits) + first &>> 3).loadUnaligned(as: UInt64.self)
@@ -193,7 +195,7 @@ final class RowDeflate {
     }
     private static var seen: Int { 57 }
 
-    /// The first bit that is set from one on; any after the last where there is none.
+    /// The first set bit from `first` on; any position at or after `end` if there is none.
     private static func first(_ bits: UnsafePointer<UInt64>, _ first: Int, before end: Int) -> Int {
         var at = first
         while at < end {
@@ -204,19 +206,19 @@ final class RowDeflate {
         return end
     }
 
-    /// How many bits are set from one on, `longest` at most.
+    /// The number of consecutive set bits from `first` on, at most `longest`.
     @inline(__always)
     private static func ones(_ bits: UnsafePointer<UInt64>, _ first: Int) -> Int {
         var at = first
         while true {
             let count = (~window(bits, at)).trailingZeroBitCount
             at &+= count
-            // So many may be all that the window shows.
+            // With `seen` set bits, there may be more after the window.
             if count < seen || at &- first >= longest { return min(at &- first, longest) }
         }
     }
 
-    /// From tokens to the symbols of both codes.
+    /// Counts the symbols of both codes in the tokens.
     private func countSymbols(distance: Int) {
         literals.clear()
         distances.clear()
@@ -263,7 +265,7 @@ final class RowDeflate {
 
     // MARK: - Writing
 
-    /// The lengths of both codes, themselves run-length and Huffman coded.
+    /// Writes the lengths of both codes, which are themselves run-length and Huffman coded.
     ///
     /// Source: RFC 1951, section 3.2.7
     private func writeCodes(_ bits: inout BitWriter) {
@@ -300,7 +302,7 @@ final class RowDeflate {
         var bits: UInt8 = 0
     }
 
-    /// Lengths as items; their number.
+    /// Packs lengths into items, and returns their number.
     private static func packLengths(_ all: UnsafeBufferPointer<UInt8>, _ items: UnsafeMutableBufferPointer<LengthItem>)
         -> Int
     {
@@ -336,7 +338,7 @@ final class RowDeflate {
         return count
     }
 
-    /// The tokens by a table of what each comes to: length and distance with their extra bits in one.
+    /// Writes the tokens by a table with the bits of each: length and distance with their extra bits.
     private func write(_ count: Int, distance: Int, _ bits: inout BitWriter) {
         let (tokens, codes, occurrences) = (tokens, codes, occurrences)
         for literal in 0..<Self.run { codes[literal] = BitString(literals.codes[literal]) }

@@ -1,44 +1,45 @@
-/// Numbers that a grid accumulates side by side. Sums may wrap in between; what counts is that the last one fits.
+/// Numbers that a grid accumulates in parallel. Intermediate sums may wrap; only the final sum must fit.
 protocol AreaLanes {
     static var zero: Self { get }
     var isNothing: Bool { get }
     static func &+= (sum: inout Self, other: Self)
-    /// Every number with the opposite sign, or as it is.
+    /// The numbers, with the opposite sign if `isNegated`.
     func negated(_ isNegated: Bool) -> Self
-    /// Every number times a signed area.
+    /// The numbers times a signed area.
     func times(_ area: Int64) -> Self
 }
 
-/// Accumulates exactly how much of every pixel lies inside outlines, in as many lanes as `Lanes` has.
+/// Accumulates the exact area of every pixel inside outlines, in as many lanes as `Lanes` has.
 ///
-/// Every edge of a polygon adds its signed area to the pixels that it crosses, in integers; summed along a row from the
-/// left this is the area that the polygon covers of each pixel. Two polygons with a common edge add the same numbers
-/// with opposite signs, so that inside a region of one kind nothing of their edges remains, and along a border between
-/// two kinds the areas add up to a whole pixel: no seam can appear, inside a tile or between two.
+/// Every edge of a polygon adds its signed area to the pixels that it crosses, in integers. The running sum along a row
+/// from the left is the polygon's area in each pixel. Two polygons with a common edge add the same numbers with
+/// opposite signs. So the edge leaves no trace inside a region of one class. Along a border between two classes the
+/// areas add up to a whole pixel. So no seam can appear, inside a tile or between two.
 ///
-/// Positions are 1/1024 of a pixel; a pixel wholly covered counts 2¹⁴. Memory is the owner's: `allocate`, `deallocate`.
+/// Positions are 1/1024 of a pixel; a completely covered pixel counts 2¹⁴. The owner manages the memory by `allocate`
+/// and `deallocate`.
 ///
 /// Source: the signed-area accumulation of font rasterisers, as in R. Levien, "Inside the fastest font renderer in the
 /// world" (font-rs, 2016), made exact by integers and extended to several lanes.
 struct SignedAreaGrid<Lanes: AreaLanes> {
     let width: Int
     let height: Int
-    /// Pixels from one row's first to the next one's: three more than the width, for an edge adds up to two pixels
-    /// past its own.
+    /// The pixels from one row's start to the next one's. It is three more than the width, because an edge adds to up
+    /// to two pixels after its own.
     let stride: Int
-    /// Rows of pixels: what each adds to the sum before it. Zero wherever nothing was added.
+    /// Rows of pixels. Each pixel has its difference to the running sum; zero if nothing was added.
     private let cells: UnsafeMutablePointer<Lanes>
-    /// One bit for each pixel that anything was added to, so that reading skips what is empty and what is even.
+    /// One bit for each pixel that was added to, so that reading skips unchanged pixels.
     private let marks: UnsafeMutablePointer<UInt64>
     private let markWords: Int
 
     static var subpixelBits: Int64 { 10 }
-    /// The bits of a whole pixel's area.
+    /// The number of bits of a whole pixel's area.
     static var areaBits: Int64 { 14 }
 
     static func allocate(width: Int, height: Int) -> Self {
         let stride = width + 3
-        // One word more, so that marking past the end of a word needs no test.
+        // One more word, so that marking across the end of a word needs no test.
         let markWords = (stride + 63) / 64 + 1
         let cells = UnsafeMutablePointer<Lanes>.allocate(capacity: stride * height)
         cells.initialize(repeating: .zero, count: stride * height)
@@ -52,14 +53,15 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         marks.deallocate()
     }
 
-    /// Adds one edge of an outline that runs counter-clockwise on the map (y grows downward), with `lanes` on its
-    /// inner side.
+    /// Adds one edge of an outline that runs counter-clockwise on the map (y grows downward), with `lanes` on its inner
+    /// side.
     ///
-    /// Such an outline goes south along its western side: an edge southward begins the area to its east, an edge
-    /// northward ends it. It is always followed from north to south, so that both neighbours compute the same numbers.
+    /// Such an outline goes south along its western side. An edge southward begins the area to its east, an edge
+    /// northward ends it. Edges are always traversed from north to south, so that both adjacent polygons compute the
+    /// same numbers.
     @inline(__always)
     func add(from start: SIMD2<Int64>, to end: SIMD2<Int64>, _ lanes: Lanes) {
-        // Which way is hard to foretell, so without branches.
+        // The direction is hard to predict, so this has no branches.
         let isUp = end.y < start.y
         let (ax, ay) = (isUp ? end.x : start.x, isUp ? end.y : start.y)
         let (bx, by) = (isUp ? start.x : end.x, isUp ? start.y : end.y)
@@ -72,10 +74,9 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         if ax >= limit && bx >= limit { return }
         let across = Double(bx &- ax)
         let down = Double(by &- ay)
-        // Where the edge stands at the bottom of each row: a function of the whole edge alone, wherever the grid
-        // begins.
+        // The edge's x at the bottom of each row depends only on the whole edge, not on where the grid begins.
         let slope = across / down
-        // Cover gained for each step across; an upright edge never asks.
+        // The height of the edge per step across; not used for a vertical edge.
         let rise = across == 0 ? 0 : down / abs(across)
         var top = max(ay, firstRow &<< bits)
         var x = top == ay ? ax : ax &+ Self.whole(Double(top &- ay) * slope)
@@ -91,9 +92,10 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         }
     }
 
-    /// The part of an edge inside one row: from x0 at its top to x1 at its bottom, `cover` subpixels high.
+    /// Adds the part of an edge inside one row: from x0 at its top to x1 at its bottom, `cover` subpixels high.
     ///
-    /// Usually it lies in one column or two, and which is hard to foretell: so one way without branches for both.
+    /// Usually it lies in one or two columns. Which of these is hard to predict, so one path without branches serves
+    /// both.
     @inline(__always)
     private func addSpan(row: Int, x0: Int64, x1: Int64, cover: Int64, rise: Double, _ lanes: Lanes, limit: Int64) {
         let bits = Self.subpixelBits
@@ -121,7 +123,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         mark(row, Int(column), second == 0 ? 3 : 7)
     }
 
-    /// The same across any number of columns.
+    /// Adds a part of an edge that spans any number of columns.
     @inline(never)
     private func addWide(row: Int, left: Int64, right: Int64, cover: Int64, rise: Double, _ lanes: Lanes) {
         let bits = Self.subpixelBits
@@ -148,7 +150,8 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         markAll(row, Int(first), Int(column &- first) + 1)
     }
 
-    /// The same where it reaches beyond the grid's sides: all that lies left of it counts as on its left side.
+    /// Adds a part of an edge that extends beyond the grid's sides. Everything left of the grid counts as on its left
+    /// side.
     @inline(never)
     private func addClipped(
         row: Int, left: Int64, right: Int64, cover: Int64, rise: Double, _ lanes: Lanes, limit: Int64
@@ -177,7 +180,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         }
     }
 
-    /// Adds `cover` to all that lies right of an edge whose mean distance from the column's left side is `fraction` /
+    /// Adds `cover` to all pixels right of an edge, whose mean distance from the column's left side is `fraction` /
     /// 2048.
     @inline(__always)
     private func put(_ row: Int, column: Int, cover: Int64, fraction: Int64, _ lanes: Lanes) {
@@ -197,7 +200,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         words[1] |= (pattern &>> 1) &>> (63 &- bit)
     }
 
-    /// Where a pixel's sum is kept.
+    /// The memory of a pixel's difference.
     @inline(__always)
     func pixel(row: Int, column: Int) -> UnsafeMutablePointer<Lanes> { cells + (row &* stride &+ column) }
 
@@ -215,22 +218,22 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         }
     }
 
-    /// The cover that a part of an edge `length` wide gains on its first `way`: exact at its end.
+    /// The height of the first `way` of an edge's part that is `length` wide; exact at its end.
     @inline(__always)
     private static func height(_ way: Int64, _ length: Int64, _ cover: Int64, _ rise: Double) -> Int64 {
         let gained = min(whole(Double(way) * rise), cover)
         return way == length ? cover : gained
     }
 
-    /// To the nearest, of any value within ±2⁵⁰: added to 1.5 × 2⁵², it stands in the lowest bits.
+    /// Rounds any value within ±2⁵⁰ to the nearest integer. Added to 1.5 × 2⁵², the integer is in the lowest bits.
     @inline(__always)
     private static func whole(_ value: Double) -> Int64 {
         let base = 0x1.8p52
         return Int64(bitPattern: (value + base).bitPattern) &- Int64(bitPattern: base.bitPattern)
     }
 
-    /// Hands over every pixel of a row that edges have touched, from the west, with what it adds to the sum of the
-    /// row, and leaves the row empty again.
+    /// Calls `body` for every touched pixel of a row, from the west, with its difference to the running sum. Clears the
+    /// row.
     /// - Complexity: O(pixels that edges have touched)
     @inline(__always)
     func drain(row: Int, _ body: (_ column: Int, _ added: Lanes) -> Void) {
@@ -252,8 +255,8 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         }
     }
 
-    /// Empties what lies right of the last column of the pixels from `first` on that `bits` mark; the bits of the
-    /// others.
+    /// Clears the marked pixels beyond the last column, of those from `first` on that `bits` mark. Returns the other
+    /// bits.
     @inline(never)
     private func dropPixelsBeyond(_ bits: UInt64, first: Int, _ row: UnsafeMutablePointer<Lanes>) -> UInt64 {
         let inside = first < width ? UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- (width &- first)) : 0

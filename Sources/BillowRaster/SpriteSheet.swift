@@ -1,10 +1,10 @@
 import Geometry
 
-/// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in
+/// The contributions of small outlines to the pixels of a raster, computed once. At one zoom a cell's outline lies in
 /// the same pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
 ///
-/// Holds the sprites of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
-/// them.
+/// Holds the sprites of so many outlines of one zoom and one size of raster. Another size of raster draws nothing by
+/// them. Immutable, so that all workers draw by them.
 @usableFromInline package final class SpriteSheet: Sendable {
     fileprivate struct Sprite {
         /// The north-western pixel, counted from the world's.
@@ -29,9 +29,12 @@ import Geometry
         /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
         var areas: [UInt32] = []
         var masks: [UInt32] = []
+        /// Of the rasters that the offsets are for; nil while there is no sprite.
+        var stride: Int?
     }
 
     fileprivate let columns: Columns
+    fileprivate var stride: Int? { columns.stride }
     @inlinable package static var unknown: UInt16 { 0xFFFF }
     fileprivate static let tooLarge: UInt16 = 0xFFFE
 
@@ -72,15 +75,18 @@ import Geometry
                 Columns(
                     places: columns.places, sprites: columns.sprites.withoutRoom(),
                     offsets: columns.offsets.withoutRoom(),
-                    areas: columns.areas.withoutRoom(), masks: columns.masks.withoutRoom()))
+                    areas: columns.areas.withoutRoom(), masks: columns.masks.withoutRoom(),
+                    stride: columns.stride))
         }
 
-        /// Makes the sprite of an outline and its inset (or without: no corners), by their corners in subpixels from the
-        /// tile's north-west corner, which is a pixel of the world.
+        /// Makes the sprite of an outline and its inset (no corners where there is none). Corners are in subpixels from
+        /// the tile's north-west corner, which is a pixel of the world. All sprites of a sheet are of one maker's size.
         package mutating func make(
             _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
             tileColumn: Int, tileRow: Int, with maker: SpriteMaker
         ) {
+            precondition(columns.stride == nil || columns.stride == maker.stride, "sprites of two sizes of raster")
+            columns.stride = maker.stride
             var low = SIMD2<Int64>(repeating: .max)
             var high = SIMD2<Int64>(repeating: .min)
             for corner in outline {
@@ -196,11 +202,16 @@ extension InkRaster {
         }
     }
 
-    /// Adds outlines by their sprites; then hands over those that have none yet, can't have one or aren't wholly inside.
+    /// Adds outlines by their sprites. Then hands over those that have no sprite yet, can't have one or aren't wholly
+    /// inside; all of them where the sprites are for another size of raster.
     package func add(
         _ uses: UnsafeBufferPointer<SpriteUse>, of sprites: SpriteSheet, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
     ) {
+        guard sprites.stride == nil || sprites.stride == grid.stride else {
+            for use in uses.indices { others(use) }
+            return
+        }
         withUnsafeTemporaryAllocation(of: Int.self, capacity: uses.count) { left in
             let count = sprites.withBuffers { buffers in
                 add(uses, buffers, tileColumn: tileColumn, tileRow: tileRow, left: left)

@@ -1,12 +1,11 @@
-/// A line of some width: its outline as convex rings, for `Canvas.fill`.
+/// Converts a line of some width to convex rings, for `Canvas.fill`.
 ///
-/// Every ring is wound the same way, so that where two overlap (at a bend) the place is simply covered. Only what a
-/// rectangle shows is made, and dashes are counted from the line's own beginning: tiles that show parts of one line
-/// fit.
+/// Every ring has the same winding, so a place where two overlap (at a bend) is covered once. Only the part inside a
+/// rectangle is made. Dashes are counted from the line's own start, so the parts of a line in adjacent tiles match.
 package struct Stroke: Sendable, Hashable {
-    /// Pixels.
+    /// The width in pixels.
     package var width: Double
-    /// Lengths of dash and gap in pixels; nil for an unbroken line.
+    /// The lengths of dash and gap in pixels; nil for a solid line.
     package var dash: Dash?
 
     package struct Dash: Sendable, Hashable {
@@ -24,10 +23,10 @@ package struct Stroke: Sendable, Hashable {
         self.dash = dash
     }
 
-    /// The rings of a line through `points`, of what lies within 0…width × 0…height.
+    /// The rings of a line through `points`, for the part within 0…width × 0…height.
     /// - Parameters:
-    ///   - isClosed: whether the last point joins the first.
-    ///   - points: of the line, in pixels.
+    ///   - isClosed: whether the last point is joined to the first.
+    ///   - points: the line's points, in pixels.
     ///   - canvasWidth: pixels.
     ///   - canvasHeight: pixels.
     package func rings(_ points: [Point], isClosed: Bool = false, canvasWidth: Int, canvasHeight: Int) -> [[Point]] {
@@ -38,7 +37,7 @@ package struct Stroke: Sendable, Hashable {
                 left: -reach, top: -reach, right: Double(canvasWidth) + reach, bottom: Double(canvasHeight) + reach))
     }
 
-    /// The rings of a whole line.
+    /// The rings of a line, without clipping.
     package func rings(_ points: [Point], isClosed: Bool = false) -> [[Point]] {
         rings(points, isClosed: isClosed, in: .everywhere)
     }
@@ -46,7 +45,7 @@ package struct Stroke: Sendable, Hashable {
     private func rings(_ points: [Point], isClosed: Bool, in window: Window) -> [[Point]] {
         var rings: [[Point]] = []
         var travelled = 0.0
-        for index in 0..<(isClosed ? points.count : points.count - 1) {
+        for index in 0..<max(isClosed ? points.count : points.count - 1, 0) {
             let (a, b) = (points[index], points[(index + 1) % points.count])
             let (dx, dy) = (b.x - a.x, b.y - a.y)
             let length = (dx * dx + dy * dy).squareRoot()
@@ -55,7 +54,7 @@ package struct Stroke: Sendable, Hashable {
                 for part in parts(from: shown.lowerBound * length, to: shown.upperBound * length, after: travelled) {
                     rings.append(bar(a, dx / length, dy / length, from: part.lowerBound, to: part.upperBound))
                 }
-                // A round joint where the line goes on.
+                // A round joint where the line continues.
                 if width > 1.5, dash == nil, isClosed || index > 0, window.contains(a) { rings.append(dot(a)) }
             }
             travelled += length
@@ -63,7 +62,7 @@ package struct Stroke: Sendable, Hashable {
         return rings
     }
 
-    /// The dashes of a stretch of a segment that begins `start` along the line.
+    /// The dashes of an interval of a segment that begins `start` along the line.
     private func parts(from: Double, to: Double, after start: Double) -> [ClosedRange<Double>] {
         guard let dash, dash.on > 0, dash.off > 0 else { return from < to ? [from...to] : [] }
         let period = dash.on + dash.off
@@ -77,7 +76,7 @@ package struct Stroke: Sendable, Hashable {
         return parts
     }
 
-    /// A rectangle along a direction, clockwise on the screen.
+    /// A rectangle along a direction, with its corners clockwise on the screen.
     private func bar(_ a: Point, _ x: Double, _ y: Double, from: Double, to: Double) -> [Point] {
         let (nx, ny) = (-y * width / 2, x * width / 2)
         let (sx, sy, ex, ey) = (a.x + x * from, a.y + y * from, a.x + x * to, a.y + y * to)
@@ -98,7 +97,7 @@ package struct Stroke: Sendable, Hashable {
             point.x >= left && point.x <= right && point.y >= top && point.y <= bottom
         }
 
-        /// The stretch of a segment inside, as shares of its length.
+        /// The interval of a segment inside the rectangle, as shares of its length.
         ///
         /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984)
         func part(of a: Point, _ b: Point) -> ClosedRange<Double>? {
@@ -125,7 +124,7 @@ extension Point {
         unitCircle.map { Point(x: centre.x + $0.x * radius, y: centre.y + $0.y * radius) }
     }
 
-    /// From (1, 0), each corner turned by a twelfth of a half turn: cos and sin of 15°.
+    /// The corners from (1, 0), each turned by 15° from the one before. The constants are cos and sin of 15°.
     private static let unitCircle: [Point] = {
         let (cosine, sine) = (0.965_925_826_289_068_3, 0.258_819_045_102_520_8)
         var corners = [Point(x: 1, y: 0)]

@@ -1,13 +1,13 @@
 public import Turbulence
 
-/// A colour with the opacity it is drawn at.
+/// A colour and its opacity.
 public struct Paint: Sendable, Hashable {
     /// The colour as drawn: alpha = opacity × 255 rounded to the nearest, halves up (0.8 → 204, 0.6 → 153).
     public let colour: StraightColour
-    /// 0 to 1, as the style file says it.
+    /// 0 to 1, as in the style file.
     public let opacity: Double
 
-    /// nil unless the opacity is 0 to 1. The colour's own alpha is not used.
+    /// Returns nil unless the opacity is 0 to 1. The colour's own alpha is not used.
     public init?(_ colour: StraightColour, opacity: Double) {
         guard opacity >= 0, opacity <= 1 else { return nil }
         self.opacity = opacity
@@ -16,8 +16,8 @@ public struct Paint: Sendable, Hashable {
         self.colour = colour
     }
 
-    /// This paint at `factor` times its opacity, to four decimals; `factor` is brought to 0...1, and is 1 where it is
-    /// not a number.
+    /// This paint at `factor` times its opacity, rounded to four decimals. `factor` is clamped to 0...1; if it is not a
+    /// number, it is 1.
     func faded(by factor: Double) -> Paint {
         let factor = factor.isNaN ? 1 : min(max(factor, 0), 1)
         return factor == 1 ? self : Paint(colour, opacity: (opacity * factor * 10_000).rounded() / 10_000) ?? self
@@ -26,14 +26,14 @@ public struct Paint: Sendable, Hashable {
 
 /// How one severity is drawn.
 public struct SeverityPaint: Sendable, Hashable {
-    /// Fills the cell, up to its border where it has one.
+    /// The fill of the cell, inside its border if it has one.
     public let fill: Paint
-    /// A band along the edge, inside the cell, in place of the fill there.
+    /// A band along the edge inside the cell. It replaces the fill there.
     public let border: Paint?
-    /// Over the fill.
+    /// The pattern over the fill.
     public let pattern: SeverityPattern?
 
-    /// A filling, and what is laid over it.
+    /// Makes the paint of a severity.
     public init(fill: Paint, border: Paint? = nil, pattern: SeverityPattern? = nil) {
         self.fill = fill
         self.border = border
@@ -41,7 +41,7 @@ public struct SeverityPaint: Sendable, Hashable {
     }
 }
 
-/// The base map that a style was chosen for, and the look of a legend's card.
+/// The brightness of the base map that a style is made for, and of a legend's card.
 public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
     /// For a light map.
     case light
@@ -51,29 +51,29 @@ public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// The colours of a picture, read from `Styles/{id}.json` (format: `Styles/README.md`).
 public struct Style: Sendable, Hashable {
-    /// Lower-case letters, digits and hyphens; the file's name without `.json`.
+    /// Lower-case letters, digits and hyphens: the file's name without `.json`.
     public let id: String
-    /// Its name for people.
+    /// The name shown to users.
     public let title: String
-    /// A sentence about it.
+    /// A sentence about the style.
     public let description: String
-    /// The maps that it is made for.
+    /// The theme of the base maps that it is made for.
     public let theme: Theme
-    /// By raw value, one for each case.
+    /// By the severity's raw value.
     private let paints: [SeverityPaint]
-    /// Of the layers that are drawn over the severities.
+    /// The colours of the layers over the severities.
     public let marks: MarkColours
-    /// Of turbulence fields.
+    /// The paint of turbulence fields.
     package let field: FieldPaint
 
-    /// nil unless `paints` holds one for each severity, smooth first.
+    /// Returns nil unless `paints` has one for each severity, smooth first.
     ///
     /// - Parameters:
-    ///   - marks: nil for the standard ones of the theme.
-    ///   - id: the name in addresses.
+    ///   - marks: nil selects the theme's standard colours.
+    ///   - id: the name in URLs.
     ///   - title: a heading.
     ///   - description: a sentence.
-    ///   - theme: what ground it is made for.
+    ///   - theme: the theme of base maps that it is made for.
     ///   - paints: one for each severity, smooth first.
     public init?(
         id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours? = nil
@@ -109,14 +109,22 @@ public struct Style: Sendable, Hashable {
     /// How a severity is drawn.
     public subscript(severity: Severity) -> SeverityPaint { paints[Int(severity.rawValue)] }
 
-    /// The colours that areas and borders are drawn in.
+    /// The colours of fills and borders.
     package var fills: [StraightColour] { paints.flatMap { [$0.fill.colour, $0.border?.colour].compactMap { $0 } } }
 
     /// Whether any severity has a pattern.
     package var hasPatterns: Bool { paints.contains { $0.pattern != nil } }
 
+    /// The same severities for base maps of a theme. If that is another theme, its standard marks are used.
+    package func made(for theme: Theme) -> Style {
+        guard theme != self.theme else { return self }
+        return Style(
+            id: id, title: title, description: description, theme: theme, checked: paints, marks: .standard(theme),
+            field: field)
+    }
+
     /// The same colours at `factor` times their opacity: the `opacity` parameter of pictures. Values outside 0...1 are
-    /// brought to the nearer end.
+    /// clamped.
     package func faded(by factor: Double) -> Style {
         Style(
             id: id, title: title, description: description, theme: theme,

@@ -2,15 +2,15 @@ import Foundation
 import Turbulence
 import JSONKit
 
-/// One thing that is wrong in a style file.
+/// A problem in a style file.
 public struct StyleProblem: Sendable, Hashable, CustomStringConvertible {
     /// The file's name, without its folder.
     public let file: String
-    /// The path of keys, joined by dots: `severities.light.opacity`; empty for the file as a whole.
+    /// The path of keys, joined by dots: `severities.light.opacity`; empty for a problem of the whole file.
     public let key: String
-    /// What stands there, as JSON text, shortened; or `missing`.
+    /// The value found, as JSON text, shortened; or `missing`.
     public let value: String
-    /// What may stand there.
+    /// The allowed values.
     public let allowed: String
 
     public var description: String {
@@ -18,7 +18,7 @@ public struct StyleProblem: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Reads one style file, collecting every problem instead of stopping at the first.
+/// Parses one style file. It collects every problem instead of stopping at the first.
 struct StyleFile {
     /// The file's name, without its folder.
     let name: String
@@ -29,7 +29,7 @@ struct StyleFile {
 
     init(name: String) { self.name = name }
 
-    /// The style, or nil when there are problems.
+    /// The style, or nil if there are problems.
     mutating func read(_ data: Data) -> Style? {
         let root: JSONValue
         do { root = try JSONDecoder().decode(JSONValue.self, from: data) } catch {
@@ -52,7 +52,7 @@ struct StyleFile {
             id: id, title: title, description: description, theme: theme, paints: paints, marks: marks, field: field)
     }
 
-    /// The parser's words with its position, without the surrounding types.
+    /// The parser's message with its position, without the surrounding types.
     private static func reason(_ error: any Error) -> String {
         guard case DecodingError.dataCorrupted(let context) = error else { return error.localizedDescription }
         return context.underlyingError.map { "\($0)" } ?? context.debugDescription
@@ -84,7 +84,7 @@ struct StyleFile {
         return theme
     }
 
-    /// Smooth first; shorter than the severities when there are problems.
+    /// The paints, smooth first; fewer than the severities if there are problems.
     private mutating func severities(_ value: JSONValue) -> [SeverityPaint] {
         let members = object(value, at: "severities", required: Severity.allCases.map(\.name))
         var paints: [SeverityPaint] = []
@@ -92,7 +92,7 @@ struct StyleFile {
             guard let member = members[severity.name] else { continue }
             let key = "severities.\(severity.name)"
             guard let paint = severityPaint(member, at: key) else { continue }
-            // Two severities that look alike would make the picture lie.
+            // Two severities that look alike would be misleading.
             if paints.contains(paint) {
                 report(key, member.text, allowed: "a fill and border that no other severity has")
             }
@@ -176,7 +176,7 @@ struct StyleFile {
         return true
     }
 
-    /// nil where a stop is no stop.
+    /// The stops; nil if one of them is invalid.
     private mutating func scale(_ value: JSONValue) -> [FieldPaint.Stop]? {
         guard case .array(let values) = value, (2...20).contains(values.count) else {
             report("field.scale", value.text, allowed: "a list of 2 to 20 stops")
@@ -206,7 +206,7 @@ struct StyleFile {
         let colour = members[colourKey].flatMap { self.colour($0, at: "\(key).\(colourKey)") }
         var opacity: Double?
         if let value = members["opacity"] {
-            // An opacity that rounds to alpha 0 would hide what was reported.
+            // An opacity that rounds to alpha 0 would hide reported data.
             if case .number(let number) = value, number <= 1, (number * 255).rounded() >= 1 { opacity = number }
             if opacity == nil { report("\(key).opacity", value.text, allowed: "a number above 0.002, at most 1") }
         }
@@ -214,7 +214,7 @@ struct StyleFile {
         return Paint(colour, opacity: opacity)
     }
 
-    /// The members of an object whose keys are all known; empty when it is no object.
+    /// The members of an object whose keys are all known; empty if the value is no object.
     private mutating func object(
         _ value: JSONValue, at key: String, required: [String], optional: [String] = []
     ) -> [String: JSONValue] {

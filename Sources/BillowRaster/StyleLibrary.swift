@@ -4,7 +4,7 @@ import Foundation
 public enum StyleError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The folder can't be read.
     case unreadableFolder(path: String, reason: String)
-    /// Every problem of every file, in the order of the files' names.
+    /// The files have problems, listed in the order of the files' names.
     case invalid(folder: String, problems: [StyleProblem])
 
     public var description: String {
@@ -17,17 +17,17 @@ public enum StyleError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// All styles of a folder, read once at start and validated whole.
+/// All styles of a folder, read and validated once at start.
 public struct StyleLibrary: Sendable {
-    /// The id of the style that every library has.
+    /// The id of the style that every library must have.
     public static let defaultID = "skypath"
 
-    /// The default first, then by id.
+    /// The styles: the default first, the others by id.
     public let styles: [Style]
     /// The style `skypath`.
     public let `default`: Style
 
-    /// The style of that id; nil where there is none.
+    /// The style with that id; nil if there is none.
     public subscript(id: String) -> Style? { styles.first { $0.id == id } }
 
     /// Reads every `*.json` of a folder.

@@ -2,13 +2,13 @@ import CFreeType
 
 /// Why text can't be drawn.
 public enum TextError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// No file there, or not allowed to read it.
+    /// The file doesn't exist or can't be read.
     case fontNotFound(path: String)
-    /// The file is no scalable font.
+    /// The file isn't a scalable font.
     case notAFont(path: String)
-    /// Outside 4 to 512 pixels an em.
+    /// The size is outside 4 to 512 pixels per em.
     case sizeOutOfRange(Double)
-    /// Any other failure, with FreeType's number.
+    /// Any other error, with FreeType's number.
     case library(code: Int, path: String)
 
     public var description: String {
@@ -22,17 +22,17 @@ public enum TextError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Measures and rasterises lines of text in one font, with kerning and to a 64th of a pixel. Left to right only;
-/// characters that the font lacks show its box.
+/// Measures and rasterises lines of text in one font, with kerning, to a 64th of a pixel. Text runs left to right only;
+/// characters that the font lacks are shown as its box.
 ///
-/// Owns a FreeType library and face, so one instance belongs to one thread at a time. Not `Sendable`.
+/// It owns a FreeType library and face, so one instance belongs to one thread at a time. It isn't `Sendable`.
 package final class TextRenderer {
-    /// DejaVu Sans where Debian's `fonts-dejavu-core` puts it.
+    /// The path of DejaVu Sans in Debian's `fonts-dejavu-core`.
     package static let defaultFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
-    /// Pixels an em.
+    /// The allowed pixels per em.
     package static let sizes: ClosedRange<Double> = 4...512
 
-    /// The file that the font was read from.
+    /// The path of the font file.
     package let fontPath: String
     private var font = BillowFont()
 
@@ -44,10 +44,10 @@ package final class TextRenderer {
 
     deinit { if font.library != nil { billow_font_close(&font) } }
 
-    /// Pixels from the start of the first character to where the next would start.
+    /// The advance width of a line: pixels from the start of the first character to that of a character after the last.
     ///
     /// - Parameters:
-    ///   - size: pixels an em, 4 to 512.
+    ///   - size: pixels per em, 4 to 512.
     ///   - text: the line.
     /// - Throws: `sizeOutOfRange`, `library`.
     package func width(of text: String, size: Double) throws(TextError) -> Double {
@@ -56,7 +56,7 @@ package final class TextRenderer {
         return Double(end) / 64
     }
 
-    /// Pixels from the baseline to the top of a capital H.
+    /// The height of a capital H above the baseline, in pixels.
     package func capHeight(size: Double) throws(TextError) -> Double {
         try setSize(size)
         var (kerning, advance, height) = (Int32(0), Int32(0), Int32(0))
@@ -65,20 +65,21 @@ package final class TextRenderer {
         return Double(height) / 64
     }
 
-    /// Lays a line of text over a canvas.
+    /// Draws a line of text over a canvas.
     ///
     /// - Parameters:
-    ///   - start: the pen's start on the baseline. The baseline is brought to whole pixels, which is what keeps
-    ///     horizontal strokes crisp.
+    ///   - start: the pen's start on the baseline. The baseline is rounded to whole pixels, so that horizontal strokes
+    ///     are
+    ///     crisp.
     ///   - text: the line.
-    ///   - size: pixels an em, 4 to 512.
-    ///   - colour: of the letters.
-    ///   - canvas: what it is laid over.
+    ///   - size: pixels per em, 4 to 512.
+    ///   - colour: the colour of the letters.
+    ///   - canvas: the canvas to draw on.
     /// - Throws: `sizeOutOfRange`, `library`.
     package func draw(
         _ text: String, at start: Point, size: Double, colour: StraightColour, on canvas: inout Canvas
     ) throws(TextError) {
-        // A pen that far off draws nothing; bounding it here keeps the conversions below from trapping.
+        // A pen so far away draws nothing. The limit prevents traps in the conversions below.
         let reach = Double(PNG.largestSide)
         guard abs(start.x) <= reach, abs(start.y) <= reach else { return }
         let pen = Int((start.x * 64).rounded())
@@ -91,8 +92,7 @@ package final class TextRenderer {
         }
     }
 
-    /// Calls `body` for each character with its glyph and, in 1/64 pixel from the line's start, where it starts and
-    /// where it ends.
+    /// Calls `body` for each character with its glyph, its start and its end, in 1/64 pixel from the line's start.
     private func layOut(
         _ text: String, size: Double, body: (_ glyph: UInt32, _ start: Int, _ end: Int) throws(TextError) -> Void
     ) throws(TextError) {

@@ -1,20 +1,20 @@
 package import Turbulence
 
-/// The issued areas that hold now, held lately or will hold: immutable, as the log has them at one version.
+/// The issued areas that are valid now, were valid recently or will be: immutable, at one version of the log.
 package struct AreaWindow: Sendable {
     private var areas: [IssuedArea.Identity: IssuedArea] = [:]
 
-    /// An empty window.
+    /// Makes an empty window.
     package init() {}
 
     package init(_ areas: [IssuedArea]) { update(opened: areas, closed: []) }
 
     package var count: Int { areas.count }
 
-    /// When the last area of each collection ends.
+    /// The end of the last area of each collection.
     package private(set) var ends: [IssuedArea.Collection: Instant] = [:]
 
-    /// The areas of a collection that hold at an instant, in the order of their ids.
+    /// The areas of a collection that are valid at an instant, in the order of their ids.
     /// - Complexity: O(areas held)
     package func valid(at instant: Instant, _ collection: IssuedArea.Collection) -> [IssuedArea] {
         AreaWindow.ordered(areas.values.lazy.filter { $0.collection == collection && $0.isValid(at: instant) })
@@ -25,14 +25,14 @@ package struct AreaWindow: Sendable {
         areas.sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
-    /// Takes in what came and went.
+    /// Applies opened and closed areas.
     package mutating func update(opened: [IssuedArea], closed: [IssuedArea]) {
         for area in closed { areas[area.identity] = nil }
         for area in opened { areas[area.identity] = area }
         noteEnds()
     }
 
-    /// Lets go of what ended at an instant or before.
+    /// Removes areas that ended at an instant or before.
     package mutating func drop(before instant: Instant) {
         areas = areas.filter { $0.value.validTo > instant }
         noteEnds()
@@ -43,7 +43,7 @@ package struct AreaWindow: Sendable {
         for area in areas.values { ends[area.collection] = max(ends[area.collection] ?? area.validTo, area.validTo) }
     }
 
-    /// When areas of a collection begin or end, from one instant on through another, in rising order, each once.
+    /// The instants at which areas of a collection begin or end, within a range, ascending and without repeats.
     package func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>) -> [Instant] {
         var changes = Set<Instant>()
         for area in areas.values where area.collection == collection {

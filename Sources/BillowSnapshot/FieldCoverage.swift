@@ -2,20 +2,20 @@ package import BillowFields
 package import Geometry
 package import Turbulence
 
-/// Where and when each source has fields to show, and how new they are. Part of a snapshot.
+/// The places and times with fields of each source, and their newest times. Part of a snapshot.
 package struct FieldCoverage: Sendable, Hashable {
-    /// By source, the domains of its grids, each with a time at which all pictures show a field on it.
+    /// By source, the domains of its grids. Each has a time during which all pictures show a field on it.
     package private(set) var areas: [SourceID: [CoveredArea]] = [:]
-    /// By source and product: the newest instant that a nowcast is about, and the newest run of forecasts.
+    /// By source and product: the newest valid time of nowcasts, and the newest run of forecasts.
     package private(set) var newest: [SourceID: [FieldProduct: Instant]] = [:]
-    /// The domains of grids, which take long to make.
+    /// A cache of the grids' domains, which are slow to compute.
     private var domains: [GridDefinition: AreaRing?] = [:]
 
     package static let empty = FieldCoverage()
 
     private init() {}
 
-    /// - Parameter former: its domains are taken over.
+    /// - Parameter former: the coverage whose cached domains are reused.
     package init(_ fields: FieldIndex, on grids: [Int64: GridDefinition], after former: FieldCoverage = .empty) {
         struct Place: Hashable {
             var source: SourceID
@@ -42,7 +42,10 @@ package struct FieldCoverage: Sendable, Hashable {
         }
     }
 
-    /// Rising; those that touch are one.
+    /// The box around the grid; nil unless there is exactly one, with an outline.
+    package var box: BoundingBox? { domains.count == 1 ? domains.values.first?.flatMap(\.box) : nil }
+
+    /// The times in ascending order; adjoining ones are merged.
     private static func joined(_ times: [ClosedRange<Instant>]) -> [ClosedRange<Instant>] {
         var joined: [ClosedRange<Instant>] = []
         for time in times.sorted(by: { $0.lowerBound < $1.lowerBound }) {

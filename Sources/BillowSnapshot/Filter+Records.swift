@@ -1,8 +1,8 @@
 package import Turbulence
 
 extension Filter {
-    /// Whether a pilot report is shown, wherever and whenever it is from: one without severity is unless severities are
-    /// asked for, one without level unless altitudes are.
+    /// Whether a pilot report is shown, whatever its place and time. A report without severity is shown unless the
+    /// filter has severities. One without level is shown unless it has altitudes.
     package func takes(_ report: PilotReport) -> Bool {
         guard sources?.contains(report.source) ?? true, kinds?.contains(.pilotReport) ?? true else { return false }
         if severities != .all {
@@ -11,8 +11,8 @@ extension Filter {
         return takes(lowestFeet: report.altitudeFeet, highestFeet: report.altitudeFeet)
     }
 
-    /// Whether an area is shown: one without severity is unless severities are asked for; one without a limit reaches
-    /// to the ground or to the sky; one above ground as high as ground may be.
+    /// Whether an area is shown. One without severity is shown unless the filter has severities. One without a limit
+    /// extends to the ground or to the sky. Limits above the ground are raised by the highest aerodrome's elevation.
     package func takes(_ area: IssuedArea) -> Bool {
         guard sources?.contains(area.source) ?? true, areaKinds?.contains(area.kind) ?? true else { return false }
         if severities != .all {
@@ -21,7 +21,7 @@ extension Filter {
         return takes(lowestFeet: area.altitudeMinFeet ?? 0, highestFeet: area.reachFeet ?? .max)
     }
 
-    /// Whether an aircraft is shown: by its source and its pressure altitude.
+    /// Whether an aircraft is shown, by its source and its pressure altitude.
     package func takes(_ position: AircraftPosition) -> Bool {
         (sources?.contains(position.source) ?? true)
             && takes(lowestFeet: position.altitudeFeet, highestFeet: position.altitudeFeet)

@@ -1,26 +1,26 @@
 package import BillowFields
 public import Turbulence
 
-/// What a picture is asked for, besides where and when: the one filter grammar of every route.
+/// The filter of a request, besides place and time. All routes use the same filter grammar.
 public struct Filter: Sendable, Hashable {
-    /// How far the picture looks back, in seconds: one of the histories, or 1…21,600 of an interval's own.
+    /// How far the picture looks back, in seconds: one of the histories, or 1…21,600 from a custom interval.
     public var lookBackSeconds: Int
-    /// The severities that are shown.
+    /// The severities to show.
     public var severities: SeveritySet
-    /// Shown is what overlaps these altitudes.
+    /// The altitudes to show, including everything that overlaps them.
     public var altitudes: AltitudeRange
-    /// nil for every source.
+    /// The sources to show; nil for every source.
     public var sources: Set<SourceID>?
-    /// nil for every kind.
+    /// The kinds of observations to show; nil for every kind.
     public var kinds: Set<ObservationKind>?
-    /// Of issued areas; nil for every kind.
+    /// The kinds of issued areas to show; nil for every kind.
     public var areaKinds: Set<String>?
-    /// The category that measured values are judged for.
+    /// The category by whose thresholds measured values are classified.
     public var category: AircraftCategory
-    /// Of turbulence fields.
+    /// The selection of turbulence fields.
     package var field = FieldSelection()
 
-    /// Takes everything of the last two hours, unless told otherwise.
+    /// Makes a filter; by default it shows everything of the last two hours.
     public init(
         history: History = .default, severities: SeveritySet = .all, altitudes: AltitudeRange = .all,
         sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, areaKinds: Set<String>? = nil,
@@ -36,13 +36,13 @@ public struct Filter: Sendable, Hashable {
     }
 }
 
-/// What of the turbulence fields a picture shows, and how.
+/// The selection of turbulence fields, and how they are drawn.
 package struct FieldSelection: Sendable, Hashable {
-    /// nil for both: nowcasts up to now, forecasts ahead.
+    /// The product; nil for both: nowcasts up to now, forecasts ahead.
     package var product: FieldProduct?
-    /// nil for the newest run.
+    /// The run of a forecast; nil for the newest.
     package var run: Instant?
-    /// Whether values between the points of the grid are interpolated.
+    /// Whether values between grid points are interpolated.
     package var isSmoothed = false
     /// Whether smooth air is drawn.
     package var showsSmoothAir = false
@@ -57,7 +57,7 @@ package struct FieldSelection: Sendable, Hashable {
     }
 }
 
-/// A filter at an instant, made ready to be put to millions of rows.
+/// A filter at an instant, prepared for tests of millions of rows.
 struct RowPredicate: Sendable {
     private let after: UInt32
     private let upTo: UInt32
@@ -85,11 +85,10 @@ struct RowPredicate: Sendable {
         thresholds = table.thresholds(for: filter.category)
     }
 
-    /// The severity that a row stands for, or nil where it is not part of the picture.
+    /// The severity of a row; nil if the row isn't part of the picture.
     ///
-    /// It stands from its observation until it is replaced or its history is over; a severity that was given counts for
-    /// the category that it was given for (for all, where none was named), else its EDR is classed by the category's
-    /// table.
+    /// A row is current from its observation until it is superseded or its history ends. A reported severity applies to
+    /// its category, or to all if none was given. Otherwise the EDR is classified by the category's thresholds.
     @inline(__always)
     func severity(of index: Int, in segment: borrowing SegmentColumns) -> Severity? {
         let observed = segment.observedAt[index]
@@ -110,14 +109,14 @@ struct RowPredicate: Sendable {
         return takesSeverity[Int(severity.rawValue)] ? severity : nil
     }
 
-    /// Whether the severity that `severity(of:in:)` gives was derived from EDR.
+    /// Whether the severity that `severity(of:in:)` returns was derived from EDR.
     func isDerived(_ index: Int, in segment: borrowing SegmentColumns) -> Bool {
         let code = RowPlace(bits: segment.places[index]).categoryCode
         return segment.severities[index] == Segment.none || !(code == 0 || code == categoryCode)
     }
 }
 
-/// A segment's columns as plain memory, for the loops over millions of rows.
+/// A segment's columns as raw memory, for loops over millions of rows.
 struct SegmentColumns {
     let places: UnsafeBufferPointer<UInt64>
     let observedAt: UnsafeBufferPointer<UInt32>
@@ -128,7 +127,7 @@ struct SegmentColumns {
 }
 
 extension Segment {
-    /// The columns are valid only inside `body`.
+    /// Calls `body` with the columns, which are valid only inside it.
     func withColumns<Result>(_ body: (borrowing SegmentColumns) -> Result) -> Result {
         places.withUnsafeBufferPointer { places in
             observedAt.withUnsafeBufferPointer { observedAt in

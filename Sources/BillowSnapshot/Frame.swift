@@ -1,25 +1,26 @@
 public import Geometry
 public import Turbulence
 
-/// One picture of the air: some hours of rows, looked at through a filter from one instant. Everything that is drawn or
-/// listed of it comes from the same rows, so pixels and features never disagree.
+/// A picture of the air: some hours of rows, filtered, as of one instant. All drawings and lists of it use the same
+/// rows, so pixels and features always agree.
 public struct Frame: Sendable {
-    /// The instant that it pictures.
+    /// The instant of the picture.
     public let instant: Instant
-    /// What it shows of it.
+    /// The filter of the picture.
     public let filter: Filter
     private let segments: [Segment]
-    /// Those and the ones that the picture 30 minutes before looked at.
+    /// The same segments, and those of the picture 30 minutes before.
     private let segmentsForTrend: [Segment]
     private let sources: [SourceNumber: SourceID]
     private let table: SeverityTable
     private let test: RowPredicate
     private let testBefore: RowPredicate
 
-    /// A trend compares the frame with the one so many seconds before it.
+    /// The interval in seconds between a frame and the earlier one that its trends compare it with.
     package static let trendSeconds = 1_800
 
-    /// `window` must hold every row observed in (instant − history, instant], and those 30 minutes before for trends.
+    /// Makes a frame. `window` must have every row observed in (instant − history, instant]. For trends, it must also
+    /// have those of the 30 minutes before.
     public init(window: Window, at instant: Instant, filter: Filter, table: SeverityTable) {
         self.instant = instant
         self.filter = filter
@@ -34,11 +35,11 @@ public struct Frame: Sendable {
             filter: filter, at: instant.advanced(by: -Self.trendSeconds), sources: window.sources, table: table)
     }
 
-    /// One byte a cell.
+    /// The plane, with one byte per cell.
     /// - Complexity: O(rows of the hours that the history touches)
     public func plane() -> FramePlane { FramePlane(segments: segments, test: test) }
 
-    /// The hexagons whose cell comes after `after`, in cell order, as many as `limit`, of those that `area` takes.
+    /// The hexagons in `area` whose cell is after `after`, in cell order, at most `limit` of them.
     public func hexagons(after: Cell? = nil, limit: Int = .max, area: CellArea = .everywhere) -> [Hexagon] {
         var found: [Hexagon] = []
         forEachChunk(after: after, area: area) { chunk in
@@ -66,14 +67,14 @@ public struct Frame: Sendable {
         return found
     }
 
-    /// Every standing record in the order of (cell, key), starting after that pair.
+    /// Every standing observation in the order of (cell, key), starting after that pair.
     public func standingRecords(
         after: (Cell, ObservationKey)? = nil, limit: Int = .max, area: CellArea = .everywhere
     ) -> [StandingRecord] {
         var found: [StandingRecord] = []
         forEachChunk(after: after?.0, area: area) { chunk in
             var here: [StandingRecord] = []
-            // Asked once for all records of a cell.
+            // Whether `area` contains each cell, computed once per cell.
             var isTaken = [Bool?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
                 let cell = Cell(uncheckedDense: UInt32(RowPlace(bits: columns.places[row]).dense))
@@ -91,7 +92,7 @@ public struct Frame: Sendable {
         return found
     }
 
-    // MARK: - Walking the rows
+    // MARK: - Iterating over rows
 
     private struct Best {
         var severity: Severity
@@ -100,7 +101,7 @@ public struct Frame: Sendable {
         var row: Int
         var reports: Int
 
-        /// The most severe; the newest wins a tie, and then the one met first.
+        /// The more severe of both; a tie goes to the newer, then to the one found first.
         func joined(_ other: Best) -> Best {
             var winner = (other.severity, other.observedAt) > (severity, observedAt) ? other : self
             winner.reports = reports + other.reports
@@ -132,7 +133,7 @@ public struct Frame: Sendable {
         }
     }
 
-    /// What the hexagons of a chunk were 30 minutes before.
+    /// The severities of a chunk's hexagons 30 minutes before.
     private func severitiesBefore(inChunk chunk: Int) -> [Severity?] {
         var severities = [Severity?](repeating: nil, count: CellTable.chunkSize)
         for segment in segmentsForTrend {
@@ -149,7 +150,8 @@ public struct Frame: Sendable {
         return severities
     }
 
-    /// From when to when the records are that make each severity of the picture: those of a cell's own severity.
+    /// The time range of the observations that decide each severity of the picture: those with their cell's own
+    /// severity.
     /// - Complexity: O(rows of the hours that the history touches)
     package func observed(in plane: FramePlane, area: CellArea = .everywhere) -> [Severity: ClosedRange<Instant>] {
         var bounds = [(first: UInt32, last: UInt32)?](repeating: nil, count: Severity.allCases.count)
@@ -185,29 +187,29 @@ public struct Frame: Sendable {
     }
 }
 
-/// A record that counts at the frame's instant, with the severity that it stands for.
+/// An observation that is current at the frame's instant, with its severity.
 public struct StandingRecord: Sendable, Hashable {
-    /// The record itself.
+    /// The observation itself.
     public var row: ObservationRow
-    /// Who reported it.
+    /// The source that reported it.
     public var source: SourceID
-    /// What it counts as, for the filter's category.
+    /// The severity for the filter's category.
     public var severity: Severity
-    /// Whether the severity was named, or follows from the EDR.
+    /// Whether the severity was reported, or derived from the EDR.
     public var basis: SeverityBasis
 }
 
 /// One cell of the aggregated picture.
 public struct Hexagon: Sendable, Hashable {
-    /// The record that decides it.
+    /// The observation that decides the hexagon's severity.
     public var record: StandingRecord
-    /// How many standing records it stands for, that one included.
+    /// The number of standing observations in the cell, including that one.
     public var reports: Int
-    /// What the hexagon was 30 minutes before, by the same rule; nil where there was none.
+    /// The hexagon's severity 30 minutes before, by the same rule; nil if there was none.
     public var severityBefore: Severity?
 }
 
-/// The answers of an area, each asked for once: many rows lie in one cell.
+/// A cache of which cells an area contains, because many rows share a cell.
 package struct CellAnswers: Sendable {
     private let area: CellArea
     private var known: [Cell: Bool] = [:]
@@ -228,7 +230,7 @@ package struct CellAnswers: Sendable {
     }
 }
 
-/// An area as a question about cells.
+/// An area as a predicate on cells.
 public struct CellArea: Sendable, Hashable {
     private enum Shape: Sendable, Hashable {
         case everywhere
@@ -243,21 +245,21 @@ public struct CellArea: Sendable, Hashable {
     /// Every cell.
     public static let everywhere = CellArea(shape: .everywhere)
 
-    /// Cells that share a point with the box.
+    /// The cells that share a point with the box.
     public init(_ box: BoundingBox) { shape = .box(box, GridBox(box)) }
 
-    /// One cell.
+    /// A single cell.
     public init(_ cell: Cell) { shape = .cell(cell) }
 
-    /// Cells that share a point with the area.
+    /// The cells that share a point with the area.
     public init(_ area: AreaIndex) { shape = .area(area, GridBox(area.box)) }
 
-    /// Some cells.
+    /// A set of cells.
     public init(_ cells: Set<Cell>) { shape = .cells(cells) }
 
     private init(shape: Shape) { self.shape = shape }
 
-    /// Whether a chunk of 343 cells may have a cell in it; never wrongly false.
+    /// Whether a chunk of 343 cells may contain a cell of the area; false is always right.
     package func mayHold(chunk: Int) -> Bool {
         switch shape {
         case .everywhere: true
@@ -268,7 +270,7 @@ public struct CellArea: Sendable, Hashable {
         }
     }
 
-    /// Whether a cell is taken.
+    /// Whether the area contains a cell.
     public func contains(_ cell: Cell) -> Bool {
         switch shape {
         case .everywhere: true

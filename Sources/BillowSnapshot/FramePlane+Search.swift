@@ -1,8 +1,8 @@
 package import Geometry
 
 extension FramePlane {
-    /// Every cell of a resolution 0…5 that is drawn and whose outline's box shares a point with a box, in dense order:
-    /// dense index × 8 + severity.
+    /// The drawn cells of a resolution 0…5 whose bounding box shares a point with a box. Each is dense index × 8 +
+    /// severity, in ascending order.
     /// - Complexity: O(cells found + coarser cells above them)
     package func cells(resolution: Int, in box: GridBox) -> [UInt32] {
         slots.withUnsafeBufferPointer { slots in
@@ -22,7 +22,7 @@ extension FramePlane {
     }
 }
 
-/// One search of a plane for what is drawn in a box.
+/// A search of a plane for the drawn cells in a box.
 private struct CellSearch {
     let resolution: Int
     let box: GridBox
@@ -49,7 +49,8 @@ private struct CellSearch {
         found.reserveCapacity(1_024)
     }
 
-    /// A cell of resolution 0 or 1 and all below it; `isInside` where it is known to lie wholly in the box.
+    /// Visits a cell of resolution 0 or 1 and its descendants. `isInside` is true if it is known to lie wholly in the
+    /// box.
     mutating func visit(resolution level: Int, dense: Int, isInside: Bool, _ tree: CellTree) {
         guard coarseMaxima[level][dense] > 0 else { return }
         if level == resolution {
@@ -66,7 +67,7 @@ private struct CellSearch {
         }
     }
 
-    /// A cell of resolution 2, which is a chunk of the plane, and all below it.
+    /// Visits a cell of resolution 2, which is a chunk of the plane, and its descendants.
     private mutating func visitChunk(_ chunk: Int, isInside: Bool, _ tree: CellTree) {
         let slot = Int(slots[chunk])
         if slot < 0 { return }
@@ -98,7 +99,7 @@ private struct CellSearch {
         }
     }
 
-    /// Whether a cell's descendants lie wholly in the box; nil where none shares a point with it.
+    /// Whether a cell's descendants lie wholly in the box; nil if none shares a point with it.
     @inline(__always)
     private func lies(resolution: Int, dense: Int, isInside: Bool, _ tree: CellTree) -> Bool? {
         if isInside { return true }
@@ -109,7 +110,7 @@ private struct CellSearch {
         }
     }
 
-    /// Which of some cells of the resolution, all of one chunk of the table, touch the box by their outlines.
+    /// A bit for each of some cells of the resolution, all of one chunk: whether its bounding box touches the box.
     private func touching(_ first: Int, count: Int) -> UInt64 {
         let (chunk, position) = first.quotientAndRemainder(dividingBy: CellTable.chunkSize)
         return table.chunk(chunk).touching(position, count: count, box)

@@ -1,23 +1,38 @@
 import Geometry
 public import Turbulence
 
-/// A picture as one byte a cell: what a tile is drawn from. 0 is nothing, 1 smooth … 5 moderate-severe.
+/// A picture with one byte per cell, from which tiles are drawn. 0 is empty, 1 smooth … 5 moderate-severe.
 ///
-/// Sparse: only chunks of 343 cells with something in them are held, each with its parents of the three resolutions
-/// above; the two coarsest resolutions are held whole. Beside the maximum of its descendants, by which a search skips
-/// what is empty, every parent has the value that it is drawn with.
+/// It is sparse: only chunks of 343 cells with values are stored, each with its parents of the three resolutions above.
+/// The two coarsest resolutions are stored whole. Every parent has two values. One is the maximum of its descendants,
+/// by which a search skips empty regions; the other is the value that it is drawn with.
 public struct FramePlane: Sendable {
-    /// The slot of every chunk of 343 resolution-5 cells; −1 where there is nothing.
+    /// The slot of every chunk of 343 resolution-5 cells; −1 for an empty chunk.
     let slots: [Int32]
-    /// By slot: 343 cells of resolution 5, then 49 parents of resolution 4, 7 of 3 and 1 of 2; each parent's maximum.
+    /// By slot: 343 cells of resolution 5, then 49 parents of resolution 4, 7 of 3 and 1 of 2. Parents have their
+    /// maximum.
     let maxima: [UInt8]
-    /// By slot: 49 + 7 + 1 parents, as they are drawn.
+    /// By slot: the drawn values of 49 + 7 + 1 parents.
     let drawn: [UInt8]
     /// Maxima and drawn values of resolutions 0 and 1, by dense index.
     let coarseMaxima: [[UInt8]]
     let coarseDrawn: [[UInt8]]
-    /// How many cells have a value.
+    /// The number of cells with a value.
     public let count: Int
+
+    /// The number of cells with a severity or a worse one.
+    ///
+    /// - Complexity: O(chunks with a value)
+    package func count(atLeast severity: Severity) -> Int {
+        let least = Self.value(severity)
+        var count = 0
+        for block in stride(from: 0, to: maxima.count, by: Self.block) {
+            // The last value of a block is the maximum of its cells.
+            guard maxima[block + Self.block - 1] >= least else { continue }
+            for cell in block..<block + 343 where maxima[cell] >= least { count += 1 }
+        }
+        return count
+    }
 
     static let block = 343 + 49 + 7 + 1
     static let parents = 49 + 7 + 1
@@ -53,7 +68,7 @@ public struct FramePlane: Sendable {
         }
         self.count = counts.reduce(0, +)
 
-        // Resolutions 1 and 0 from the 49 chunks below each base cell.
+        // Resolutions 1 and 0 are computed from the 49 chunks below each base cell.
         var maxima1 = [UInt8](repeating: 0, count: Cell.baseCells * 7)
         var counts1 = [Int](repeating: 0, count: Cell.baseCells * 7)
         for chunk in 0..<Segment.chunks where slots[chunk] >= 0 {
@@ -77,13 +92,13 @@ public struct FramePlane: Sendable {
         ]
     }
 
-    /// A turbulent parent has the maximum of its descendants; a smooth one is drawn only where none is turbulent and at
-    /// least half are observed: one smooth report must not paint a country smooth.
+    /// A turbulent parent has the maximum of its descendants. A smooth one is drawn only if no descendant is turbulent
+    /// and at least half are observed: one smooth report must not paint a country smooth.
     private static func drawn(maximum: UInt8, observed: Int, cells: Int) -> UInt8 {
         maximum == value(.smooth) && observed * 2 < cells ? 0 : maximum
     }
 
-    /// Fills in the parents of one chunk; gives the number of its cells with a value.
+    /// Computes the parents of one chunk; returns the number of its cells with a value.
     private static func reduce(_ maxima: inout [UInt8], _ drawn: inout [UInt8], block: Int, parents: Int) -> Int {
         var total = 0
         var counts3 = (0, 0, 0, 0, 0, 0, 0)
@@ -115,7 +130,7 @@ public struct FramePlane: Sendable {
         return total
     }
 
-    /// Where the value of a cell of resolution 2…5 lies in its block.
+    /// The chunk of a cell of resolution 2…5, and the index of its value in the block.
     @inline(__always)
     private static func offset(resolution: Int, dense: Int) -> (chunk: Int, at: Int) {
         switch resolution {
@@ -144,7 +159,7 @@ public struct FramePlane: Sendable {
         return resolution == Cell.resolution ? maxima[slot * Self.block + at] : drawn[slot * Self.parents + at - 343]
     }
 
-    /// What a cell of resolution 0…5 is drawn with; nil for nothing.
+    /// The severity that a cell of resolution 0…5 is drawn with; nil if it is empty.
     public func severity(resolution: Int, dense: Int) -> Severity? {
         let value = drawnValue(resolution: resolution, dense: dense)
         return value == 0 ? nil : Severity(rawValue: value - 1)
@@ -152,16 +167,16 @@ public struct FramePlane: Sendable {
 }
 
 extension FramePlane {
-    /// The values of the 343 cells of a chunk, by position: 0 is nothing, 1 smooth … 5 moderate-severe. Empty where the
-    /// chunk has nothing.
+    /// The values of the 343 cells of a chunk, by position: 0 is empty, 1 smooth … 5 moderate-severe. The result is
+    /// empty for an empty chunk.
     package func values(inChunk chunk: Int) -> ArraySlice<UInt8> {
         let slot = Int(slots[chunk])
         return slot < 0 ? [] : maxima[slot * Self.block..<slot * Self.block + CellTable.chunkSize]
     }
 
-    /// Chunks of 343 cells that there are.
+    /// The number of chunks of 343 cells.
     package static var chunks: Int { Segment.chunks }
 
-    /// What it takes up in memory.
+    /// The memory in bytes.
     package var bytes: Int { slots.count * 4 + maxima.count + drawn.count + Cell.baseCells * 16 }
 }

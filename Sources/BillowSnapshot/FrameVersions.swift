@@ -1,34 +1,34 @@
 package import Turbulence
 
-/// When the live pictures last changed: for anything that a picture shows the last version that changed it. Immutable,
-/// and part of a snapshot.
+/// The versions of the live pictures: for each part of a picture, the last version that changed it. Immutable, and part
+/// of a snapshot.
 package struct FrameVersions: Sendable {
-    /// Where everything is of one version: a picture as it was.
+    /// The version of everything, for pictures of a superseded version; otherwise nil.
     private let fixed: Version?
-    /// The last version that changed everything: a source's rule, or a deletion. Frames of older versions can't be
-    /// drawn any more.
+    /// The last version that changed everything: a source's merge rule, or a deletion. Frames of older versions can't
+    /// be drawn any more.
     package private(set) var rules = Version.zero
-    /// The first step that is known.
+    /// The first step with known changes.
     private var first: TimeStep
-    /// By kind and hour, a version for each of its steps.
+    /// By kind and hour, a version for each step.
     private var hours: [ObservedKind: [Int: [Version]]] = [:]
     private var areas: [AreaVersion] = []
 
     private static let stepsInHour = 3_600 / TimeStep.seconds
 
-    /// Nothing has changed since `from`.
+    /// Makes versions without any change since `from`.
     package init(from: Instant) {
         first = TimeStep(from)
         fixed = nil
     }
 
-    /// Everything is of one version.
+    /// Makes versions that are all the same.
     package init(fixed version: Version) {
         first = TimeStep(.distantPast)
         fixed = version
     }
 
-    /// The last version that changed what is seen; nil where some of that is from before what is known here.
+    /// The last version that changed a part of a picture; nil if the part includes times before the known ones.
     /// - Complexity: O(steps), or O(areas known)
     package func version(of data: FrameDependency) -> Version? {
         if let fixed { return fixed }
@@ -55,7 +55,7 @@ package struct FrameVersions: Sendable {
         return newest
     }
 
-    /// Takes in what changed. A version above `head` changed more than is known yet: it counts as the head.
+    /// Applies changes. A version above `head` includes changes that aren't known yet, so it counts as the head.
     package mutating func update(_ changed: ChangedTimes, upTo head: Version) {
         rules = max(rules, min(changed.rules, head))
         for change in changed.steps where change.step >= first {
@@ -69,7 +69,7 @@ package struct FrameVersions: Sendable {
         }
     }
 
-    /// Lets go of what no picture from `instant` on shows.
+    /// Removes versions that no picture from `instant` on needs.
     package mutating func drop(before instant: Instant) {
         first = max(first, TimeStep(instant))
         for kind in hours.keys {

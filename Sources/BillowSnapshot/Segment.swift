@@ -1,21 +1,21 @@
 import Geometry
 import Turbulence
 
-/// The rows of one hour or part of the archive, in columns, sorted by place and time. 28 bytes a row.
+/// The rows of one hour or part of the archive, in columns, sorted by place and time. It takes 28 bytes per row.
 struct Segment: Sendable {
-    /// Place, 64 bits a row: see `RowPlace`.
+    /// The places, with 64 bits per row; see `RowPlace`.
     private(set) var places: [UInt64]
-    /// Unix seconds.
+    /// The times of observation in Unix seconds.
     private(set) var observedAt: [UInt32]
-    /// From when on a newer record of the same place replaces this one; `UInt32.max` where none does.
+    /// The time from which a newer observation of the same place supersedes the row; `UInt32.max` if none does.
     private(set) var replacedAt: [UInt32]
-    /// 0–4, or `none`.
+    /// The severities: 0–4, or `none`.
     private(set) var severities: [UInt8]
-    /// Ten-thousandths, or `noEDR`.
+    /// The EDRs in ten-thousandths, or `noEDR`.
     private(set) var edrs: [UInt16]
     private(set) var kinds: [UInt8]
     private(set) var keys: [Int64]
-    /// Where the rows of each chunk of 343 cells begin: one entry a chunk and the end.
+    /// The index of the first row of each chunk of 343 cells, and at the end the number of rows.
     private(set) var chunkStarts: [UInt32]
 
     static let none: UInt8 = 255
@@ -36,7 +36,7 @@ struct Segment: Sendable {
     }
 
     /// This segment without the rows of `removed` and with those of `added`, all of the same hour. The links of `added`
-    /// (`replacedAt`) are left open.
+    /// (`replacedAt`) aren't set.
     /// - Complexity: O(n + m log m) for n rows here and m added
     func merging(_ added: [ObservationRow], removing removed: Set<Int64>) -> Segment {
         let order = RowPlace.order(of: added)
@@ -78,7 +78,7 @@ struct Segment: Sendable {
             edr: row.intensity.edr?.tenThousandths ?? Segment.noEDR, kind: row.kind.rawValue, key: row.key.rawValue)
     }
 
-    /// A row whose link is left open, after all others in the order of (place, key).
+    /// Appends a row without a link, which must be after all others in the order of (place, key).
     mutating func append(place: UInt64, observedAt: UInt32, severity: UInt8, edr: UInt16, kind: UInt8, key: Int64) {
         places.append(place)
         self.observedAt.append(observedAt)
@@ -99,7 +99,7 @@ struct Segment: Sendable {
         keys.append(other.keys[index])
     }
 
-    /// To be called when all rows are there.
+    /// Indexes the chunks; must be called after the last row is appended.
     mutating func indexChunks() {
         var chunk = 0
         for (index, place) in places.enumerated() {
@@ -134,10 +134,10 @@ struct Segment: Sendable {
 
     mutating func setReplacedAt(_ value: UInt32, row: Int) { replacedAt[row] = value }
 
-    /// One value a row.
+    /// Sets the links of all rows, one value per row.
     mutating func setReplacedAt(_ values: [UInt32]) { replacedAt = values }
 
-    /// A row as the rest of the program knows it; its versions are not kept here.
+    /// The row as an `ObservationRow`, without its versions, which a segment doesn't store.
     func row(_ index: Int) -> ObservationRow? {
         let place = RowPlace(bits: places[index])
         let severity = Severity(rawValue: severities[index])
@@ -152,8 +152,8 @@ struct Segment: Sendable {
     }
 }
 
-/// Where, how high, for which category and by whom, in 45 bits: what a newer computed record must share with the one
-/// that it replaces. Its order is the order of cells first.
+/// The cell, altitude, category and source of a row, in 45 bits. A newer computed observation supersedes an older one
+/// only if these are equal. The order is first by cells.
 struct RowPlace: Hashable {
     let bits: UInt64
 
@@ -166,16 +166,16 @@ struct RowPlace: Hashable {
             | UInt64(row.altitude.lowest.thousands) << 6 | UInt64(row.altitude.highest.thousands)
     }
 
-    /// The rows of an hour by place and key: what is sorted are small things, and by counting where there are many.
+    /// The order of an hour's rows by place and key. It sorts small items, and uses radix sort for many rows.
     fileprivate static func order(of rows: [ObservationRow]) -> [(place: UInt64, index: Int)] {
         var order = rows.indices.map { (place: RowPlace(of: rows[$0]).bits, index: $0) }
-        // As the store gives them.
+        // The order in which the store returns them.
         let isByKey = zip(rows, rows.dropFirst()).allSatisfy { $0.key < $1.key }
         guard isByKey, rows.count > 1 << digitBits else {
             order.sort { ($0.place, rows[$0.index].key.rawValue) < ($1.place, rows[$1.index].key.rawValue) }
             return order
         }
-        // Each pass keeps the order of the one before among equals, so keys stay in order under each place.
+        // Each pass is stable, so the keys stay sorted within each place.
         var sorted = order
         for shift in stride(from: 0, to: RowPlace.bitWidth, by: digitBits) {
             let digit = { (place: UInt64) in Int(place >> UInt64(shift)) & (1 << digitBits - 1) }
@@ -193,14 +193,14 @@ struct RowPlace: Hashable {
     }
 
     private static let bitWidth = 45
-    /// Of all but the cell.
+    /// The bits of everything except the cell.
     static let kindBits: UInt64 = 24
     static let kindMask: UInt32 = 1 << 24 - 1
     private static let digitBits = 12
 
     @inline(__always) var dense: Int { Int(bits >> RowPlace.kindBits) }
     @inline(__always) var source: SourceNumber { SourceNumber(rawValue: UInt8(truncatingIfNeeded: bits >> 16)) }
-    /// 0 where none was named, else a tenth of the category's number.
+    /// 0 if no category was given, otherwise a tenth of its number.
     @inline(__always) var categoryCode: UInt8 { UInt8(bits >> 12 & 0xF) }
     @inline(__always) var lowest: UInt8 { UInt8(bits >> 6 & 0x3F) }
     @inline(__always) var highest: UInt8 { UInt8(bits & 0x3F) }

@@ -2,35 +2,35 @@ package import BillowFields
 package import Geometry
 package import Turbulence
 
-/// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it
-/// alone.
+/// The complete live data at one publication: immutable, replaced as a whole. A request reads it once and uses only
+/// that.
 package struct Snapshot: Sendable {
     package let publication: Publication
-    /// Names the log that it is of, among all others.
+    /// The id of the log.
     package let log: String
     /// The rows from `liveFrom` on.
     package let window: Window
-    /// From when on every row is in `window`; what a picture needs from before comes from the store.
+    /// The time from which `window` has every row. Pictures that need earlier rows get them from the store.
     package let liveFrom: Instant
     /// Every source, in the order of their numbers.
     package let sources: [SourceRecord]
-    /// What times the log held at the publication's version.
+    /// The time ranges of the log's data at the publication's version.
     package let extent: LogExtent
     package let severityTable: SeverityTable
     /// The pilot reports from `liveFrom` on, ordered by (time, id).
     package let reports: [PilotReport]
-    /// The issued areas that hold at `liveFrom` or later.
+    /// The issued areas that are valid at `liveFrom` or later.
     package let areas: AreaWindow
     package let traffic: Traffic
-    /// When each kind of data last changed.
+    /// The version of the last change of each kind of data.
     package let versions: DataVersions
-    /// When each of the live pictures last changed.
+    /// The version of the last change of each live picture.
     package let frameVersions: FrameVersions
-    /// All fields that are stored, of every time. A picture of an earlier version takes them as of that version.
+    /// All stored fields, of every time. A picture of an earlier version reads them as of that version.
     package private(set) var fields = FieldIndex.empty
-    /// Their grids, by the numbers that fields have.
+    /// The grids of the fields, by number.
     package private(set) var fieldGrids: [Int64: GridDefinition] = [:]
-    /// Where and when there are fields.
+    /// The places and times with fields.
     package private(set) var fieldCoverage = FieldCoverage.empty
 
     package init(
@@ -54,9 +54,9 @@ package struct Snapshot: Sendable {
         self.frameVersions = frameVersions ?? FrameVersions(fixed: publication.version)
     }
 
-    /// The same with other fields.
+    /// The snapshot with other fields.
     ///
-    /// - Parameter former: a snapshot with most of their grids.
+    /// - Parameter former: a snapshot with most of their grids, whose cached domains are reused.
     package func with(
         _ fields: FieldIndex, on grids: [Int64: GridDefinition], after former: Snapshot? = nil
     ) -> Snapshot {
@@ -67,10 +67,10 @@ package struct Snapshot: Sendable {
         return snapshot
     }
 
-    /// The snapshot of an older version: none of it is live, so everything is read from the store as of that version.
-    /// The fields are all there; those that are newer are none of that version's (`FieldIndex.frame(at:_:asOf:)`).
+    /// The snapshot of an older version. None of it is live, so everything is read from the store as of that version.
+    /// It has all fields, but newer ones aren't visible in that version (`FieldIndex.frame(at:_:asOf:)`).
     ///
-    /// The sources' rules are those of this snapshot: the version must not be older than `frameVersions.rules`.
+    /// The sources' merge rules are those of this snapshot: the version must not be older than `frameVersions.rules`.
     package func superseded(at version: Version) -> Snapshot {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
@@ -78,8 +78,7 @@ package struct Snapshot: Sendable {
         ).with(fields, on: fieldGrids, after: self)
     }
 
-    /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where
-    /// there is nothing.
+    /// The time of the newest live observation, report or aircraft of a source; nil if there is none.
     package func newest(of source: SourceRecord) -> Instant? {
         [
             window.newest(of: source.number), reports.last { $0.source == source.id }?.observedAt,
@@ -87,12 +86,12 @@ package struct Snapshot: Sendable {
         ].compactMap { $0 }.max()
     }
 
-    /// The frame at an instant, or nil where it or its trends need rows from before `liveFrom`.
+    /// The frame at an instant; nil if it or its trends need rows from before `liveFrom`.
     package func frame(at instant: Instant, filter: Filter) -> Frame? {
         frame(at: instant, filter: filter, marginSeconds: Frame.trendSeconds)
     }
 
-    /// The plane of the frame at an instant, or nil where it needs rows from before `liveFrom`. It has no trends.
+    /// The plane of the frame at an instant, without trends; nil if it needs rows from before `liveFrom`.
     package func plane(at instant: Instant, filter: Filter) -> FramePlane? {
         frame(at: instant, filter: filter, marginSeconds: 0)?.plane()
     }
@@ -102,19 +101,19 @@ package struct Snapshot: Sendable {
         return Frame(window: window, at: instant, filter: filter, table: severityTable)
     }
 
-    /// The pilot reports of (instant − lookBackSeconds, instant], or nil where some are from before `liveFrom`.
+    /// The pilot reports of (instant − lookBackSeconds, instant]; nil if some are from before `liveFrom`.
     package func reports(at instant: Instant, lookBackSeconds: Int) -> [PilotReport]? {
         let oldest = instant.advanced(by: 1 - lookBackSeconds)
         guard oldest >= liveFrom else { return nil }
         return reports.filter { $0.observedAt >= oldest && $0.observedAt <= instant }
     }
 
-    /// The areas that hold at an instant, or nil for one before `liveFrom`.
+    /// The areas valid at an instant; nil for one before `liveFrom`.
     package func areas(_ collection: IssuedArea.Collection, at instant: Instant) -> [IssuedArea]? {
         instant >= liveFrom ? areas.valid(at: instant, collection) : nil
     }
 
-    /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address, or nil where that is not remembered.
+    /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address; nil if that is too long ago.
     package func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
         let remembered = publication.asOf.advanced(by: -Traffic.keptSeconds)
         guard instant.advanced(by: -droppedAfterSeconds) >= remembered else { return nil }
@@ -122,10 +121,10 @@ package struct Snapshot: Sendable {
     }
 }
 
-/// For each kind of data the last version that changed any of it: what is made of one kind stays the same while others
-/// move.
+/// For each kind of data, the last version that changed any of it. Results made from one kind stay valid while other
+/// kinds change.
 package struct DataVersions: Sendable, Hashable {
-    /// Observations, and the sources' rules.
+    /// Of observations, and of the sources' merge rules.
     package var observations: Version
     package var reports: Version
     package var areas: Version

@@ -1,21 +1,20 @@
 package import Turbulence
 
-/// Where every aircraft was seen last, as of an instant: immutable.
+/// The last position of every aircraft as of an instant: immutable.
 ///
-/// A position with a later time waits in `ahead` until its time comes. It never takes the place of what its aircraft,
-/// or any other, has until then.
+/// A position with a later time waits in `ahead`, and doesn't replace any other before its time.
 package struct Traffic: Sendable {
-    /// How long an aircraft is kept after it was last seen.
+    /// How long an aircraft is retained after its last position, in seconds.
     package static let keptSeconds = 600
 
     /// The newest position of each aircraft at or before `asOf`.
     private var newest: [ICAO24: AircraftPosition] = [:]
     /// Positions after `asOf`, in any order.
     private var ahead: [AircraftPosition] = []
-    /// The latest instant that this was brought up to.
+    /// The latest instant to which this was advanced.
     private var asOf: Instant
 
-    /// Nobody in the air.
+    /// Makes an empty instance, without aircraft.
     package init() { asOf = .distantPast }
 
     /// - Parameters:
@@ -28,7 +27,7 @@ package struct Traffic: Sendable {
 
     package var count: Int { Set(newest.keys).union(ahead.lazy.map(\.icao24)).count }
 
-    /// The time of a source's newest position; nil where it has none.
+    /// The time of a source's newest position; nil if it has none.
     func newest(of source: SourceID) -> Instant? {
         let positions = [Array(newest.values), ahead].joined()
         return positions.lazy.filter { $0.source == source }.map(\.observedAt).max()
@@ -36,16 +35,15 @@ package struct Traffic: Sendable {
 
     /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address.
     ///
-    /// - Returns: nil for an instant before `asOf` at which an aircraft had a position that was replaced since: the
-    ///   store
-    ///   knows it. For `asOf` and later there is always an answer.
+    /// - Returns: nil for an instant before `asOf` if an aircraft had a position then that has been replaced since. The
+    ///   store has it. For `asOf` and later, the result is never nil.
     func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
         guard instant >= asOf || newest.values.allSatisfy({ $0.observedAt <= instant }) else { return nil }
         return Traffic.standing(
             [Array(newest.values), ahead].joined(), at: instant, droppedAfterSeconds: droppedAfterSeconds)
     }
 
-    /// Of any positions, the newest of each aircraft in (instant − droppedAfterSeconds, instant], by address.
+    /// The newest of the given positions for each aircraft in (instant − droppedAfterSeconds, instant], by address.
     package static func standing(
         _ positions: some Sequence<AircraftPosition>, at instant: Instant, droppedAfterSeconds: Int
     ) -> [AircraftPosition] {
@@ -68,7 +66,8 @@ package struct Traffic: Sendable {
         }
     }
 
-    /// Moves on to an instant: positions whose time has come count, and aircraft not seen for long are removed.
+    /// Advances to an instant: applies waiting positions whose time has come, and removes aircraft that weren't seen
+    /// for long.
     package mutating func advance(to now: Instant) {
         asOf = max(asOf, now)
         let waiting = ahead
@@ -78,7 +77,7 @@ package struct Traffic: Sendable {
         newest = newest.filter { $0.value.observedAt > oldest }
     }
 
-    /// Two sources' positions of one second: the first name decides, so that the order of arrival doesn't.
+    /// If two sources have positions of the same second, the first name wins. So the order of arrival doesn't matter.
     private static func isNewer(_ position: AircraftPosition, than known: AircraftPosition?) -> Bool {
         guard let known else { return true }
         return known.observedAt == position.observedAt

@@ -1,19 +1,19 @@
 public import Turbulence
 
-/// All rows of a stretch of time at one version, immutable, by which any picture whose history lies inside it can be
-/// made. The live hours of a snapshot are one, and so is what is loaded from the store for an instant long past.
+/// All rows of a time range at one version, immutable. Any picture whose history lies inside it can be made from it. It
+/// holds the live hours of a snapshot, or rows loaded from the store for a past instant.
 public struct Window: Sendable {
-    /// By stretch: second since 1970 ÷ `segmentSeconds`. Those with rows.
+    /// By time range (seconds since 1970 ÷ `segmentSeconds`), only those with rows.
     private(set) var segments: [Int: Segment]
-    /// How long the stretch of a segment is.
+    /// The length of a segment's time range in seconds.
     private let segmentSeconds: Int
-    /// Of live windows: few are to be gone through, and a delta touches one.
+    /// The length for live windows: long enough for few segments, and short enough that a delta changes only one.
     private static let liveSegmentSeconds = 3_600
-    /// The sources that the rows name.
+    /// The sources of the rows.
     public private(set) var sources: [SourceNumber: SourceID]
     private var replacing: Set<SourceNumber>
 
-    /// An empty window.
+    /// Makes an empty window.
     public init() { self.init(segmentSeconds: Window.liveSegmentSeconds) }
 
     private init(segmentSeconds: Int) {
@@ -23,13 +23,13 @@ public struct Window: Sendable {
         replacing = []
     }
 
-    /// Rows that count, of any time.
+    /// Makes a window of current rows, of any time.
     public init(rows: [ObservationRow], sources: [SourceRecord]) {
         self.init()
         update(opened: rows, closed: [], sources: sources)
     }
 
-    /// Windows of different hours as one; their rows are not read again.
+    /// Joins windows of different hours, without reading their rows again.
     /// - Complexity: O(rows × hours)
     package init(joining windows: [Window], sources: [SourceRecord]) {
         self.init()
@@ -38,7 +38,7 @@ public struct Window: Sendable {
         linkAll()
     }
 
-    /// Different parts of the archive as one window; their rows are not read again.
+    /// Joins different parts of the archive, without reading their rows again.
     /// - Complexity: O(rows × parts)
     package init(joining parts: [WindowPart], sources: [SourceRecord]) {
         self.init(segmentSeconds: ArchivePart.seconds)
@@ -47,15 +47,15 @@ public struct Window: Sendable {
         linkAll()
     }
 
-    /// How many rows it holds.
+    /// The number of rows.
     public var count: Int { segments.values.reduce(0) { $0 + $1.count } }
 
-    /// The newest observation; nil when empty.
+    /// The time of the newest observation; nil for an empty window.
     public var newest: Instant? {
         segments.keys.max().flatMap { segments[$0]?.observedAt.max() }.map { Instant(clamping: Int($0)) }
     }
 
-    /// The newest observation of a source; nil where it has none.
+    /// The time of the newest observation of a source; nil if it has none.
     /// - Complexity: O(rows of the newest hour that it has any in, and of those after)
     package func newest(of source: SourceNumber) -> Instant? {
         for hour in segments.keys.sorted(by: >) {
@@ -69,15 +69,15 @@ public struct Window: Sendable {
         return nil
     }
 
-    /// The chunks of the cell table in which some row lies, in rising order.
+    /// The chunks of the cell table with any row, in ascending order.
     package var occupiedChunks: [Int] {
         (0..<Segment.chunks).filter { chunk in segments.values.contains { !$0.rows(inChunk: chunk).isEmpty } }
     }
 
-    /// The oldest hour with rows, as its first instant.
+    /// The first instant of the oldest hour with rows.
     package var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * segmentSeconds) } }
 
-    /// Takes in what came and went.
+    /// Applies opened and closed rows.
     /// - Complexity: O(rows of the hours touched + changes × hours held)
     public mutating func update(opened: [ObservationRow], closed: [ObservationRow], sources: [SourceRecord]) {
         let ruleChanged = setSources(sources)
@@ -95,7 +95,7 @@ public struct Window: Sendable {
         Dictionary(grouping: rows) { [segmentSeconds] row in row.observedAt.seconds / segmentSeconds }
     }
 
-    /// Gives whether a source's rule is another one now.
+    /// Returns whether a source's merge rule changed.
     @discardableResult
     private mutating func setSources(_ sources: [SourceRecord]) -> Bool {
         self.sources = Dictionary(sources.map { ($0.number, $0.id) }) { _, last in last }
@@ -104,14 +104,15 @@ public struct Window: Sendable {
         return rules != replacing
     }
 
-    /// Lets go of the hours that end before an instant.
+    /// Removes hours that end before an instant.
     public mutating func drop(before instant: Instant) {
         for hour in segments.keys where (hour + 1) * segmentSeconds <= instant.seconds { segments[hour] = nil }
     }
 
-    // MARK: - Which record replaces which
+    // MARK: - Superseded observations
 
-    /// Links the records of every place anew: the hours, each sorted by place and time, are merged from their ends.
+    /// Recomputes the links of the observations of every place. The hours, each sorted by place and time, are merged
+    /// from their ends.
     /// - Complexity: O(rows × hours)
     private mutating func linkAll() {
         guard !replacing.isEmpty else {
@@ -124,7 +125,7 @@ public struct Window: Sendable {
         let columns = hours.map { segments[$0] ?? Segment() }
         var left = columns.map(\.count)
         var links = columns.map { [UInt32](repeating: .max, count: $0.count) }
-        // The last place of each that is left, and one more; 0 where none is.
+        // The last remaining place of each hour plus one; 0 if none remains.
         var heads = columns.map { ($0.places.last ?? .max) &+ 1 }
         while let head = heads.max(), head > 0 {
             let place = head - 1
@@ -138,7 +139,7 @@ public struct Window: Sendable {
                     row -= 1
                     guard replaces else { continue }
                     let observedAt = columns[hour].observedAt[row]
-                    // Records of one second stand beside each other.
+                    // Observations of one second don't supersede each other.
                     if observedAt != observedLater { replacedLater = observedLater }
                     observedLater = observedAt
                     links[hour][row] = replacedLater
@@ -150,7 +151,7 @@ public struct Window: Sendable {
         for (hour, links) in zip(hours, links) { segments[hour]?.setReplacedAt(links) }
     }
 
-    /// Links the records of the places of some rows anew.
+    /// Recomputes the links of the observations at the places of some rows.
     private mutating func link(placesOf opened: [ObservationRow], _ closed: [ObservationRow]) {
         var places = Set<UInt64>()
         for row in opened where replacing.contains(row.source) { places.insert(RowPlace(of: row).bits) }
@@ -174,7 +175,7 @@ public struct Window: Sendable {
         }
     }
 
-    /// The segments that a picture at an instant looks at, newest hour first.
+    /// The segments needed for a picture at an instant, newest hour first.
     func segments(for filter: Filter, at instant: Instant) -> [Segment] {
         let last = instant.seconds / segmentSeconds
         let first = max(instant.seconds - filter.lookBackSeconds + 1, 0) / segmentSeconds

@@ -2,25 +2,27 @@ internal import CDeflate
 import Geometry
 package import Turbulence
 
-/// A part as bytes, column by column and in the order of a `Segment`, so that reading is neither asking for rows nor
-/// sorting them: some 9 bytes a row, 11 with EDRs. Integers are little-endian, and the same rows are always the same
-/// bytes.
+/// A part in bytes, column by column and in the order of a `Segment`, so that loading needs no query and no sort. It
+/// takes some 9 bytes per row, 11 with EDRs. Integers are little-endian, and the same rows always give the same bytes.
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// | --- | --- |
 /// | 4 | the format, `PackedHeader.format` |
 /// | 4 | CRC-32 of all that follows |
 /// | 4 | number of the part |
-/// | 4 | n, how many rows; in the order of (place, key) |
-/// | 4 | m, how many kinds of place |
-/// | 4 | 1 where there are EDRs, else 0 |
-/// | 4 m | kinds of place, rising: a `RowPlace` without its cell |
-/// | n, 2 n or 4 n | which of them each place is of: a byte where m ≤ 256, two where m ≤ 65,536 |
+/// | 4 | n, the number of rows; in the order of (place, key) |
+/// | 4 | m, the number of kinds of place |
+/// | 4 | 1 if there are EDRs, otherwise 0 |
+/// | 4 m | kinds of place, ascending: a `RowPlace` without its cell |
+/// | n, 2 n or 4 n | the kind of each row's place: a byte if m ≤ 256, two if m ≤ 65,536 |
 /// | 2 n | seconds since the start of the part |
 /// | 4 n | tags |
-/// | n | severity, 15 where there is none, and 16 × the kind of observation |
+/// | n | severity, or 15 for none, plus 16 × the kind of observation |
 /// | 2 n or none | EDRs |
-/// | the rest | cells: how far each is from the one before, seven bits a byte, the lowest first, and 128 where more follow |
+/// | the rest | cells: the difference of each from the one before, as below |
+///
+/// A difference is encoded with seven bits per byte, the lowest first; the bit of value 128 is set if more bytes
+/// follow.
 ///
 /// Source: RFC 1952 section 8 (CRC-32), DWARF 5 section 7.6 (unsigned LEB128)
 extension WindowPart {
@@ -63,8 +65,8 @@ extension WindowPart {
         return bytes
     }
 
-    /// Reads `packed()` back.
-    /// - Throws: for bytes that it never gives, or gives for another part. No bytes make it trap.
+    /// Decodes the result of `packed()`.
+    /// - Throws: for bytes that `packed()` never returns, or returns for another part. No bytes make it trap.
     package init(_ part: ArchivePart, packed bytes: [UInt8]) throws(PackDamage) {
         let read = bytes.withUnsafeBytes { bytes in
             Result { () throws(PackDamage) in try Segment(packed: bytes, of: part) }
@@ -73,15 +75,15 @@ extension WindowPart {
     }
 }
 
-/// What is wrong with the bytes of a part.
+/// Why the bytes of a part can't be decoded.
 package enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not as many bytes as there must be.
+    /// The number of bytes is wrong.
     case length(Int)
     case format(UInt32)
     case checksum
-    /// They are another part's.
+    /// The bytes belong to another part.
     case part(UInt32)
-    /// A value outside its range, or rows out of their order.
+    /// A value is out of range, or rows are out of order.
     case value(String)
 
     package var description: String {
@@ -152,7 +154,7 @@ extension Segment {
     }
 }
 
-/// Reads cells one after the other.
+/// Decodes cells one after another.
 private struct CellWalk {
     private var cell = 0
     private var baseCellEnd = 0
@@ -172,7 +174,7 @@ private struct CellWalk {
         if cell >= baseCellEnd {
             let baseCell = cell / Cell.slotsPerBaseCell
             baseCellEnd = (baseCell + 1) * Cell.slotsPerBaseCell
-            // Only pentagons have any, and each has this one.
+            // Only pentagons have gaps, and each has a gap here.
             hasGaps = Cell(dense: baseCell * Cell.slotsPerBaseCell + 1) == nil
         }
         guard !hasGaps || Cell(dense: cell) != nil else { throw .value("cell") }
@@ -180,12 +182,12 @@ private struct CellWalk {
     }
 }
 
-/// What stands before the columns, and where each of them begins.
+/// The header before the columns, and the offset of each column.
 struct PackedHeader {
-    /// Raised when the bytes of the same rows are others.
+    /// Incremented whenever the encoding of rows changes.
     static let format: UInt32 = 1
     static let length = 24
-    /// Format and checksum, which the checksum isn't of.
+    /// The length of format and checksum, which the checksum doesn't cover.
     private static let sealLength = 8
     static let noSeverity: UInt8 = 15
     static let tagMask = UInt32(1) << UInt32(ObservationKey.tagBits) - 1
@@ -202,14 +204,14 @@ struct PackedHeader {
         self.hasEDRs = hasEDRs
     }
 
-    /// - Throws: where it isn't one, or the bytes are fewer than it says.
+    /// - Throws: if it is invalid, or if there are fewer bytes than it requires.
     init(_ bytes: UnsafeRawBufferPointer) throws(PackDamage) {
         guard bytes.count >= Self.length else { throw .length(bytes.count) }
         func field(_ index: Int) -> UInt32 { bytes.littleEndian(0, index, width: 4) }
         guard field(0) == Self.format else { throw .format(field(0)) }
         guard field(1) == Self.checksum(bytes) else { throw .checksum }
         self.init(part: field(2), rows: field(3), kinds: field(4), hasEDRs: field(5) != 0)
-        // Every row has at least a byte of its cell.
+        // Every row has at least one byte for its cell.
         guard cellsAt + Int(rows) <= bytes.count else { throw .length(bytes.count) }
     }
 
@@ -219,7 +221,7 @@ struct PackedHeader {
         return bytes
     }
 
-    /// Writes the checksum of all bytes, once they are there.
+    /// Writes the checksum of all other bytes, once they are complete.
     static func seal(_ bytes: inout [UInt8]) {
         let checksum = bytes.withUnsafeBytes { Self.checksum($0) }
         for (index, byte) in withUnsafeBytes(of: checksum.littleEndian, Array.init).enumerated() {
@@ -232,7 +234,7 @@ struct PackedHeader {
         return libdeflate_crc32(0, sealed.baseAddress, sealed.count)
     }
 
-    /// Bytes of a number of a kind of place.
+    /// The width in bytes of the number of a kind of place.
     var kindWidth: Int { kinds <= 1 << 8 ? 1 : kinds <= 1 << 16 ? 2 : 4 }
 
     // None of these can overflow: the fields have 32 bits.
@@ -245,7 +247,8 @@ struct PackedHeader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A number of a column that begins at `offset`, `width` bytes each: 1, 2 or 4. All of it must lie in the buffer.
+    /// An integer of a column that begins at `offset`, `width` bytes each: 1, 2 or 4. The whole integer must lie in the
+    /// buffer.
     @inline(__always)
     fileprivate func littleEndian(_ offset: Int, _ index: Int, width: Int) -> UInt32 {
         let at = offset + index * width

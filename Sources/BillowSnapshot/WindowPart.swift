@@ -1,18 +1,18 @@
 package import Turbulence
 
-/// The rows of one part of the archive: windows of the past are joined of such. Which record replaces which is settled
-/// there.
+/// The rows of one part of the archive. Windows of the past are joined from parts, and superseded rows are resolved
+/// then.
 package struct WindowPart: Sendable {
     package let part: ArchivePart
     let segment: Segment
 
-    /// How many rows it has.
+    /// The number of rows.
     package var count: Int { segment.count }
 
     /// - Parameters:
-    ///   - rows: all observed in the part.
-    ///   - part: the stretch of time.
-    /// - Complexity: O(n), or O(n log n) for rows that are not in the order of their keys
+    ///   - rows: all rows observed in the part.
+    ///   - part: the time range.
+    /// - Complexity: O(n), or O(n log n) for rows that aren't in the order of their keys
     package init(_ part: ArchivePart, rows: [ObservationRow]) {
         precondition(
             rows.allSatisfy { ArchivePart($0.observedAt) == part }, "a row that was not observed in part \(part.number)"

@@ -1,17 +1,17 @@
 package import Turbulence
 
-/// A key that opens what is not open to everybody. Whoever holds the key's text has its scopes; the store keeps the
-/// text's hash only.
+/// An access key for protected routes. A client that sends the key's text has its scopes. The store holds only a hash
+/// of the text.
 package struct AccessKey: Sendable, Hashable {
-    /// 16 hexadecimal digits: names the key in lists, in logs and in signed addresses.
+    /// 16 hexadecimal digits. The id names the key in lists, in logs and in signed URLs.
     package var id: String
-    /// What its owner calls it, 1 to 100 characters.
+    /// The name that its owner gave it, 1 to 100 characters.
     package var name: String
     /// SHA-256 of the key's text, 64 hexadecimal digits in lower case.
     package var hash: String
     package var scopes: AccessScopes
     package var createdAt: Instant
-    /// From when on it opens nothing; nil while it does.
+    /// The time of its revocation; nil for a valid key.
     package var revokedAt: Instant?
 
     package init(
@@ -26,29 +26,29 @@ package struct AccessKey: Sendable, Hashable {
     }
 }
 
-/// What a key opens. No scope includes another.
+/// The permissions of a key. No scope includes another.
 package struct AccessScopes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue & 0b111 }
 
-    /// Everything that shows data, where `server.anonymousRead` is off.
+    /// Reading data, where `server.anonymousRead` is off.
     package static let read = AccessScopes(rawValue: 1)
     /// Sending observations.
     package static let ingest = AccessScopes(rawValue: 2)
-    /// Steering the sources.
+    /// Controlling the sources.
     package static let admin = AccessScopes(rawValue: 4)
 
     private static let named: [(name: String, scope: AccessScopes)] = [
         ("read", .read), ("ingest", .ingest), ("admin", .admin),
     ]
 
-    /// The words for its scopes.
+    /// The names of its scopes.
     package var names: [String] { Self.named.filter { contains($0.scope) }.map(\.name) }
 
-    /// Every scope's word.
+    /// The name of every scope.
     package static var allNames: [String] { named.map(\.name) }
 
-    /// A list of words such as `read,ingest`; nil where one is unknown, or there is none.
+    /// Parses a list of names such as `read,ingest`; nil for an unknown name or an empty list.
     package init?(list: some StringProtocol) {
         var scopes: AccessScopes = []
         for word in list.split(separator: ",", omittingEmptySubsequences: false) {

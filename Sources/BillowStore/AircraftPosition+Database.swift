@@ -2,13 +2,13 @@ internal import Geometry
 internal import Turbulence
 
 extension AircraftPosition {
-    /// Seconds of a bucket: positions of one lie together by aircraft.
+    /// The length of a bucket in seconds. Positions of one bucket are stored together by aircraft.
     static let bucketSeconds = 180
 
     static func bucket(_ instant: Instant) -> Int64 { Int64(instant.seconds / bucketSeconds) }
 
-    /// Reads a query on all columns of positions.
-    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    /// Decodes a row of a query on all columns of positions.
+    /// - Throws: `UnreadableRow` for a wrong checksum and for values that the schema forbids.
     init(_ columns: Columns, _ names: SourceNames) throws {
         typealias Column = PositionColumn
         guard columns.isWhole(Column.self),
@@ -30,7 +30,8 @@ extension AircraftPosition {
 }
 
 extension UnreadableRow {
-    /// The bucket tells the time to within three minutes, and one of the two is right.
+    /// An unreadable position. The bucket gives the time to within three minutes, and either the bucket or the time is
+    /// right.
     fileprivate init(position columns: Columns) {
         self.init(columns, key: PositionColumn.sum, source: .source, times: [.bucket, .observedAt]) { column, value in
             guard column == .bucket else { return [Instant(seconds: Int(value))] }
@@ -42,7 +43,7 @@ extension UnreadableRow {
 }
 
 extension RawStatement {
-    /// All positions of a query on them that can be read.
+    /// Decodes all positions in the result of a query, and skips unreadable ones.
     func positions(_ damage: DamageRegister, _ names: SourceNames) throws -> [AircraftPosition] {
         try readable(damage) { try AircraftPosition($0, names) }
     }

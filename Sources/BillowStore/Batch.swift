@@ -103,10 +103,9 @@ package struct SourceRegistration: Sendable, Hashable {
     }
 }
 
-/// Open rows of the batch's source that count no more, which a complete, validated fetch of computed values says by
-/// leaving out: a row observed at `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place
-/// (or has no
-/// place there).
+/// Open rows of the batch's source that a complete, validated fetch of computed values left out, so that they count no
+/// more. Such a row was observed at `from` ≤ t ≤ `to`, and `covers` takes it. It is newer than `standing` has for its
+/// place, or has no place there.
 package struct Retraction: Sendable {
     /// Where and how high, for which category.
     package struct ValuePlace: Sendable, Hashable {
@@ -144,8 +143,8 @@ package struct Retraction: Sendable {
     }
 }
 
-/// Ends transient observations of the batch's source from an instant on: a superseding observation of that time takes
-/// the place of each, so pictures of before stay as they were. What was observed no earlier is closed.
+/// Ends transient observations of the batch's source from an instant on. An observation of that time supersedes each,
+/// so earlier pictures stay as they were. What was observed no earlier is closed.
 ///
 /// A place with a newer observation that lasts stays as it is. When the place is fetched again
 /// (`Batch.fetchedPlaces`), the superseding observation is closed.
@@ -191,9 +190,9 @@ package struct CoverageChange: Sendable, Hashable {
     }
 }
 
-/// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and
-/// kind that still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place.
-/// Pictures from before keep it; one that had not begun never will.
+/// Areas that a complete, validated fetch of a product left out. This is an area of the batch's source, collection and
+/// kind that still holds at `at` and isn't in the batch. It has ended then, or ends when one of the batch takes its
+/// place. Pictures from before keep it; one that had not begun never will.
 package struct AreaReplacement: Sendable, Hashable {
     package var collection: IssuedArea.Collection
     /// nil for every kind.

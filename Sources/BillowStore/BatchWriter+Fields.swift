@@ -6,12 +6,12 @@ internal import Turbulence
 extension BatchWriter {
     // MARK: Fields
 
-    /// Adds a level unless it is there. Where it is there and can't be read, this one takes its place.
+    /// Inserts a level unless it is stored already. An unreadable stored level is replaced.
     mutating func insert(_ draft: FieldLevelDraft, source: SourceID) throws {
         typealias Column = FieldLevelColumn
         let source = Int64(try number(of: source).rawValue)
         let grid = try number(of: draft.grid)
-        // All levels of a field are on one grid.
+        // All levels of a field have the same grid.
         guard try self.grid(of: draft.identity, source: source) ?? grid == grid else { return }
         gridsOfFields[draft.identity] = grid
         let identity = draft.identity
@@ -40,10 +40,10 @@ extension BatchWriter {
         }
     }
 
-    /// More levels than a transaction could hold.
+    /// The bits for a level's index within its version. 2²⁰ levels are more than a transaction can hold.
     static let levelBits: Int64 = 20
 
-    /// The grid of a field that is stored already; nil where nothing of it is, or nothing can be read.
+    /// The grid of a stored field; nil where no level of the field is stored or readable.
     private mutating func grid(of identity: FieldIdentity, source: Int64) throws -> Int64? {
         if let known = gridsOfFields[identity] { return known }
         let statement = try RawStatement(db, Query.levelsOfField)
@@ -53,7 +53,7 @@ extension BatchWriter {
             .min { $0.record.row < $1.record.row }?.grid
     }
 
-    /// The number of a grid, which is stored where it isn't yet.
+    /// The number of a grid. A new grid is stored first.
     private mutating func number(of grid: GridDefinition) throws -> Int64 {
         var known = try grids ?? storedGrids()
         defer { grids = known }

@@ -3,8 +3,8 @@ internal import Geometry
 internal import Turbulence
 
 extension BatchWriter {
-    /// What an observation without id is told apart by: an independent report by all of this, a computed value by its
-    /// place and time (the intensity is nil).
+    /// The identity of an observation without id. For a report it includes the intensity. For a computed value it is
+    /// place and time only, and the intensity is nil.
     struct Subject: Hashable {
         var source: SourceNumber
         var cell: Cell
@@ -36,34 +36,38 @@ extension BatchWriter {
         if let id = observation.id { try upsert(observation, id: id) } else { try upsertByContent(observation) }
     }
 
-    /// The first key of an observation by its content.
+    /// The first candidate key of an observation, from its content.
     func key(of observation: Observation, _ merge: MergeRule) -> ObservationKey {
         ObservationKey(
             observedAt: observation.observedAt,
             tag: tags(merge == .replace ? .value(observation) : .report(observation)))
     }
 
-    /// Whether a row is what an observation without id is taken for: it counts, has no public id of its own, and
-    /// belongs to nobody else. A fetched or imported observation may be any reporter's.
+    /// Whether a row is the same observation as one without id. The row must be open, have no public id and belong to
+    /// no other reporter. A fetched or imported observation may match any reporter's row.
     func isCandidate(_ found: StoredObservation, _ subject: Subject, _ merge: MergeRule) -> Bool {
         found.row.until == nil && found.details.id == nil && Subject(found.row, merge) == subject
             && (reporter == 0 || found.reporter == 0 || found.reporter == reporter)
     }
 
-    /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one,
-    /// is the same observation. A source of computed values has one value for a place and second: another is a
-    /// correction, but for the same value without its EDR (not every call of an upstream gives one).
-    /// - Parameter isEnd: whether it ends transient rows; those are transient themselves, and not shown.
+    /// Inserts or corrects an observation that is identified by its content. A row under one of its keys, before the
+    /// first free key, is the same observation if it is current.
+    ///
+    /// A source of computed values has one value per place and second, so a different value is a correction. A value
+    /// that lacks only the EDR is the same value, because some upstream calls omit the EDR.
+    /// - Parameter isEnd: whether the observation ends transient rows. Such an observation is transient itself and is
+    ///   not shown.
     mutating func upsertByContent(_ observation: Observation, isEnd: Bool = false) throws {
         let source = try record(of: observation.source)
         let subject = Subject(observation, source)
         let isComputed = source.merge == .replace
-        // An observation that is not shown needs no end.
+        // A hidden observation needs no end.
         var origin = Origin(
             isImported: observation.observedAt < importedBefore,
             isTransient: isEnd || isTransient && observation.kind.isShown)
         func isKnown(by found: StoredObservation) -> Bool {
-            // An observation that the query left out is shown once it is asked for; one that was shown stays shown.
+            // An observation that the query excluded is shown as soon as a query includes it. A visible one stays
+            // visible.
             (!isComputed || found.row.isKnown(observation.intensity))
                 && (found.row.kind.isShown || !observation.kind.isShown)
         }
@@ -85,7 +89,7 @@ extension BatchWriter {
         if isComputed { keysOfValues[subject] = key }
     }
 
-    /// A row that an observation without id is taken for, at the keys of the source's former merge rule.
+    /// Finds the row of an observation without id under the source's former merge rule.
     mutating func rowByFormerRule(
         _ observation: Observation, _ subject: Subject, _ source: SourceRecord
     ) throws -> StoredObservation? {
@@ -98,9 +102,11 @@ extension BatchWriter {
         return nil
     }
 
-    /// An observation that came with an id: the row of its source and reporter that counts with this id is the same
-    /// observation, and is corrected where it says something else. A fetched or imported observation corrects any
-    /// reporter's. An id of our own making comes from an export: then the content decides.
+    /// Inserts or corrects an observation that came with an id. The open row with this id, of the same source and
+    /// reporter, is the same observation. It is corrected where it differs.
+    ///
+    /// A fetched or imported observation may correct any reporter's row. An id in Billow's own format comes from an
+    /// export, so the observation is then identified by its content.
     mutating func upsert(_ observation: Observation, id: String) throws {
         let source = try record(of: observation.source)
         var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
@@ -112,7 +118,7 @@ extension BatchWriter {
         }) {
             return try countDuplicate(same)
         }
-        // Where several reporters use the id, an import means the one that the public sees under it.
+        // Where several reporters use the id, an import corrects the row that is public under it.
         let mine = ofSource.filter(mayCorrect)
         let corrected = mine.first { $0.details.id != nil } ?? mine.first
         if let corrected {
@@ -126,12 +132,12 @@ extension BatchWriter {
                 owner = found.reporter
                 origin.inherit(try correct(found))
             } else if reporter > 0 || exported.observedAt == observation.observedAt {
-                // No reporter may give an id of Billow's own form.
+                // A reporter may not assign ids in Billow's own format.
                 return try upsertByContent(observation)
             }
         }
         let isTaken = owner > 0 && named.contains { $0.details.id != nil && $0.row.key != corrected?.row.key }
-        // Without a public id of its own it has to be found by its content.
+        // A row without a public id must be found by its content.
         var key =
             isTaken
             ? key(of: observation, source.merge)
@@ -145,7 +151,7 @@ extension BatchWriter {
     /// Whether the batch's reporter may correct a row. Fetched and imported observations may correct any.
     func mayCorrect(_ found: StoredObservation) -> Bool { reporter == 0 || found.reporter == reporter }
 
-    /// Writes a row unless its key is taken.
+    /// Inserts a row unless its key exists.
     mutating func insert(
         _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, origin: Origin,
         reporter: Int64, isTaken: Bool = false
@@ -184,7 +190,7 @@ extension BatchWriter {
         return true
     }
 
-    /// Counts an observation that is there already.
+    /// Counts a duplicate.
     mutating func countDuplicate(_ found: StoredObservation) throws {
         result.duplicates += 1
         if found.origin.isTransient, !isTransient {
@@ -196,8 +202,8 @@ extension BatchWriter {
         try markImported.run()
     }
 
-    /// Closes a row for another that says better.
-    /// - Returns: its origin, which the other one inherits.
+    /// Closes a row that another one corrects.
+    /// - Returns: the closed row's origin, which the correction inherits.
     mutating func correct(_ found: StoredObservation) throws -> Origin {
         try close(found.row.key)
         result.corrected += 1
@@ -210,7 +216,7 @@ extension BatchWriter {
         changed[.observations, default: []].insert(TimeStep(key.observedAt))
     }
 
-    /// The row of a query that can be read. One that can't be is set aside, so that the batch's takes its place.
+    /// Decodes the row of a query. An unreadable row is set aside, so that the batch's row replaces it.
     func readable<Row>(
         _ found: RawStatement, setAside: RawStatement, _ decode: (Columns) throws -> Row
     ) throws -> Row? {
@@ -231,7 +237,7 @@ extension BatchWriter {
         return try readable(observationByKey, setAside: setAsideObservation, StoredObservation.init)
     }
 
-    /// The rows that count with an id, of every source and reporter.
+    /// The open rows with an id, of every source and reporter.
     func rows(id: String) throws -> [StoredObservation] {
         try openObservationsByID.bind(id)
         var rows: [StoredObservation] = []
@@ -243,7 +249,7 @@ extension BatchWriter {
         return rows
     }
 
-    /// The row without id that counts and has this content.
+    /// The open row without id that has this content.
     mutating func openRow(like observation: Observation, _ source: SourceRecord) throws -> StoredObservation? {
         let subject = Subject(observation, source)
         func isSame(_ found: StoredObservation) -> Bool {

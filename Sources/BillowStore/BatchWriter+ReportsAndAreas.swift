@@ -45,7 +45,7 @@ extension BatchWriter {
         changed[.reports, default: []].insert(TimeStep(report.observedAt))
     }
 
-    /// Marks a row that is there already as imported.
+    /// Marks an existing row as imported.
     func markImported(_ number: Int64, _ query: String) throws {
         let mark = try RawStatement(db, query)
         try mark.bind(number)
@@ -75,8 +75,8 @@ extension BatchWriter {
         result.areas += 1
     }
 
-    /// Ends what a complete fetch no longer has: when something of it took its place, which need not have begun yet,
-    /// or else at the fetch.
+    /// Ends the areas that a complete fetch no longer contains. Such an area ends where its replacement begins, which
+    /// may be in the future. Without a replacement it ends at the time of the fetch.
     mutating func endAreas(missing replacement: AreaReplacement, source: SourceNumber, issued areas: [IssuedArea])
         throws
     {

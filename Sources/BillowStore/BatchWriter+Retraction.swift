@@ -5,14 +5,14 @@ internal import Turbulence
 extension BatchWriter {
     // MARK: Retraction
 
-    /// Closes the rows that were found up to a version, and searches the rows after it.
+    /// Closes the rows that were found up to a version, and finds and closes the retracted rows after it.
     mutating func retract(
         _ retraction: Retraction, source: SourceNumber, found: (upTo: Version, keys: [ObservationKey])
     ) throws {
         var gone = found.keys
         let since = try RawStatement(db, Query.openedSince)
         try since.bind(found.upTo.rawValue)
-        // First found, then closed: no row changes under the query that finds it.
+        // The query finishes before any row is closed: no row may change under a running query.
         try since.forEachReadable(damage, ObservationRow.init) { row in
             if row.source == source, row.observedAt >= retraction.from, row.observedAt <= retraction.to,
                 retraction.closes(row)
@@ -22,15 +22,15 @@ extension BatchWriter {
         }
         for key in gone {
             try close(key)
-            // Another process may have closed it meanwhile.
+            // Another process may have closed the row since the search.
             result.retracted += db.changesCount
         }
     }
 
     // MARK: Transient observations
 
-    /// Puts a superseding row in the place of each transient row that is to end.
-    /// - Parameter lasting: the newest row that lasts, by place.
+    /// Ends transient rows: each is superseded by a new row.
+    /// - Parameter lasting: the time of the newest lasting row, by place.
     mutating func endTransient(
         _ end: TransientEnd, of source: SourceID, _ number: SourceNumber, lasting: [Retraction.ValuePlace: Instant]
     ) throws {
@@ -52,7 +52,7 @@ extension BatchWriter {
         result.accepted = accepted
     }
 
-    /// Closes the rows that ended transient ones where what they ended was fetched again.
+    /// Reopens transient rows that were fetched again, by closing the rows that ended them.
     mutating func reopen(_ fetched: [Retraction.ValuePlace: Instant], source: SourceNumber) throws {
         guard let newest = fetched.values.filter({ $0 != .distantFuture }).max() else { return }
         let statement = try RawStatement(db, Query.openTransientEnds)

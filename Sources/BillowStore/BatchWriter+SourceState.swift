@@ -3,7 +3,7 @@ internal import Geometry
 internal import Turbulence
 
 extension BatchWriter {
-    /// Stores cursors, values and times, whether a row changed or not.
+    /// Stores cursors, values and fetch times, even if no row changed.
     func storeState(of batch: Batch, source: SourceNumber) throws {
         try set(batch.cursors, Query.setCursor, Query.removeCursor, source: source)
         try set(batch.values, Query.setSourceValue, Query.removeSourceValue, source: source)
@@ -19,7 +19,7 @@ extension BatchWriter {
         try set(Query.setComplete, batch.completeSince, source: source)
     }
 
-    /// Notes kinds of data that sources have something of now, where that isn't known yet.
+    /// Records the kinds of data that sources have stored for the first time.
     func noteStoredKinds(_ kinds: [SourceID: Set<DataKind>]) throws {
         for (source, kinds) in kinds {
             let record = try record(of: source)
@@ -46,10 +46,10 @@ extension BatchWriter {
         }
     }
 
-    /// How many former areas of one part stay: a viewport that is dragged about makes thousands.
+    /// The number of former areas that are stored per part. Dragging a viewport creates thousands.
     static let formerAreas: Int64 = 100
 
-    /// Notes what a part of the source's query asks for from now on.
+    /// Records the areas that one part of the source's query requests from now on.
     func changeCoverage(_ change: CoverageChange, source: SourceNumber) throws {
         let isAhead = change.lastFetch?.isAhead(of: change.at) ?? false
         let (isContinued, lastFetch) = isAhead ? (false, nil) : (change.isContinued, change.lastFetch)
@@ -65,10 +65,10 @@ extension BatchWriter {
             let isWhole = columns.isWhole(Column.self)
             if isWhole, isContinued, let index = wanted.firstIndex(of: ring) {
                 wanted.remove(at: index)
-                // The fetch has all from that time on, whatever was known before.
+                // The fetch covers everything from that time on, so earlier knowledge about the area is superseded.
                 if columns.integer(Column.since) > change.since.seconds { early.append(columns.integer(Column.number)) }
             } else {
-                // A row whose sum doesn't hold is removed: nothing was fetched since it was complete.
+                // A row with a wrong checksum is removed: it proves no complete fetch.
                 ended.append((columns.integer(Column.number), isWhole ? columns.integer(Column.since) : .max))
             }
         }

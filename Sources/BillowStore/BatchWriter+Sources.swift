@@ -21,7 +21,7 @@ extension BatchWriter {
         let simulated = registration.simulated ?? known.first?.simulated ?? registration.simulatedByDefault
         for source in registration.sources.sorted() {
             let record = known.first { $0.id == source }
-            // A known source of which nothing says whether it is simulated takes what the batch says.
+            // A known source whose nature (real or simulated) is undecided takes the nature of the batch.
             if let record, record.simulated != nil || simulated == nil { continue }
             guard record != nil || known.count < SourceRecord.most - SourceRecord.reserved else {
                 throw StoreError.tooManySources(source)
@@ -36,7 +36,7 @@ extension BatchWriter {
             try note.run()
         }
 
-        /// The sources that the reporter has not named before.
+        /// The sources that the reporter names for the first time.
         func newSources(
             of registration: SourceRegistration, reporter: Int64, _ known: [SourceRecord]
         ) throws -> Set<SourceID> {

@@ -3,7 +3,7 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// One batch on its way into the log, inside its transaction.
+/// Writes one batch into the log, inside a transaction.
 struct BatchWriter {
     let db: Database
     let tags: ContentTags
@@ -16,19 +16,19 @@ struct BatchWriter {
     /// The number of the reporter that sent the batch; 0 for fetched and imported data.
     let reporter: Int64
     let before: Int64
-    /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
+    /// The version of the batch's rows. No other writer can raise the head meanwhile, because the transaction holds the
     /// write lock from its start.
     let version: Int64
     var result: BatchResult
-    /// By kind, the steps of time in which something was observed that this batch changes.
+    /// The time steps with observed data that this batch changes, by kind.
     var changed: [ObservedKind: Set<TimeStep>] = [:]
-    /// Where the search for a computed value goes on: no row before that key counts for its place and time.
+    /// Where the search for a computed value resumes: no earlier key holds a current row for its place and time.
     var keysOfValues: [Subject: ObservationKey] = [:]
-    /// The grids that are stored, by their definitions; nil until one is needed.
+    /// The numbers of stored grids, by definition; nil until a batch needs one.
     var grids: [GridDefinition: Int64]?
-    /// The grids of stored fields, as far as they were asked for.
+    /// The grids of stored fields, cached as they are looked up.
     var gridsOfFields: [FieldIdentity: Int64] = [:]
-    /// Whether rows were closed that the result doesn't count.
+    /// Whether rows were closed that the result does not count.
     var hasReopened = false
 
     let insertObservation: RawStatement
@@ -77,11 +77,11 @@ struct BatchWriter {
 
     // MARK: Items
 
-    /// Items that are written before the clock is read again.
+    /// The number of items between two readings of the clock.
     static let stride = 128
 
-    /// Writes items from one place on, until the end or until the transaction has taken `longest`.
-    /// - Returns: where the next transaction goes on.
+    /// Writes items from an index on, until the end or until the transaction has taken `longest`.
+    /// - Returns: the index at which the next transaction starts.
     mutating func write(_ items: BatchItems, from first: Int, longest: Duration?) throws -> Int {
         let began = ContinuousClock.now
         let batch = items.batch
@@ -114,7 +114,7 @@ struct BatchWriter {
         return items.count
     }
 
-    /// Raises the head where a row changed.
+    /// Raises the head if any row changed.
     mutating func finish() throws -> BatchResult {
         guard result.changed || hasReopened else { return result }
         guard try Head.raise(db) == version else {
@@ -122,7 +122,7 @@ struct BatchWriter {
         }
         let note = try RawStatement(db, Query.noteChangedStep)
         for (kind, steps) in changed {
-            // In the order of the table, so that steps that follow each other share their pages.
+            // In key order of the table, so that consecutive steps share database pages.
             for step in steps.sorted() {
                 try note.bind(Int64(kind.rawValue), Int64(step.number), version)
                 try note.run()

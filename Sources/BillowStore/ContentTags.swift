@@ -2,18 +2,18 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. A sender can't choose
-/// contents whose tags collide.
+/// The tags of new observations: SipHash-2-4 with a secret of the database, truncated to 30 bits. Without the secret, a
+/// client can't construct contents whose tags collide.
 ///
-/// The secret and the hashed values are part of the file's format: an observation is found again by its tag.
+/// The secret and the hashed values are part of the file format: the tag is how a duplicate observation is found.
 struct ContentTags: Sendable {
-    /// What a row's tag is made of.
+    /// The input of a row's tag.
     enum Subject: Sendable {
         /// An independent report: place, time and intensity.
         case report(Observation)
-        /// A computed value: place and time only, because a correction takes the place of the value before.
+        /// A computed value: place and time only, because a correction replaces the previous value.
         case value(Observation)
-        /// A row that is found by its reporter's id: a number that no other row of the version has.
+        /// A row that is found by its reporter's id: a number that is unique within the version.
         case row(version: Int64, number: Int)
     }
 
@@ -24,7 +24,7 @@ struct ContentTags: Sendable {
     /// For tests that force collisions.
     init(hash: @escaping @Sendable (Subject) -> UInt32) { self.hash = hash }
 
-    /// 30 bits.
+    /// Returns a tag of 30 bits.
     func callAsFunction(_ subject: Subject) -> UInt32 { hash(subject) & 0x3FFF_FFFF }
 
     private static func tag(of subject: Subject, _ secret: SipHash.Key) -> UInt32 {
@@ -58,7 +58,7 @@ struct ContentTags: Sendable {
 }
 
 extension ContentTags {
-    /// The tags with the secret of a file.
+    /// Reads the secret of a file.
     init(_ db: Database) throws {
         let bytes = try StoredHead(db).tagSecret
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
@@ -66,7 +66,7 @@ extension ContentTags {
     }
 }
 
-/// SipHash-2-4 over 64-bit words: a hash that can't be steered without its key.
+/// SipHash-2-4 over 64-bit words: a keyed hash that resists chosen inputs.
 ///
 /// Source: Aumasson, Bernstein, SipHash: a fast short-input PRF, 2012, doi.org/10.1007/978-3-642-34931-7_28
 struct SipHash {
@@ -88,13 +88,13 @@ struct SipHash {
         v3 = key.second ^ 0x7465_6462_7974_6573
     }
 
-    /// Eight bytes, the lowest first.
+    /// Mixes in eight bytes, little-endian.
     mutating func mix(_ word: UInt64) {
         bytes &+= 8
         compress(word)
     }
 
-    /// A text: its length, then its bytes in words that are filled up with zeros.
+    /// Mixes in a text: its length, then its bytes in zero-padded words.
     mutating func mix(_ text: String.UTF8View) {
         mix(UInt64(text.count))
         var word: UInt64 = 0
@@ -110,7 +110,7 @@ struct SipHash {
         if shift > 0 { mix(word) }
     }
 
-    /// - Parameter tail: the bytes after the last whole word, at most seven, the lowest first.
+    /// - Parameter tail: the bytes after the last whole word, at most seven, little-endian.
     func finalized(tail: UInt64 = 0, tailBytes: UInt64 = 0) -> UInt64 {
         var end = self
         end.compress((bytes &+ tailBytes) << 56 | tail)

@@ -1,17 +1,18 @@
 package import Turbulence
 
-/// The tables beside the log: keys, changed queries of sources, and followed flights. None of it raises the version.
+/// The tables outside the log: access keys, persisted overrides and followed flights. Writing to them does not raise
+/// the version.
 package protocol ControlStore: Sendable {
-    /// Every key that was ever made, revoked ones too, the oldest first.
+    /// All access keys, including revoked ones, oldest first.
     func accessKeys() async throws(StoreError) -> [AccessKey]
 
     /// Stores a new key, durable when this returns.
     func add(_ key: AccessKey) async throws(StoreError)
 
-    /// Ends a key; false where there is none of that id that still opens something.
+    /// Revokes a key. Returns false where no valid key has that id.
     func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool
 
-    /// The persisted override of a source, as JSON; nil where there is none.
+    /// The persisted override of a source, as JSON; nil without one.
     func control(of source: SourceID) async throws(StoreError) -> String?
 
     /// Stores the override of a source, durable when this returns; nil removes it.
@@ -23,14 +24,14 @@ package protocol ControlStore: Sendable {
     /// Adds a flight, durable when this returns.
     func add(_ flight: FollowedFlight) async throws(StoreError)
 
-    /// Replaces stored flights, in one transaction. A flight that was removed meanwhile stays removed.
+    /// Updates stored flights in one transaction. A flight that was removed meanwhile stays removed.
     func update(_ flights: [FollowedFlight]) async throws(StoreError)
 
     /// Removes flights, durable when this returns. An unknown id changes nothing.
     func removeFollowedFlights(_ ids: [String]) async throws(StoreError)
 }
 
-/// A flight that alerts are made for, as it is stored.
+/// A flight for which alerts are generated, as stored.
 package struct FollowedFlight: Sendable, Hashable {
     package var id: String
     /// The id of the access key that registered it.

@@ -3,19 +3,19 @@ internal import Synchronization
 import Datasets
 package import Turbulence
 
-/// Rows of one table that can't be read, as far as they were met.
+/// The unreadable rows of one table, as far as reads have encountered them.
 package struct StoredDamage: Sendable, Hashable, CustomStringConvertible {
     package var table: StoredTable
-    /// Rows whose values make no sense.
+    /// The number of rows with invalid values.
     package var rows: Int
-    /// Ranges of rows in pages that can't be read.
+    /// The number of key ranges in unreadable pages.
     package var gaps: Int
-    /// Parts of the archive whose rows are not the ones that were packed.
+    /// The number of archive parts whose rows differ from the packed ones.
     package var changedParts: Int
-    /// The first and last instant that they are about; nil where that isn't known.
+    /// The first and last instant that the damage may affect; nil where unknown.
     package var from: Instant?
     package var to: Instant?
-    /// The first of them, in words.
+    /// A description of the first damaged row.
     package var example: String
 
     package var description: String {
@@ -50,10 +50,10 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case reporterSource
     case changedStep
 
-    /// Whether its rows are read around pages that can't be read, which notes where those are.
+    /// Whether its rows are read around unreadable pages, which records the positions of those pages.
     var isReadAround: Bool { [.observation, .pilotReport, .area, .position].contains(self) }
 
-    /// The kinds of data that are incomplete where its rows can't be read.
+    /// The kinds of data that are incomplete where its rows are unreadable.
     fileprivate var kinds: [DataKind] {
         switch self {
         case .observation: [.observations]
@@ -61,9 +61,9 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
         case .area: Catalogue.kindsOfAreas
         case .position: [.positions]
         case .fieldGrid, .fieldLevel: [.fields]
-        // Nothing else says since when data is complete, and where.
+        // No other table records since when, and where, data is complete.
         case .head, .source, .fetched, .storedKind, .coveredArea, .deletion: Catalogue.kinds
-        // A client might take an older picture for the current one.
+        // A client might take an outdated frame for the current one.
         case .changedStep: Catalogue.kinds
         case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight, .reporter,
             .reporterSource:
@@ -72,14 +72,14 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A stored row whose sum doesn't hold, or with values that the schema forbids or this version of Billow doesn't know.
+/// A stored row with a wrong checksum, or with values that the schema forbids or this version of Billow doesn't know.
 struct UnreadableRow: Error, CustomStringConvertible {
     var table: StoredTable
-    /// Its primary key, or a number that stands in the key's place.
+    /// Its primary key, or a number in place of the key.
     var key: Int64
-    /// The times that it may be about; nil where that isn't known.
+    /// The times that it may affect; nil where unknown.
     var span: ClosedRange<Instant>?
-    /// nil where that isn't known.
+    /// nil where unknown.
     var source: UInt8?
 
     var description: String { "row \(key) of table \(table.rawValue) can't be read" }
@@ -91,12 +91,12 @@ struct UnreadableRow: Error, CustomStringConvertible {
         self.source = source
     }
 
-    /// The row of a query on all columns of a table. Where its sum doesn't hold, any column may be the wrong one: its
-    /// source isn't known, and it may be about the time that it had before a bit of it flipped.
+    /// An unreadable row of a query on all columns of a table. A wrong checksum doesn't show which column is wrong. So
+    /// the source is unknown, and the true time may be one with a single bit flipped back.
     ///
     /// - Parameters:
-    ///   - times: the columns that tell what time it is about.
-    ///   - instants: what a value of such a column means; nil for what no time is.
+    ///   - times: the columns that hold times.
+    ///   - instants: converts such a column's value to an instant; nil for an invalid time.
     init<Column: StoredColumn>(
         _ columns: Columns, key: Column, source: Column? = nil, times: [Column] = [],
         instants: (Column, Int64) -> [Instant?] = { _, _ in [] }
@@ -117,13 +117,13 @@ struct UnreadableRow: Error, CustomStringConvertible {
         if sum.value == stored { self.source = source.flatMap { UInt8(exactly: columns.integer($0)) } }
     }
 
-    /// A row that is found by a text, of a query on all columns of a table: its sum tells it from others.
+    /// A row with a text as primary key, of a query on all columns of a table. Its checksum identifies it.
     init<Column: StoredColumn>(unnumbered columns: Columns, _ table: Column.Type) {
         self.init(table: Column.table, key: columns.integer(Column.sum))
     }
 }
 
-/// The unreadable rows that reads have met since the store was opened. Pictures over them are marked incomplete.
+/// The unreadable rows that reads have encountered since the store was opened. Frames over them are marked incomplete.
 final class DamageRegister: Sendable {
     private struct State {
         var entries: [StoredTable: Entry] = [:]
@@ -133,14 +133,14 @@ final class DamageRegister: Sendable {
     private struct Entry {
         var rows: Set<Int64> = []
         var moreRows = 0
-        /// Rising; none touches another.
+        /// The gaps in rising order; no two are adjacent.
         var gaps: [ClosedRange<Int64>] = []
         var parts: Set<ArchivePart> = []
         var contradictions = 0
         var spans: [UInt8?: ClosedRange<Instant>] = [:]
         var example: String
 
-        /// Adds a gap. Gaps that touch, of a range that is read piece by piece, become one.
+        /// Adds a gap. Adjacent gaps are merged, because a range is read piece by piece.
         mutating func add(_ gap: ClosedRange<Int64>) {
             let first = gaps.firstIndex { $0.upperBound >= gap.lowerBound - 1 } ?? gaps.endIndex
             let end = gaps[first...].firstIndex { $0.lowerBound - 1 > gap.upperBound } ?? gaps.endIndex
@@ -159,7 +159,7 @@ final class DamageRegister: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Keys that are told apart, so that a row that is met again is not counted again.
+    /// The most keys that are stored to avoid counting a row twice.
     private static let mostKeys = 10_000
 
     func note(_ row: UnreadableRow) {
@@ -169,12 +169,12 @@ final class DamageRegister: Sendable {
             } else if !entry.rows.contains(row.key) {
                 entry.moreRows += 1
             }
-            // A row of unknown time makes all pictures incomplete.
+            // A row of unknown time makes all frames incomplete.
             entry.widen(row.source, by: row.span ?? .distantPast ... .distantFuture)
         }
     }
 
-    /// Notes keys between which nothing can be read.
+    /// Records a range of keys in which nothing is readable.
     func note(gap: ClosedRange<Int64>, of table: StoredTable, from: Instant, to: Instant, _ reason: String) {
         change(table, "keys \(gap.lowerBound) to \(gap.upperBound) can't be read (\(reason))") { entry in
             entry.add(gap)
@@ -182,7 +182,7 @@ final class DamageRegister: Sendable {
         }
     }
 
-    /// Notes that the pages of a table contradict each other: any of its rows may not be found.
+    /// Records that the pages of a table contradict each other, so that a read may miss any of its rows.
     func note(_ table: StoredTable, contradiction: String) {
         change(table, contradiction) { entry in
             entry.contradictions = 1
@@ -190,13 +190,13 @@ final class DamageRegister: Sendable {
         }
     }
 
-    /// Notes that a table, or a part of it, can't be read, unless it is known by now what of it.
+    /// Records that a table, or part of it, is unreadable, unless damage to the table is on record already.
     func note(unreadable table: StoredTable, _ reason: String) {
         guard state.withLock({ $0.entries[table] == nil }) else { return }
         note(table, contradiction: reason)
     }
 
-    /// Reads from a table; where a page of it can't be read, that is noted.
+    /// Reads from a table, and records an unreadable page.
     func noting<Value>(_ table: StoredTable, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError where error.isPageDamage {
             note(unreadable: table, error.description)
@@ -204,7 +204,7 @@ final class DamageRegister: Sendable {
         }
     }
 
-    /// Notes a part whose rows differ from the ones of which the sum was stored.
+    /// Records an archive part whose rows don't match their stored checksum.
     func note(changed part: ArchivePart) {
         change(.observation, "the rows of \(part.start) are not the ones that were stored") { entry in
             entry.parts.insert(part)
@@ -216,7 +216,7 @@ final class DamageRegister: Sendable {
         state.withLock { body(&$0.entries[table, default: Entry(example: example)]) }
     }
 
-    /// How many single rows were tried beside damaged pages.
+    /// The number of single rows that were probed beside damaged pages.
     var looks: Int { state.withLock { $0.looks } }
 
     func add(looks: Int) { state.withLock { $0.looks += looks } }
@@ -237,7 +237,7 @@ final class DamageRegister: Sendable {
         }
     }
 
-    /// The sources' records, complete no earlier than after what can't be read of them.
+    /// The sources' records, each complete only after the last time that unreadable rows may affect.
     func marking(_ sources: [SourceRecord]) -> [SourceRecord] {
         let entries = state.withLock { $0.entries }
         guard !entries.isEmpty else { return sources }
@@ -267,9 +267,9 @@ extension SourceRecord {
 }
 
 extension Database {
-    /// A contradiction between readable pages of a table and its indices, in SQLite's words; nil where there is none:
-    /// rows that are out of order, or that an index doesn't have. Neither a page that can't be read is such a
-    /// contradiction nor a row whose sum doesn't hold: each read of the table meets them.
+    /// The first contradiction between readable pages of a table and its indices, in SQLite's words; nil where there is
+    /// none. Examples are rows out of order and rows that an index lacks. Unreadable pages and wrong checksums don't
+    /// count as contradictions: each read of the table detects them.
     ///
     /// - Complexity: reads the whole table in one transaction, with its indices.
     func contradiction(in table: StoredTable) throws -> String? {
@@ -282,7 +282,7 @@ extension Database {
         func isUnreadable(_ line: String) -> Bool { unreadable.contains { line.contains($0) } }
         let ofPages = lines.first { $0.contains("page ") && !isUnreadable($0) && !$0.hasPrefix("***") }
         if let ofPages { return ofPages }
-        // What lies in pages that can't be read is missing from the others.
+        // Rows in unreadable pages are missing from the index check too.
         guard !lines.contains(where: isUnreadable) else { return nil }
         return try lines.first { line in
             if line.hasPrefix("wrong # of entries") || line.hasPrefix("row not in PRIMARY KEY order") { return true }
@@ -292,8 +292,8 @@ extension Database {
         }
     }
 
-    /// Whether the sum of a row holds; also where its table has no sums.
-    /// - Parameter place: in the order of the table, from 1: so SQLite names it.
+    /// Whether the checksum of a row is right; true for a table without checksums.
+    /// - Parameter place: the row's position in the table's order, from 1, which is how SQLite names it.
     private func hasWholeRow(atPlace place: Int64, of table: StoredTable) throws -> Bool {
         let isWhole: String? =
             switch table {
@@ -311,7 +311,7 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// Whether a page can't be read or makes no sense, while others may be whole.
+    /// Whether a page is unreadable or invalid, while others may be intact.
     var isPageDamage: Bool {
         switch resultCode {
         case .SQLITE_CORRUPT: true
@@ -322,7 +322,7 @@ extension DatabaseError {
 }
 
 extension RawStatement {
-    /// Decodes each row. The ones that can't be decoded are noted and left out.
+    /// Decodes each row. Rows that fail to decode are recorded and skipped.
     func forEachReadable<Value>(
         _ damage: DamageRegister, _ decode: (Columns) throws -> Value, _ body: (Value) throws -> Void
     ) throws {
@@ -345,7 +345,7 @@ extension RawStatement {
         return values
     }
 
-    /// What can be decoded of the first row; nil where that is nothing.
+    /// Decodes the first row; nil where there is none or it is unreadable.
     func firstReadable<Value>(_ damage: DamageRegister, _ decode: (Columns) throws -> Value) throws -> Value? {
         do { return try first(decode) } catch let row as UnreadableRow {
             damage.note(row)
@@ -354,24 +354,24 @@ extension RawStatement {
     }
 }
 
-/// Reads a range of keys in rising order, around pages that can't be read.
+/// Reads a range of keys in rising order, around unreadable pages.
 ///
-/// The end of a gap is found by trying single rows, in steps that double and then halve. So a gap costs some hundred
-/// tries, however wide the range is, and no row is read twice.
+/// To find the end of a gap, it probes single rows in steps that double and then halve. So a gap costs some hundred
+/// probes, however wide the range is, and no row is read twice.
 struct DamagedRange {
-    /// Calls `body` for rows in the order of their keys; an error of `body` ends it.
+    /// Calls `body` for rows in key order; an error of `body` stops the scan.
     typealias Scan<Value> = (_ keys: ClosedRange<Int64>, _ body: (Int64, Value) throws -> Void) throws -> Void
 
-    /// How many single rows were tried.
+    /// The number of single rows that were probed.
     private(set) var looks = 0
-    /// After this many tries the rest counts as unreadable.
+    /// The most probes; after them, the rest of the range counts as unreadable.
     private let mostLooks: Int
-    /// Keys near which rows are likely, rising: for a range that is far wider than what is stored.
+    /// Keys near which rows are likely, rising: for a range that is far wider than the stored data.
     private let hints: [Int64]
-    /// Throws where the rows are no longer wanted.
+    /// Throws if the read was cancelled.
     private let check: () throws -> Void
 
-    /// How many keys between the ends of a gap are tried for a readable part.
+    /// The number of keys inside a gap that are probed for a readable part.
     private static let samples: Int64 = 32
 
     init(hints: [Int64] = [], mostLooks: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
@@ -382,10 +382,10 @@ struct DamagedRange {
 
     private struct Found: Error {}
 
-    /// Calls `gap` with keys between which nothing can be read, before `body` for the rows behind them.
+    /// Calls `gap` with each unreadable range of keys, before it calls `body` for the rows after that range.
     ///
-    /// - Parameter keys: below the largest integer.
-    /// - Throws: what `body`, `scan` and the check throw, except the database's errors of single pages.
+    /// - Parameter keys: a range below the largest integer.
+    /// - Throws: the errors of `body`, `scan` and the check, except the database's errors about single pages.
     mutating func read<Value>(
         _ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>, gap: (ClosedRange<Int64>) -> Void,
         _ body: (Int64, Value) throws -> Void
@@ -407,7 +407,7 @@ struct DamagedRange {
         }
     }
 
-    /// The first key from which on something can be read, behind the first of a range from which nothing can.
+    /// The first readable key after an unreadable start of a range.
     private mutating func endOfGap<Value>(_ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>) throws -> Int64? {
         var unread = keys.lowerBound
         var end: Int64?
@@ -426,14 +426,14 @@ struct DamagedRange {
                 let middle = unread + (found - unread) / 2
                 if try canRead(middle...keys.upperBound, scan) { found = middle } else { unread = middle }
             }
-            // Steps that double may have passed over a part that can be read.
+            // The doubling steps may have skipped a readable part.
             guard let earlier = try sample(keys.lowerBound, found, keys.upperBound, scan) else { return found }
             (unread, end) = earlier
         }
         return end
     }
 
-    /// The first of some places between two keys from which on something can be read, and the one before it.
+    /// Probes positions between two keys. Returns the first readable one and the unreadable one before it.
     private mutating func sample<Value>(_ first: Int64, _ end: Int64, _ last: Int64, _ scan: @escaping Scan<Value>)
         throws
         -> (unread: Int64, end: Int64)?
@@ -452,7 +452,7 @@ struct DamagedRange {
         return nil
     }
 
-    /// Whether the first row of a range can be read, or there is none.
+    /// Whether the first row of a range is readable, or the range is empty.
     private mutating func canRead<Value>(_ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>) throws -> Bool {
         try check()
         looks += 1
@@ -466,7 +466,7 @@ struct DamagedRange {
 }
 
 extension Database {
-    /// - Throws: where the task that waits for the read was cancelled. SQLite's own interruption ends one statement,
-    ///   but no loop of many short ones.
+    /// - Throws: if the task that waits for the read was cancelled. SQLite's interruption ends one statement, but not a
+    ///   loop of many short ones.
     func checkCancellation() throws { _ = try Int.fetchOne(cachedStatement(sql: "SELECT 1")) }
 }

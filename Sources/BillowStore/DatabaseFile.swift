@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Turbulence
 
-/// What a caller does with a database.
+/// How a caller uses a database.
 package enum StoreAccess: Sendable, Hashable {
     /// Reads only: the file and its folder may be read-only, and nothing in them changes.
     case reading
@@ -10,17 +10,17 @@ package enum StoreAccess: Sendable, Hashable {
     case writing
 }
 
-/// A database file before SQLite opens it. Opening for writing may change a file, so everything that must not be
-/// changed is found out first: another program's database, and a write-ahead log that belongs to another database.
+/// A database file before SQLite opens it. Opening for writing may change a file, so files that must stay unchanged are
+/// detected first. These are another program's database and a write-ahead log (WAL) of another database.
 struct DatabaseFile {
     var path: String
 
-    /// The names that SQLite gives the files beside a database.
+    /// The suffixes of the files that SQLite creates beside a database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// - Throws: `StoreError.unavailable` where nothing can be opened or created, `StoreError.foreign` where the file
-    ///   or the log beside it belongs to something else, `StoreError.unreleased` where a build from before the first
-    ///   release wrote it, `StoreError.corrupt` where its first page can't be read.
+    /// - Throws: `StoreError.unavailable` if the file can't be opened or created. `StoreError.foreign` if the file or
+    ///   its WAL belongs to another program or database. `StoreError.unreleased` if a build from before the first
+    ///   release wrote it. `StoreError.corrupt` if its first page is unreadable.
     func check(for access: StoreAccess = .writing) throws {
         guard !path.isEmpty, path != ":memory:" else { throw unavailable("it must be the path of a file") }
         var isFolder: ObjCBool = false
@@ -47,7 +47,7 @@ struct DatabaseFile {
         try checkRelease()
     }
 
-    /// SQLite keeps its write-ahead log beside the file.
+    /// SQLite creates its write-ahead log beside the file.
     private func checkFolder() throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         var isFolder: ObjCBool = false
@@ -63,13 +63,13 @@ struct DatabaseFile {
 
     // MARK: The header
 
-    /// The first 100 bytes, or as many as there are.
+    /// The first 100 bytes, or fewer if the file is shorter.
     ///
     /// Source: SQLite file format, section 1.3, sqlite.org/fileformat2.html
     private func header() throws -> FileHeader {
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            defer { try? file.close() }  // Nothing was written, so nothing can be lost by it.
+            defer { try? file.close() }  // No data was written, so a failed close loses nothing.
             return FileHeader(bytes: Array(try file.read(upToCount: FileHeader.length) ?? Data()))
         } catch {
             throw unavailable("it can't be read")
@@ -86,21 +86,21 @@ struct DatabaseFile {
             throw StoreError.corrupt(path: path, reason: "it ends within its header, after \(header.bytes.count) bytes")
         }
         if header.isOurs { return }
-        // The id may only be in the log of a process that was killed. A file without any table may be taken.
+        // The id may only be in the WAL of a killed process. A file without any table may be used.
         if header.applicationID == 0, try isOursOrEmpty(access) { return }
         throw StoreError.foreign(path: path, reason: "it is the SQLite database of another program; give another file")
     }
 
-    /// Whether the damaged file begins as a database does and has our mark. Nobody but its owner moves another
-    /// program's file.
+    /// Whether the damaged file begins with SQLite's magic bytes and Billow's application id. Billow never moves
+    /// another program's file.
     func wasOurs() -> Bool {
-        // What can't be read can't be told to be ours.
+        // An unreadable header is no proof of ownership.
         guard let header = try? header() else { return false }
         return header.isSQLite && header.isOurs
     }
 
     /// A process that was killed while it created the file leaves a rollback journal. SQLite rolls it back on opening,
-    /// which needs the right to write.
+    /// which needs write permission.
     private func isOursOrEmpty(_ access: StoreAccess) throws -> Bool {
         let needsRollback = Self.size(path + "-journal") > 0
         guard !needsRollback || access == .writing else {
@@ -122,14 +122,14 @@ struct DatabaseFile {
         configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
         let queue = try DatabaseQueue(
             path: immutable ? Self.immutableAddress(path) : path, configuration: configuration)
-        defer { try? queue.close() }  // A reader has nothing to lose.
+        defer { try? queue.close() }  // A reader has no data to lose.
         return try queue.read(body)
     }
 
-    /// Reads the file alone where it has no log, so that not even a file beside it appears.
+    /// Reads the file in immutable mode if it has no WAL, so that SQLite creates no file beside it.
     private func checkRelease() throws {
         let isUnreleased: Bool
-        // Damage is reported when the file is opened.
+        // Opening the file reports damage later.
         do { isUnreleased = try reading(immutable: Self.size(path + "-wal") == 0, Schema.isUnreleased) } catch {
             return
         }
@@ -138,8 +138,8 @@ struct DatabaseFile {
 
     // MARK: Missing bytes
 
-    /// By how many bytes the file is shorter than its header says; 0 for a whole one. While a write-ahead log is there,
-    /// the file may still have to grow.
+    /// The number of bytes by which the file is shorter than its header says; 0 for a complete file. While a WAL
+    /// exists, the file may still have to grow.
     func missingBytes() -> Int64 {
         guard let header = try? header(), header.isSQLite, header.isWhole, Self.size(path + "-wal") == 0 else {
             return 0
@@ -147,12 +147,12 @@ struct DatabaseFile {
         return max(0, header.fileSize - Self.size(path))
     }
 
-    /// Bytes of a file; 0 where there is none.
+    /// The size of a file in bytes; 0 if it doesn't exist.
     static func size(_ path: String) -> Int64 { FileIdentity.status(path).map { Int64($0.st_size) } ?? 0 }
 
     // MARK: The log beside it
 
-    /// SQLite deletes a log that has no database, so nothing may be created beside one.
+    /// SQLite deletes a WAL that has no database, so Billow creates no database beside one.
     private func checkNoLogRemains(_ what: String) throws {
         guard Self.size(path + "-wal") > 0 else { return }
         throw unavailable(
@@ -160,21 +160,22 @@ struct DatabaseFile {
         )
     }
 
-    /// A log left by a killed process makes the database whole only if it is its own. SQLite can't tell: it would mix
-    /// the pages of two databases into a damaged one.
+    /// Checks that the WAL of a killed process belongs to this database. SQLite can't detect a foreign WAL: it would
+    /// mix the pages of two databases.
     private func checkLog(_ header: FileHeader) throws {
         guard Self.size(path + "-wal") > 0 else { return }
-        // SQLite folds the log into the file and deletes it before it leaves the mode that uses logs.
+        // SQLite checkpoints and deletes the WAL before it leaves WAL mode.
         guard header.usesLog else { throw foreignLog }
-        // A process that has the database open has found the log right.
+        // A process that has the database open has validated the WAL.
         guard opener == nil else { return }
         let alone: WriteAheadLogState
-        // Without the pages of its log the file may make no sense at all, which proves nothing.
+        // Without the pages in its WAL the file may be invalid, which proves nothing.
         do { alone = try reading(immutable: true, WriteAheadLogState.init) } catch { return }
         do {
             guard try reading(WriteAheadLogState.init).mayFollow(alone) else { throw foreignLog }
         } catch let error as DatabaseError {
-            // What could be read without the log, and can't with it, is not damaged: SQLite sums up each page of a log.
+            // A file that is readable only without its WAL is not damaged, because SQLite checks each WAL page by
+            // checksum. So the WAL is foreign.
             if [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) { throw foreignLog }
         } catch is UnreadableRow {
             throw foreignLog
@@ -188,7 +189,7 @@ struct DatabaseFile {
                 + "move \(path)-wal and \(path)-shm away, and put a backup back with billow restore only")
     }
 
-    /// The id of another process that has the file open as a database, where there is one: it holds a lock on it.
+    /// The id of another process that has the file open as a database, found by its file lock; nil if there is none.
     ///
     /// Source: SQLite source, os.h (PENDING_BYTE, SHARED_FIRST, SHARED_SIZE)
     var opener: Int32? {
@@ -204,7 +205,7 @@ struct DatabaseFile {
         return lock.l_pid
     }
 
-    /// An address by which SQLite reads the file alone, as it is, without locks and without its log.
+    /// A URI that makes SQLite read the file as it is, without locks and without its WAL.
     static func immutableAddress(_ path: String) -> String {
         let whole = URL(fileURLWithPath: path).path
         let escaped = whole.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? whole
@@ -213,13 +214,13 @@ struct DatabaseFile {
 
     // MARK: Reading only
 
-    /// What SQLite opens to read the file and to change nothing.
+    /// The path or URI that SQLite opens to read the file without changing anything.
     ///
     /// Source: sqlite.org/wal.html (read-only databases)
     func readOnlyAddress() throws -> String {
         guard try header().usesLog else { return path }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        // SQLite shares the index of the log with other processes in a file beside it.
+        // SQLite shares the WAL index with other processes in the `-shm` file.
         if FileManager.default.isWritableFile(atPath: folder) || Self.size(path + "-shm") > 0 { return path }
         guard Self.size(path + "-wal") == 0 else {
             throw unavailable(
@@ -228,13 +229,13 @@ struct DatabaseFile {
         return Self.immutableAddress(path)
     }
 
-    /// A connection that only reads leaves the empty files beside the database that it created; one that may write
-    /// deletes them when it closes as the last one.
+    /// Removes the empty files that a read-only connection leaves beside the database. A connection with write access
+    /// deletes them when it is the last to close.
     func removeEmptyCompanions() {
         guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
         var configuration = Configuration()
         configuration.busyMode = .immediateError
-        // Where it can't be opened for writing, empty files stay, which do no harm.
+        // If the file can't be opened for writing, the empty files stay. They do no harm.
         guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return }
         _ = try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
         try? queue.close()
@@ -242,8 +243,8 @@ struct DatabaseFile {
 
     // MARK: Creating
 
-    /// Creates an empty file that only its owner can read: whoever reads it can sign addresses. SQLite gives the files
-    /// beside it the same rights.
+    /// Creates an empty file that only its owner can read, because its contents allow signing URLs. SQLite gives the
+    /// files beside it the same permissions.
     func createPrivate() throws {
         let descriptor = open(try target, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -253,11 +254,11 @@ struct DatabaseFile {
         close(descriptor)
     }
 
-    /// Where a link leads that names a file which isn't there yet.
+    /// The destination of a symbolic link whose file doesn't exist yet.
     private var target: String {
         get throws {
             var path = path
-            // As many as Linux follows.
+            // Linux follows at most this many links.
             for _ in 0..<40 {
                 guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
                 path = URL(fileURLWithPath: next, relativeTo: URL(fileURLWithPath: path)).path
@@ -282,15 +283,15 @@ struct FileHeader {
     /// Whether the file is in the mode with a write-ahead log.
     var usesLog: Bool { isWhole && bytes[18] == 2 }
 
-    /// Bytes that the file must have; 0 where the header doesn't say.
+    /// The size that the file must have, in bytes; 0 if the header doesn't state it.
     var fileSize: Int64 {
-        // The count of pages holds where the two counters beside it agree.
+        // The page count is valid if the two counters beside it agree.
         guard integer(24) == integer(92) else { return 0 }
         let page = Int64(bytes[16]) << 8 | Int64(bytes[17])
         return Int64(integer(28)) * (page == 1 ? 65_536 : page)
     }
 
-    /// Bytes of a page; nil where the header makes no sense.
+    /// The page size in bytes; nil for an invalid header.
     var pageSize: Int? {
         guard isWhole, isSQLite else { return nil }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
@@ -303,7 +304,7 @@ struct FileHeader {
     }
 }
 
-/// What a database says about its own log of versions.
+/// A database's record of its versions, which shows whether a WAL belongs to it.
 private struct WriteAheadLogState {
     var head: Head
     var rules: Version
@@ -314,19 +315,19 @@ private struct WriteAheadLogState {
         rules = stored.rules
     }
 
-    /// Whether a database can come from another one by commits. Versions rise, and a new name of the log is a change of
-    /// all pictures, which is noted (`Query.renewHead`).
+    /// Whether one database state can follow from another by commits. Versions only rise. A new name of the log is a
+    /// change of all frames, which is recorded (`Query.renewHead`).
     func mayFollow(_ other: WriteAheadLogState) -> Bool {
         head.version >= other.head.version && (head.log == other.head.log || rules > other.head.version)
     }
 }
 
-/// Which file lies at a path.
+/// The identity of the file at a path.
 struct FileIdentity: Hashable, Sendable {
     var device: UInt64
     var number: UInt64
 
-    /// nil where there is none.
+    /// nil if there is no file.
     init?(_ path: String) {
         guard let status = Self.status(path) else { return nil }
         device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -339,8 +340,8 @@ struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// The files of an open database, to notice when they are removed or replaced: SQLite goes on reading and writing a
-/// file that nobody can find any more.
+/// The files of an open database, to detect their removal or replacement. SQLite continues to read and write a file
+/// that has been unlinked.
 struct OpenFiles: Sendable {
     private let known: [(path: String, identity: FileIdentity?)]
 
@@ -348,7 +349,7 @@ struct OpenFiles: Sendable {
         known = ["", "-wal", "-shm"].map { (path + $0, FileIdentity(path + $0)) }
     }
 
-    /// - Throws: `StoreError.replaced` where a file is no longer the one that was opened.
+    /// - Throws: `StoreError.replaced` if a file is no longer the opened one.
     func check() throws(StoreError) {
         for (path, identity) in known where identity != nil {
             let now = FileIdentity(path)

@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// The pages of an SQLite file as they lie in it and in the log beside it, without its b-trees: for a file in which
-/// those are damaged.
+/// The pages of an SQLite file, as stored in the file and its WAL. It doesn't use the b-trees, so it works on files
+/// whose b-trees are damaged.
 ///
 /// Source: SQLite file format, sections 1.2, 1.3, 1.5 and 4, sqlite.org/fileformat2.html
 final class DatabasePages {
     private let file: Int32
     private let log: Int32
-    /// Bytes of a page.
+    /// The page size in bytes.
     let size: Int
-    /// The largest page.
+    /// The largest page number.
     let count: Int
-    /// Where the newest committed image of a page lies in the log.
+    /// The offset in the WAL of each page's newest committed image.
     private var logged: [Int: Int] = [:]
 
-    /// As Billow makes them, where the first page doesn't say.
+    /// Billow's page size, used if the first page doesn't state one.
     private static let usualSize = 4_096
 
-    /// nil where the file can't be opened.
+    /// nil if the file can't be opened.
     init?(path: String) {
         file = open(path, O_RDONLY | O_CLOEXEC)
         log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
@@ -39,14 +39,14 @@ final class DatabasePages {
         if log >= 0 { close(log) }
     }
 
-    /// The bytes of a page, counted from 1; nil for one that isn't there.
+    /// The bytes of a page, counted from 1; nil for a page that doesn't exist.
     func page(_ number: Int) -> [UInt8]? {
         guard (1...max(1, count)).contains(number) else { return nil }
         if let place = logged[number] { return Self.bytes(log, at: place, count: size) }
         return Self.bytes(file, at: (number - 1) * size, count: size)
     }
 
-    /// The pages that no table has any more. What they hold was deleted.
+    /// The pages on the freelist, which hold deleted data.
     var free: Set<Int> {
         var free: Set<Int> = []
         guard let first = page(1), first.starts(with: FileHeader.magic) else { return free }
@@ -67,9 +67,9 @@ final class DatabasePages {
     }
 }
 
-/// The frames of a write-ahead log up to its last whole commit. Each has a sum over all before it.
+/// The frames of a write-ahead log up to its last complete commit. Each frame has a checksum over all frames before it.
 private struct CommittedFrames {
-    /// Where the newest image of each page begins.
+    /// The offset of each page's newest image.
     private(set) var places: [Int: Int] = [:]
 
     private static let headerLength = 32
@@ -89,7 +89,7 @@ private struct CommittedFrames {
             sum.add(frame.dropFirst(Self.frameHeaderLength), isBigEndian: isBigEndian)
             guard frame[8..<16].elementsEqual(header[16..<24]), sum.isStored(in: frame, at: 16) else { return }
             pending[Int(frame.word(0))] = place + Self.frameHeaderLength
-            // The size of the database, in the last frame of a commit.
+            // The last frame of a commit holds the size of the database.
             if frame.word(4) != 0 {
                 places.merge(pending) { $1 }
                 pending = [:]
@@ -122,9 +122,9 @@ private struct CommittedFrames {
 }
 
 extension [UInt8] {
-    /// Four bytes, the highest first.
+    /// Four bytes, big-endian.
     func word(_ place: Int) -> UInt32 { self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
 
-    /// Two bytes, the highest first.
+    /// Two bytes, big-endian.
     func half(_ place: Int) -> Int { Int(self[place]) << 8 | Int(self[place + 1]) }
 }

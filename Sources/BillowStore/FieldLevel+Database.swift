@@ -18,8 +18,8 @@ struct StoredFieldLevel {
         return validTime.advanced(by: reach.lowerBound)...validTime.advanced(by: reach.upperBound)
     }
 
-    /// Reads a query on the columns of levels.
-    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    /// Decodes a row of a query on the columns of levels.
+    /// - Throws: `UnreadableRow` for a wrong checksum and for values that the schema forbids.
     init(_ columns: Columns, _ names: SourceNames) throws {
         typealias Column = FieldLevelColumn
         guard columns.isWhole(Column.self), let source = names[columns.integer(Column.source)],
@@ -40,7 +40,7 @@ struct StoredFieldLevel {
 }
 
 extension UnreadableRow {
-    /// A level is shown at instants around its valid time.
+    /// An unreadable level, which affects the instants around its valid time.
     init(fieldLevel columns: Columns) {
         self.init(columns, key: FieldLevelColumn.number, source: .source, times: [.validTime]) { _, value in
             guard let span = Instant(seconds: Int(value)).map(StoredFieldLevel.span) else { return [] }
@@ -50,8 +50,7 @@ extension UnreadableRow {
 }
 
 extension FieldFrame {
-    /// The fields that levels belong to. A level on another grid than the one of its field that was stored first is
-    /// none of it.
+    /// Groups levels by field. A level is left out if its grid differs from that of the field's first stored level.
     static func fields(of levels: [StoredFieldLevel]) -> [FieldFrame] {
         struct Key: Hashable {
             var identity: FieldIdentity
@@ -68,8 +67,8 @@ extension FieldFrame {
 }
 
 extension GridDefinition {
-    /// Reads a query on all columns of grids.
-    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for a text that defines no grid.
+    /// Decodes a row of a query on all columns of grids.
+    /// - Throws: `UnreadableRow` for a wrong checksum and for an invalid grid definition.
     init(_ columns: Columns) throws {
         typealias Column = FieldGridColumn
         guard columns.isWhole(Column.self), let text = columns.text(Column.definition),
@@ -78,7 +77,7 @@ extension GridDefinition {
         self = grid
     }
 
-    /// As it is stored.
+    /// Its JSON text for the database.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -87,12 +86,12 @@ extension GridDefinition {
 }
 
 extension FieldLevelDraft {
-    /// The sum of its bytes, as it is stored beside them.
+    /// The checksum of its bytes, which is stored beside them.
     var packedSum: Int64 { RowSum.sum(of: packed) }
 }
 
 extension RowSum {
-    /// What `row_sum` of SQL gives for some bytes alone.
+    /// The result of SQL's `row_sum` for some bytes alone.
     static func sum(of bytes: [UInt8]) -> Int64 {
         var sum = RowSum()
         bytes.withUnsafeBytes { sum.add($0, at: 0) }

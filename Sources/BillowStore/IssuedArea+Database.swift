@@ -8,8 +8,8 @@ struct StoredArea {
     var area: IssuedArea
     var isImported: Bool
 
-    /// Reads a query on all columns of areas.
-    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    /// Decodes a row of a query on all columns of areas.
+    /// - Throws: `UnreadableRow` for a wrong checksum and for values that the schema forbids.
     init(_ columns: Columns, _ names: SourceNames) throws {
         typealias Column = AreaColumn
         number = columns.integer(Column.number)
@@ -47,7 +47,7 @@ extension UnreadableRow {
 }
 
 extension RawStatement {
-    /// All areas of a query on them that can be read.
+    /// Decodes all areas in the result of a query, and skips unreadable ones.
     func areas(_ damage: DamageRegister, _ names: SourceNames) throws -> [IssuedArea] {
         try readable(damage) { try StoredArea($0, names).area }
     }
@@ -78,7 +78,7 @@ extension RawStatement {
 }
 
 extension MultiPolygon {
-    /// Reads the coordinates of a GeoJSON MultiPolygon; nil for anything else.
+    /// Parses the coordinates of a GeoJSON MultiPolygon; nil for anything else.
     fileprivate init?(coordinates text: String) {
         guard let coordinates = try? JSONDecoder().decode([[[[Double]]]].self, from: Data(text.utf8)) else {
             return nil

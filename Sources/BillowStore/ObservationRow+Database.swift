@@ -2,11 +2,11 @@ internal import Geometry
 internal import Turbulence
 
 extension ObservationRow {
-    /// Reads a query on all columns of observations.
-    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    /// Decodes a row of a query on all columns of observations.
+    /// - Throws: `UnreadableRow` for a wrong checksum and for values that the schema forbids.
     init(_ columns: Columns) throws {
         var sum = RowSum()
-        // Every column of the table, each read once.
+        // The checksum needs every column, and each is read once.
         let key = columns.integer(.key, &sum)
         let cellBits = columns.integer(.cell, &sum)
         let lowestFeet = columns.integer(.altitudeMin, &sum)
@@ -43,12 +43,12 @@ extension ObservationRow {
             since: Version(rawValue: since), until: until.map(Version.init(rawValue:)))
     }
 
-    /// Whether an observation without id would be this row: everything that makes up its content is the same.
+    /// Whether this row has the same content as an observation without id.
     func isSameContent(as observation: Observation, source: SourceNumber) -> Bool {
         intensity == observation.intensity && isSamePlace(as: observation, source: source)
     }
 
-    /// Whether an observation is about the same place, second and category, by the same source.
+    /// Whether the source, place, second and category of an observation equal the row's.
     func isSamePlace(as observation: Observation, source: SourceNumber) -> Bool {
         cell == observation.cell && altitude == observation.altitude && observedAt == observation.observedAt
             && category == observation.category && self.source == source
@@ -64,7 +64,7 @@ extension UnreadableRow {
 }
 
 extension ObservationDetails {
-    /// Reads a query on all columns of observations.
+    /// An unreadable row of a query on all columns of observations.
     init(_ columns: Columns) {
         let isTaken = columns.integer(ObservationColumn.idTaken) != 0
         self.init(

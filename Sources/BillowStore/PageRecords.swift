@@ -1,15 +1,15 @@
 internal import Foundation
 internal import GRDB
 
-/// A record in a page of a b-tree.
+/// A record in a b-tree page.
 struct PageRecord {
-    /// The number of a row; nil in a b-tree without numbers.
+    /// The rowid; nil in a b-tree without rowids.
     var number: Int64?
     var values: [DatabaseValue]
 }
 
 extension DatabasePages {
-    /// Calls `body` with each record of each page that can be decoded. Of a page that makes no sense, nothing comes.
+    /// Calls `body` with each record of each decodable page. Invalid pages are skipped.
     func forEachRecord(_ body: (PageRecord) throws -> Void) throws {
         let free = free
         for number in stride(from: 1, through: count, by: 1) where !free.contains(number) {
@@ -20,14 +20,14 @@ extension DatabasePages {
         }
     }
 
-    /// What a page of a b-tree is, by its first byte. Pages of tables with numbers have records in their leaves alone.
+    /// The type of a b-tree page, by its first byte. B-trees with rowids have records in their leaf pages only.
     private enum Kind: UInt8 {
         case numberedLeaf = 13
         case leaf = 10
         case inner = 2
     }
 
-    /// Where the cells of a page begin; none for what is no page of records.
+    /// The offsets of a page's cells; empty for a page without records.
     private func cells(_ bytes: [UInt8], isFirst: Bool) -> [Int] {
         let start = isFirst ? FileHeader.length : 0
         guard let kind = Kind(rawValue: bytes[start]) else { return [] }
@@ -56,7 +56,7 @@ extension DatabasePages {
         return PageRecord(number: number, values: values)
     }
 
-    /// The bytes of a record, the ones in overflow pages too.
+    /// The bytes of a record, including those in overflow pages.
     private func payload(_ bytes: [UInt8], at place: Int, _ length: Int, isNumbered: Bool) -> [UInt8]? {
         let most = isNumbered ? size - 35 : (size - 12) * 64 / 255 - 23
         let least = (size - 12) * 32 / 255 - 23
@@ -76,7 +76,7 @@ extension DatabasePages {
         return payload
     }
 
-    /// The values of a record; nil where it makes no sense.
+    /// The values of a record; nil for an invalid record.
     private static func values(_ payload: [UInt8]) -> [DatabaseValue]? {
         var header = ByteReader(payload, at: 0)
         guard let headerLength = header.number().flatMap({ Int(exactly: $0) }), headerLength <= payload.count else {
@@ -92,7 +92,7 @@ extension DatabasePages {
     }
 }
 
-/// Reads numbers and values of SQLite's record format.
+/// Decodes integers and values of SQLite's record format.
 private struct ByteReader {
     private let bytes: [UInt8]
     private(set) var place: Int
@@ -102,7 +102,7 @@ private struct ByteReader {
         self.place = place
     }
 
-    /// A number of one to nine bytes, seven bits each, eight in the ninth; nil past the end.
+    /// Decodes a varint of one to nine bytes: seven bits each, eight in the ninth. nil past the end.
     mutating func number() -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {
@@ -116,7 +116,7 @@ private struct ByteReader {
         return nil
     }
 
-    /// A value by its serial type; nil past the end, and for a type that there isn't.
+    /// Decodes a value by its serial type; nil past the end and for an unknown type.
     mutating func value(ofType type: Int64) -> DatabaseValue? {
         switch type {
         case 0: return .null
@@ -136,7 +136,7 @@ private struct ByteReader {
         }
     }
 
-    /// The highest byte first, with its sign.
+    /// A signed integer, big-endian.
     private mutating func integer(_ length: Int) -> Int64? {
         guard place + length <= bytes.count else { return nil }
         var value = Int64(Int8(bitPattern: bytes[place]))

@@ -1,17 +1,17 @@
 package import Turbulence
 
-/// The rows of a part of the archive as they count at the head, to be packed.
+/// The current rows of an archive part at the head, ready for packing.
 package struct PartRows: Sendable {
     package var part: ArchivePart
-    /// In the order of their keys.
+    /// The rows in key order.
     package var rows: [ObservationRow]
     /// The last version that changed any of them.
     package var version: Version
-    /// Whether all of them could be read, and are the ones that were stored. Only a whole part is packed: a packed part
+    /// Whether all rows were readable and match their checksum. Only an intact part is packed, because a packed part
     /// looks complete.
     package var isWhole: Bool
-    /// The sum over them, by which a change of the file is found.
+    /// A checksum over the rows, which detects changes of the file.
     var sum: PartSum
-    /// How many transactions had deleted observations, which leave no version behind.
+    /// The number of transactions that had deleted observations. A deletion leaves no version behind.
     var deletions: Int64
 }

@@ -1,15 +1,15 @@
-/// A sum over the rows of a part of the archive, in their order: 64-bit FNV-1a. It finds rows that vanished, which no
-/// sum of a row finds.
+/// A checksum over the rows of an archive part, in key order: 64-bit FNV-1a. It detects missing rows, which no row
+/// checksum does.
 ///
 /// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit)
 struct PartSum: Sendable, Hashable {
     private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    /// As it is stored.
+    /// Its representation in the database.
     var stored: Int64 { Int64(bitPattern: state) }
 
-    /// Adds the current row of a query on observations, without the columns that may change later: `until` and the ones
-    /// that say how long it stays.
+    /// Adds the current row of a query on observations. It skips the columns that may change later: `until` and those
+    /// that decide how long the row is retained.
     mutating func add(_ columns: Columns) {
         for column in [
             ObservationColumn.key, .cell, .altitudeMin, .altitudeMax, .severity, .edr, .category, .source, .kind,
@@ -25,7 +25,7 @@ struct PartSum: Sendable, Hashable {
     private mutating func mix(_ value: Int64?) {
         mix(value == nil ? 0 : 1 as UInt8)
         var rest = UInt64(bitPattern: value ?? 0)
-        // Small numbers are most of them.
+        // Most numbers are small.
         while rest > 0 {
             mix(UInt8(truncatingIfNeeded: rest & 127 | 128))
             rest >>= 7

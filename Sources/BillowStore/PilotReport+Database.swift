@@ -3,8 +3,8 @@ internal import Geometry
 internal import Turbulence
 
 extension PilotReport {
-    /// Reads a query on all columns of pilot reports.
-    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    /// Decodes a row of a query on all columns of pilot reports.
+    /// - Throws: `UnreadableRow` for a wrong checksum and for values that the schema forbids.
     init(_ columns: Columns, _ names: SourceNames) throws {
         typealias Column = PilotReportColumn
         guard columns.isWhole(Column.self),
@@ -25,7 +25,7 @@ extension PilotReport {
             text: text, source: source)
     }
 
-    /// The turbulence groups as the JSON text of their column.
+    /// The turbulence groups as JSON text for their column.
     func turbulenceJSON() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -33,7 +33,7 @@ extension PilotReport {
     }
 }
 
-/// A turbulence group in its column, apart from the domain's type so that this one may change without the other.
+/// The stored form of a turbulence group. It is separate from the domain type, so that the domain type can change.
 private struct TurbulenceGroupRecord: Codable {
     var severity: UInt8?
     var intensity: String?

@@ -1,28 +1,28 @@
 package import Turbulence
 
-/// Which rows to delete from a log.
+/// The rows to delete from a log.
 package struct Pruning: Sendable, Hashable {
-    /// The oldest observations to consider: an earlier round considered the ones before.
+    /// The oldest observations to consider. An earlier round considered older ones.
     package var from: Instant
-    /// Rows that were observed, or ended, before this instant go.
+    /// Deletes rows that were observed, or ended, before this instant.
     package var before: Instant
-    /// Positions that were observed before this instant; positions are most of the rows.
+    /// Deletes positions that were observed before this instant. Most rows are positions.
     package var positionsBefore: Instant
-    /// Fields that are about an earlier instant.
+    /// Deletes fields whose valid time is before this instant.
     package var fieldsBefore: Instant
-    /// Forecasts that are about an earlier instant, where a later run has one for the same instant.
+    /// Deletes forecasts that are valid before this instant if a later run covers the same valid time.
     package var earlierForecastsBefore: Instant
-    /// Of these sources; nil for all.
+    /// The affected sources; nil for all.
     package var sources: Set<SourceID>?
-    /// Whether imports stay (see `Batch.importedBefore`).
+    /// Whether imports are spared (see `Batch.importedBefore`).
     package var sparesImports: Bool
-    /// Whether pictures that may still be asked for lose something by it. Then every transaction gives every picture a
-    /// new address, and servers read the log again.
+    /// Whether frames that clients may still request lose data. If so, every transaction gives every frame a new URL,
+    /// and servers reload the log.
     package var changesPictures: Bool
 
     /// - Parameters:
-    ///   - positionsBefore: `before` where it is nil.
-    ///   - fieldsBefore: `before` where it is nil.
+    ///   - positionsBefore: nil for the value of `before`.
+    ///   - fieldsBefore: nil for the value of `before`.
     package init(
         from: Instant = .distantPast, before: Instant, positionsBefore: Instant? = nil, fieldsBefore: Instant? = nil,
         earlierForecastsBefore: Instant = .distantPast, sources: Set<SourceID>? = nil,
@@ -39,7 +39,7 @@ package struct Pruning: Sendable, Hashable {
     }
 }
 
-/// How many rows were deleted, closed ones among them.
+/// The number of deleted rows, including closed ones.
 package struct Pruned: Sendable, Hashable {
     package var observations = 0
     package var pilotReports = 0

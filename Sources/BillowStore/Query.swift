@@ -1,18 +1,18 @@
 internal import Turbulence
 
-/// Every query on the log. A test asks SQLite for the plan of each and refuses a scan.
+/// All queries on the log. A test checks the query plan of each and rejects table scans.
 enum Query {
     static let head = "SELECT \(HeadColumn.list) FROM head WHERE id = 1"
     static let raiseHead = HeadColumn.update([.version: "version + 1"], where: "id = 1") + " RETURNING version"
 
-    /// The version that the head has now changed the sources' rules.
+    /// Records that the head's version changed the sources' rules.
     static let noteRules = HeadColumn.update([.rules: "version"], where: "id = 1")
-    /// Makes another log of this one.
-    /// Whether the log's data is made up.
+    /// Records whether the log's data is simulated.
     static let noteNature = HeadColumn.update([.simulated: "?1"], where: "id = 1")
+    /// Gives the log a new name, which makes it another log.
     static let renameLog = HeadColumn.update([.log: "?1"], where: "id = 1")
 
-    // MARK: When what changed
+    // MARK: Changed steps
 
     static let noteChangedStep = """
         INSERT INTO changedStep (kind, step, version) VALUES (?, ?, ?)
@@ -31,8 +31,8 @@ enum Query {
     static let areaOfVersion = """
         SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
         """
-    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version, then
-    /// the times.
+    /// The rows that a version opened or closed, observed between two times; they may be open or closed by now. The
+    /// arguments are the version and the two times.
     static let observationsOfVersion = ofVersion("observation", "key")
     static let reportsOfVersion = ofVersion("pilotReport", "observedAt")
     static let positionsOfVersion = [
@@ -47,7 +47,7 @@ enum Query {
 
     // MARK: Sources
 
-    /// At most 256 rows, all of them wanted: the one table that is read whole.
+    /// At most 256 rows, all of them needed: the only table that is read whole.
     static let sources = "SELECT \(SourceColumn.list) FROM source ORDER BY number"
     static let insertSource = SourceColumn.insert
     static let settleSources = SourceColumn.update([.simulated: "?1"], where: "simulated IS NULL")
@@ -62,8 +62,8 @@ enum Query {
     ]
     static let setFetched = SourceColumn.update([.fetchedAt: "?1"], where: "number = ?2")
     static let fetchedKinds = "SELECT \(FetchedColumn.list) FROM fetched"
-    /// The fourth is how long a gap between two fetches may be, the fifth what is ahead. A row whose sum doesn't hold,
-    /// or of a clock that was ahead, tells of no fetch before.
+    /// Argument 4 is the longest permitted gap between two fetches, and argument 5 the limit beyond which a time is in
+    /// the future. A row with a wrong checksum or a future time is no evidence of an earlier fetch.
     static let setFetchedKind: String = {
         let since = """
             iif(NOT (\(FetchedColumn.isWhole)) OR ?3 - fetchedAt > ?4 OR fetchedAt > ?5 OR ?3 < since, ?3, since)
@@ -78,14 +78,14 @@ enum Query {
     }()
     static let storedKinds = "SELECT \(StoredKindColumn.list) FROM storedKind"
     static let noteStoredKind = StoredKindColumn.insertUnlessWhole(key: [.source, .kind])
-    /// A source is complete only after a deletion. One that was never known to be complete stays so.
+    /// After a deletion, a source is complete only from then on. A source without a known complete time stays that way.
     static let raiseComplete = SourceColumn.update(
         [.completeSince: "max(coalesce(completeSince, 0), ?1)"],
         where: "number = ?2 AND (completeSince IS NOT NULL OR fetchedAt IS NULL)")
-    /// The last is a `DeletionKind`.
+    /// Argument 3 is a `DeletionKind`.
     static let raiseFetchedSince = FetchedColumn.update(
         [.since: "max(since, ?1)"], where: "source = ?2 AND \(deletionKind) = ?3")
-    /// The number of the deletions that take something of a kind of data: see `DeletionKind`.
+    /// The raw value of the `DeletionKind` that deletes a kind of data.
     private static let deletionKind = """
         CASE kind WHEN '\(DataKind.positions.rawValue)' THEN \(DeletionKind.positions.rawValue)
             WHEN '\(DataKind.fields.rawValue)' THEN \(DeletionKind.fields.rawValue)
@@ -93,7 +93,7 @@ enum Query {
         """
     static let setComplete = SourceColumn.update([.completeSince: "?1"], where: "number = ?2")
 
-    /// A few hundred rows at most, all of them wanted. The order of their making.
+    /// A few hundred rows at most, all of them needed, in order of creation.
     static let coveredAreas = "SELECT \(CoveredAreaColumn.list) FROM coveredArea ORDER BY number"
     static let openCoveredAreas = """
         SELECT \(CoveredAreaColumn.list) FROM coveredArea
@@ -102,17 +102,18 @@ enum Query {
     static let insertCoveredArea = CoveredAreaColumn.insertNumbered
     static let closeCoveredArea = CoveredAreaColumn.update([.until: "?1"], where: "number = ?2")
     static let lowerCoveredSince = CoveredAreaColumn.update([.since: "?1"], where: "number = ?2")
-    /// Former areas that were fetched last after an instant.
+    /// Deletes former areas whose last fetch is after an instant.
     static let removeCoveredAreasAhead =
         "DELETE FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until > ?"
     static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
-    /// The fourth is how many stay: the newest.
+    /// Argument 4 is the number of newest rows that remain.
     static let removeOldCoveredAreas = """
         DELETE FROM coveredArea WHERE number IN (
             SELECT number FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NOT NULL
             ORDER BY until DESC LIMIT -1 OFFSET ?)
         """
-    /// As `raiseFetchedSince`; what ended before isn't complete any more at all.
+    /// Arguments as in `raiseFetchedSince`. An area whose last fetch was before the deletion is removed, because none
+    /// of its data is complete any more.
     static let removeCoveredAreasBefore =
         "DELETE FROM coveredArea WHERE until < ? AND source = ? AND \(deletionKind) = ?"
     static let raiseCoveredSince = CoveredAreaColumn.update(
@@ -130,18 +131,18 @@ enum Query {
 
     private static let row = ObservationColumn.list
 
-    /// A taken key is no error; anything else is.
+    /// An existing key is no error; any other conflict is.
     static let insertObservation = ObservationColumn.insertWithSum + " ON CONFLICT (key) DO NOTHING"
     static let closeObservation = ObservationColumn.update([.until: "?1"], where: "key = ?2 AND until IS NULL")
     static let setAsideObservation = ObservationColumn.setAside(until: .until, since: .since, key: .key)
     static let markObservationImported = ObservationColumn.update([.imported: "1"], where: "key = ?1 AND imported = 0")
     static let markObservationLasting = ObservationColumn.update([.transient: "0"], where: "key = ?1 AND transient = 1")
     static let observationByKey = "SELECT \(row) FROM observation WHERE key = ?"
-    /// Of every source and reporter.
+    /// Matches any source and reporter.
     static let openObservationsByExternalID = """
         SELECT \(row) FROM observation WHERE externalId = ? AND until IS NULL ORDER BY source, reporter
         """
-    /// At a version: open, or closed after it, which are few; of any source.
+    /// The rows at a version: open ones, and the few that were closed after it. Matches any source.
     static let observationsByFeatureID = """
         SELECT \(row) FROM observation
         WHERE idTaken = 0 AND ((externalId = ? AND until IS NULL AND since <= ?)
@@ -153,17 +154,17 @@ enum Query {
     static let openTransient = """
         SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL AND key >= ?
         """
-    /// Those of kind superseding, which end others.
+    /// Only rows of kind superseding, which end others.
     static let openTransientEnds = """
         SELECT \(row) FROM observation
         WHERE source = ? AND transient = 1 AND kind = 2 AND until IS NULL AND key >= ?
         """
-    /// Those whose key tells no time: garbled ones.
+    /// Corrupt rows: their keys contain no valid time.
     static let rowsOfNoTime = """
         SELECT \(row) FROM observation
         WHERE key < 0 OR key >= \(ObservationKey.first(of: .distantFuture).rawValue)
         """
-    /// Closed ones too.
+    /// Includes closed rows.
     static let allRows = "SELECT \(row) FROM observation WHERE key >= ? ORDER BY key"
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
     static let oldestKey = edgeKey("")
@@ -176,15 +177,15 @@ enum Query {
         """
     }
 
-    /// Closed ones too, as far as they are read.
+    /// Includes closed rows. The reader stops early.
     static let newestVoices = "SELECT \(row) FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT ?"
     static let lastKeyBefore = """
         SELECT key FROM observation WHERE key >= 0 AND key < ? ORDER BY key DESC LIMIT 1
         """
-    /// Of an index alone: these can be read where pages of the table can't.
+    /// Uses only an index, so that keys are readable where pages of the table are not.
     static let openKeys = "SELECT key FROM observation WHERE since > ? AND until IS NULL"
-    /// From a key on: SQLite would end at a key that a flipped bit made larger than the end of a range. Rows whose sum
-    /// doesn't hold come along, whenever they seem to count.
+    /// Has no upper bound: SQLite would stop at a key that a flipped bit made larger than the end of the range.
+    /// Includes every row with a wrong checksum, because its versions may be wrong.
     static let openRows = """
         SELECT \(row) FROM observation WHERE key >= ? AND (until IS NULL OR NOT (\(ObservationColumn.isWhole)))
         ORDER BY key
@@ -206,11 +207,11 @@ enum Query {
     static let setAsideReport = PilotReportColumn.setAside(until: .until, since: .since, key: .number)
     static let markReportImported = PilotReportColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
     static let openReport = "\(reports) WHERE id = ? AND source = ? AND until IS NULL"
-    /// At a version: open, or closed after it, which are few; of any source.
+    /// The rows at a version: open ones, and the few that were closed after it. Matches any source.
     static let reportsByID = """
         \(reports) WHERE (id = ? AND until IS NULL AND since <= ?) OR (until > ? AND since <= ? AND id = ?)
         """
-    /// In the index's order, read as far as a page goes.
+    /// In index order. The reader stops at the end of a page.
     static let reportPage = """
         \(reports)
         WHERE observedAt >= ? AND observedAt < ? AND (observedAt > ? OR id > ?) AND since <= ?
@@ -223,7 +224,7 @@ enum Query {
             AND (since <= ? AND (until IS NULL OR until > ?) OR NOT (\(PilotReportColumn.isWhole)))
         ORDER BY observedAt, id, source
         """
-    /// For a table whose indices or pages are damaged.
+    /// For a table with damaged indices or pages.
     static let reportsByNumber = """
         \(reports) NOT INDEXED
         WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
@@ -262,17 +263,17 @@ enum Query {
         \(areas) WHERE validTo > ? AND validFrom < ?
             AND (since <= ? AND (until IS NULL OR until > ?) OR NOT (\(AreaColumn.isWhole)))
         """
-    /// The plus sign leaves the search to the index of validities.
+    /// The plus sign makes SQLite use the index of validities.
     static let areaValidities = """
         SELECT validFrom, validTo FROM area WHERE validTo >= ? AND validFrom <= ? AND since <= ?
             AND (until IS NULL OR until > ?) AND +collection = ? AND \(AreaColumn.isWhole)
         """
-    /// The one that ended first.
+    /// The area that ended first.
     static let oldestArea = """
         SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL AND \(AreaColumn.isWhole)
         ORDER BY validTo LIMIT 1
         """
-    /// When the areas were issued that were stored last.
+    /// The issue times of the two areas that were stored last.
     static let newestIssues = """
         SELECT issuedAt FROM area WHERE number > 0 AND issuedAt IS NOT NULL ORDER BY number DESC LIMIT 2
         """
@@ -284,7 +285,7 @@ enum Query {
     private static let positions = "SELECT \(PositionColumn.list) FROM position"
 
     static let insertPosition = PositionColumn.insertUnlessWhole(key: [.bucket, .icao24, .observedAt, .source])
-    /// Rows whose sum doesn't hold come along, whatever time they seem to be of.
+    /// Includes every row with a wrong checksum, because its time may be wrong.
     private static let positionIsSeen = """
         (observedAt >= ? AND observedAt < ? AND since <= ? OR NOT (\(PositionColumn.isWhole)))
         """
@@ -299,7 +300,7 @@ enum Query {
         WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
             AND \(PositionColumn.isWhole)
         """
-    /// One bucket of a track.
+    /// The positions of one aircraft in one bucket.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND \(positionIsSeen)
         ORDER BY observedAt, source
@@ -318,22 +319,22 @@ enum Query {
 
     // MARK: Fields
 
-    /// All columns but the bytes, in their order: of the index alone, where it can be read.
+    /// All columns except the bytes, in table order. An index holds all of them, and is used if it is readable.
     private static let levels =
         FieldLevelColumn.allCases.filter { $0 != .packed }.map(\.name).joined(separator: ", ")
-    /// A few rows, all of them wanted.
+    /// A few rows, all of them needed.
     static let fieldGrids = "SELECT \(FieldGridColumn.list) FROM fieldGrid ORDER BY number"
     static let insertFieldGrid = FieldGridColumn.insert
     static let newestFieldGridNumber = "SELECT number FROM fieldGrid WHERE number > 0 ORDER BY number DESC LIMIT 1"
-    /// A level whose sums don't hold is replaced.
+    /// Replaces a level with a wrong checksum.
     static let insertFieldLevel =
         FieldLevelColumn.upsert(key: [.source, .product, .run, .validTime, .level])
         + " WHERE NOT (\(FieldLevelColumn.isWhole) AND packedSum = row_sum(packed))"
-    /// In a range of versions.
+    /// The levels that were stored in a range of versions.
     static let fieldLevelsSince = """
         SELECT \(levels) FROM fieldLevel INDEXED BY fieldLevelSince WHERE since > ? AND since <= ?
         """
-    /// For a table whose indices or pages are damaged.
+    /// For a table with damaged indices or pages.
     static let fieldLevelsByNumber = """
         SELECT \(levels) FROM fieldLevel NOT INDEXED
         WHERE since > ? AND since <= ? AND number BETWEEN ? AND ? ORDER BY number
@@ -358,12 +359,12 @@ enum Query {
         """
     }
 
-    /// The newest first; a file has many levels.
+    /// Newest first, one row per level; a file has many levels.
     static let newestRuns = "SELECT run FROM fieldLevel WHERE number > 0 ORDER BY number DESC LIMIT ?"
     static let prunableFieldLevels = """
         SELECT number, validTime FROM fieldLevel WHERE validTime < ?2 AND source = ?1 AND imported <= ?3
         """
-    /// Of forecasts about a time before, the levels that a later run has too.
+    /// The levels of forecasts valid before an instant that a later run has too.
     static let prunableEarlierForecasts = """
         SELECT number, validTime FROM fieldLevel AS earlier
         WHERE validTime < ?2 AND source = ?1 AND imported <= ?3 AND product = 1 AND EXISTS (
@@ -372,7 +373,7 @@ enum Query {
                 AND later.level = earlier.level AND later.run > earlier.run)
         """
     static let pruneFieldLevel = "DELETE FROM fieldLevel WHERE number = ? AND validTime < ? AND imported <= ?"
-    /// Whole rows without their bytes: for a salvage.
+    /// Whole rows without their bytes, for a salvage.
     static let everyFieldLevel = "SELECT \(levels) FROM fieldLevel"
 
     private static let allOfFields = [
@@ -387,7 +388,7 @@ enum Query {
     static let packedRows = "SELECT \(PackedPartColumn.list) FROM packedPart WHERE part = ? AND version = ?"
     static let packedVersion = "SELECT version FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
     static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
-    /// One a part of the archive, all of them wanted.
+    /// One row per packed part, all of them needed.
     static let packedParts = "SELECT part FROM packedPart ORDER BY part"
     static let upsertPacked = PackedPartColumn.upsert(key: [.part])
     static let discardPacked = "DELETE FROM packedPart WHERE part = ?"
@@ -405,7 +406,7 @@ enum Query {
         ORDER BY key DESC LIMIT ?
         """
     static let pruneObservation = "DELETE FROM observation WHERE key = ?"
-    /// Makes a row one that counts at no version.
+    /// Makes a row invisible at every version.
     static let voidObservation = ObservationColumn.update([.until: "since"], where: "key = ?1")
     static let prunableReports = """
         SELECT number, observedAt FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?
@@ -414,14 +415,14 @@ enum Query {
     static let prunableAreas = "SELECT number, validTo FROM area WHERE source = ? AND validTo <= ? AND imported <= ?"
     static let pruneArea = "DELETE FROM area WHERE number = ? AND validTo <= ? AND imported <= ?"
     static let nextBucket = "SELECT bucket FROM position WHERE bucket >= ? ORDER BY bucket LIMIT 1"
-    /// The address of the aircraft after so many rows.
+    /// The address of the aircraft after a number of rows.
     static let addressAfter = """
         SELECT icao24 FROM position WHERE bucket = ? AND icao24 >= ? ORDER BY icao24 LIMIT 1 OFFSET ?
         """
     static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND icao24 >= ? AND icao24 < ? AND source = ?"
     static let deletedBefore = "SELECT \(DeletionColumn.list) FROM deletion WHERE kind = ?"
     static let noteDeletedBefore: String = {
-        // Where the sum doesn't hold, it isn't known up to when rows were deleted.
+        // With a wrong checksum, the time of the last deletion is unknown.
         let before = """
             iif(\(DeletionColumn.isWhole), max(before, excluded.before), \(Instant.distantFuture.seconds))
             """
@@ -432,11 +433,11 @@ enum Query {
                 sum = \(DeletionColumn.rowSum { values[$0] ?? $0.name })
             """
     }()
-    /// Makes every picture another one.
+    /// Gives every frame a new version.
     static let renewHead = HeadColumn.update(
         [.version: "version + 1", .rules: "version + 1", .log: "?1"], where: "id = 1")
 
-    /// Forgets the steps of a kind between two, where nothing is left that was observed in them.
+    /// Deletes the steps of a kind within a range that have no observed data left.
     static func pruneSteps(of kind: ObservedKind) -> String {
         let left =
             switch kind {
@@ -468,7 +469,7 @@ enum Query {
 
     // MARK: Keys and sources' settings
 
-    /// A few dozen rows at most, all of them wanted.
+    /// A few dozen rows at most, all of them needed.
     static let accessKeys = "SELECT \(AccessKeyColumn.list) FROM accessKey ORDER BY createdAt, id"
     static let insertAccessKey = AccessKeyColumn.insert
     static let revokeAccessKey = AccessKeyColumn.update(
@@ -479,7 +480,7 @@ enum Query {
     static let setSourceControl = SourceControlColumn.upsert(key: [.source])
     static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
 
-    /// Some thousand rows at most, all of them wanted.
+    /// Some thousand rows at most, all of them needed.
     static let followedFlights = "SELECT \(FollowedFlightColumn.list) FROM followedFlight ORDER BY id"
     static let insertFollowedFlight = FollowedFlightColumn.insert
     static let updateFollowedFlight = FollowedFlightColumn.update([.value: "?1"], where: "id = ?2")
@@ -490,7 +491,7 @@ enum Query {
         updateFollowedFlight, removeFollowedFlight,
     ]
 
-    /// Whole tables, closed rows too: for a salvage.
+    /// Whole tables, including closed rows, for a salvage.
     static let everyObservation = "SELECT \(row) FROM observation"
     static let everyReport = reports
     static let everyArea = areas
@@ -506,8 +507,8 @@ enum Query {
 
     private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]
 
-    /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights`, `fieldGrids` and
-    /// `packedParts` go through the whole of a short table.
+    /// For the test of their plans. `sources`, `settleSources`, `accessKeys`, `followedFlights`, `fieldGrids` and
+    /// `packedParts` are excluded, because they scan short tables.
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,

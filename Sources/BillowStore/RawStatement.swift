@@ -1,17 +1,17 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// A prepared statement at SQLite's own interface, for the loops over thousands of rows: binds and reads positions
-/// without an argument array or a row dictionary in between. No pointer leaves this file.
+/// A prepared statement on SQLite's C interface, for loops over thousands of rows. It binds and reads by position,
+/// without an argument array or a row dictionary. No pointer leaves this file.
 ///
-/// Prepared once per connection (GRDB's statement cache) and used on that connection's queue only.
+/// A statement is prepared once per connection (GRDB's statement cache) and used only on that connection's queue.
 struct RawStatement {
     private let statement: Statement
     private var handle: SQLiteStatement { statement.sqliteStatement }
 
     init(_ db: Database, _ sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
-        // An error may have left it in the middle of a result.
+        // An error may have left the statement in the middle of a result.
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
@@ -30,13 +30,14 @@ struct RawStatement {
         if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
     }
 
-    /// - Throws: for more text than SQLite holds (1 GB).
+    /// - Throws: if the text is longer than SQLite's limit (1 GB).
     func bind(_ value: String?, at position: Int32) throws {
         guard var value else {
             check(sqlite3_bind_null(handle, position))
             return
         }
-        // By length, so that no character ends it early. An empty buffer may have no address, which would mean NULL.
+        // Binds by length, because the text may contain NUL. An empty buffer may have no address, which would bind
+        // NULL.
         let code = value.withUTF8 { bytes in
             guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, position, "", 0, transient) }
             return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
@@ -46,13 +47,13 @@ struct RawStatement {
         if code != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
-    /// SQLite copies them. An empty buffer may have no address, which would mean NULL.
+    /// SQLite copies the bytes. An empty buffer may have no address, which would bind NULL.
     func bind(_ value: [UInt8], at position: Int32) {
         guard !value.isEmpty else { return check(sqlite3_bind_zeroblob(handle, position, 0)) }
         check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
     }
 
-    /// Binds all arguments of a query, in the order of their marks in its text.
+    /// Binds all arguments of a query, in the order of their placeholders.
     func bind<each Argument: QueryArgument>(_ arguments: repeat each Argument) throws {
         var position: Int32 = 0
         for argument in repeat each arguments {
@@ -62,7 +63,7 @@ struct RawStatement {
         precondition(position == sqlite3_bind_parameter_count(handle), "a query's arguments don't fit its text")
     }
 
-    // MARK: The columns of a row that is written
+    // MARK: Columns of an inserted row
 
     func bind<Column: StoredColumn>(_ value: Int64, _ column: Column) { bind(value, at: column.argument) }
     func bind<Column: StoredColumn>(_ value: Int64?, _ column: Column) { bind(value, at: column.argument) }
@@ -73,12 +74,12 @@ struct RawStatement {
     }
     func bind<Column: StoredColumn>(_ value: [UInt8], _ column: Column) { bind(value, at: column.argument) }
 
-    /// - Throws: for more text than SQLite holds (1 GB).
+    /// - Throws: if the text is longer than SQLite's limit (1 GB).
     func bind<Column: StoredColumn>(_ value: String?, _ column: Column) throws { try bind(value, at: column.argument) }
 
     // MARK: Running
 
-    /// Runs it for its effect and makes it ready for the next arguments.
+    /// Executes the statement and resets it for the next arguments.
     func run() throws {
         defer { sqlite3_reset(handle) }
         while try step() {}
@@ -90,7 +91,7 @@ struct RawStatement {
         while try step() { try body(Columns(handle: handle)) }
     }
 
-    /// What `body` makes of the first row; nil where there is none.
+    /// Applies `body` to the first row; nil if there is none.
     func first<T>(_ body: (Columns) throws -> T) throws -> T? {
         defer { sqlite3_reset(handle) }
         return try step() ? try body(Columns(handle: handle)) : nil
@@ -108,13 +109,13 @@ struct RawStatement {
         }
     }
 
-    /// Binding fails only for a position that the query text doesn't have, or without memory: neither depends on data.
+    /// Binding fails only for an unknown position or without memory. Neither depends on data.
     private func check(_ code: Int32) {
         precondition(code == SQLITE_OK, "a query's arguments don't fit its text (SQLite code \(code))")
     }
 }
 
-/// A value that a query's text has a mark for.
+/// A value that can be bound to a placeholder.
 protocol QueryArgument {
     func bind(to statement: RawStatement, at position: Int32) throws
 }
@@ -131,7 +132,7 @@ extension String: QueryArgument {
 struct Columns {
     fileprivate let handle: SQLiteStatement
 
-    /// How many there are.
+    /// The number of columns.
     var count: Int32 { sqlite3_column_count(handle) }
 
     func isNull(_ position: Int32) -> Bool { sqlite3_column_type(handle, position) == SQLITE_NULL }
@@ -144,7 +145,7 @@ struct Columns {
     /// 0 for NULL.
     func double(_ position: Int32) -> Double { sqlite3_column_double(handle, position) }
 
-    /// None for NULL.
+    /// Empty for NULL.
     func bytes(_ position: Int32) -> [UInt8] {
         let start = sqlite3_column_blob(handle, position)
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, position))))
@@ -165,19 +166,19 @@ struct Columns {
     func bytes<Column: StoredColumn>(_ column: Column) -> [UInt8] { bytes(column.rawValue) }
     func text<Column: StoredColumn>(_ column: Column) -> String? { text(column.rawValue) }
 
-    /// Whether the sum of a row holds, of a query that begins with all columns of a table.
+    /// Whether the checksum of a row is right, for a query that begins with all columns of a table.
     func isWhole<Column: StoredColumn>(_ table: Column.Type) -> Bool {
         sum(ofFirst: Column.sum.rawValue).value == integer(Column.sum)
     }
 
-    /// The sum over the first columns, of any type.
+    /// The checksum over the first columns, of any type.
     func sum(ofFirst count: Int32) -> RowSum {
         var sum = RowSum()
         for position in 0..<count { sum.add(sqlite3_column_value(handle, position), at: position) }
         return sum
     }
 
-    // MARK: Columns that are summed while they are read
+    // MARK: Reading with a checksum
 
     @inline(__always)
     func integer(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64 {
@@ -186,7 +187,7 @@ struct Columns {
         return value
     }
 
-    /// Asks for the type of zeros only: NULL reads as 0.
+    /// Checks the type only for zeros, because NULL reads as 0.
     @inline(__always)
     func optionalInteger(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64? {
         let value = integer(column.rawValue)
@@ -198,7 +199,7 @@ struct Columns {
         return value
     }
 
-    /// Adds a text to the sum without making a string of it.
+    /// Adds a text to the checksum without creating a string.
     @inline(__always)
     func sumText(_ column: ObservationColumn, _ sum: inout RowSum) {
         guard let start = sqlite3_column_text(handle, column.rawValue) else {

@@ -1,22 +1,22 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// The sum of a stored row: 24 bits over the columns before it (see `StoredColumn`). It finds what changed in the file
-/// by itself, in one of 16 million cases not. Anyone who changes a row on purpose can change its sum too.
+/// The checksum of a stored row: 24 bits over the columns before it (see `StoredColumn`). It detects accidental changes
+/// of the file; one in 16 million goes undetected. It does not protect against deliberate changes.
 ///
-/// Each value becomes one 64-bit word. The state is the sum of the words, each times an odd factor of its column, so
-/// that no change of one value leaves the state as it was. The state is mixed once more, and its upper 24 bits are
-/// kept: SQLite stores them in three bytes. All of this is part of the file's format.
+/// Each value becomes one 64-bit word. The state is the sum of the words, each times an odd factor of its column. So
+/// every change of a single value changes the state. A final mix follows, and the upper 24 bits are the checksum:
+/// SQLite stores them in three bytes. The algorithm is part of the file format.
 ///
 /// Source: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014, doi.org/10.1145/2714064.2660195
 /// (the finalizer of SplitMix64)
 struct RowSum {
     private var state: UInt64 = 0
 
-    /// As it is stored: from -2²³ to 2²³ - 1.
+    /// The stored value, from -2²³ to 2²³ - 1.
     var value: Int64 { Int64(bitPattern: Self.mixed(state)) >> 40 }
 
-    /// The word of NULL: no value that the tables may hold.
+    /// The word for NULL, which no stored value has.
     private static let null: UInt64 = 0x8A5C_D789_635D_2DFF
 
     // MARK: Values
@@ -39,7 +39,7 @@ struct RowSum {
         state &+= (value == 0 ? 0 : value.bitPattern) &* Self.factor(of: column)
     }
 
-    /// The bytes of a text or a blob: words of eight, the lowest byte first, and the length.
+    /// Adds a text or a blob: little-endian words of eight bytes, and the length.
     mutating func add(_ bytes: UnsafeRawBufferPointer, at column: Int32) {
         var hash = UInt64(bytes.count) &+ Self.null
         var offset = 0
@@ -58,7 +58,7 @@ struct RowSum {
         text.withUTF8 { add(UnsafeRawBufferPointer($0), at: column) }
     }
 
-    /// A value of SQLite's, of any type.
+    /// Adds an SQLite value of any type.
     mutating func add(_ value: OpaquePointer?, at column: Int32) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: add(sqlite3_value_int64(value), at: column)
@@ -75,7 +75,7 @@ struct RowSum {
 
     // MARK: Mixing
 
-    /// Another odd number for each column.
+    /// A different odd factor for each column.
     @inline(__always)
     private static func factor(of column: Int32) -> UInt64 {
         mixed(UInt64(truncatingIfNeeded: column &+ 1) &* 0x9E37_79B9_7F4A_7C15) | 1
@@ -91,7 +91,7 @@ struct RowSum {
 
     // MARK: A flipped bit
 
-    /// The value that a column had before one of its bits flipped; nil where no single bit of it explains the sum.
+    /// The value of a column before one of its bits flipped; nil if no single bit explains the checksum.
     func original(of value: Int64, at column: Int32, sum: Int64) -> Int64? {
         for bit in 0..<Int64(64) {
             var other = self
@@ -104,7 +104,8 @@ struct RowSum {
 
     // MARK: SQL
 
-    /// Makes `row_sum(…)` known to a connection: the sum of its arguments, for rows that are written or changed.
+    /// Registers the SQL function `row_sum(…)` on a connection. It computes the checksum of its arguments, for inserts
+    /// and updates.
     static func register(_ db: Database) throws {
         let code = sqlite3_create_function_v2(
             db.sqliteConnection, "row_sum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,

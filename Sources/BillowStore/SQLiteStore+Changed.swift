@@ -31,8 +31,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads the times of changes. Where they can't be read, everything changed at the head, so that clients with older
-    /// pictures request new ones.
+    /// Reads the change times. If they are unreadable, everything counts as changed at the head, so that clients
+    /// request current frames.
     private func unlessDamaged<Value: Sendable>(
         _ atHead: @escaping @Sendable (Version) -> Value, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -57,7 +57,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The last version that changed anything observed in some steps; nil where nothing ever was.
+    /// The last version that changed anything observed in a range of steps; nil if none did.
     static func lastChange(of kind: ObservedKind, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
         let statement = try RawStatement(db, Query.lastChangedStep)
         try statement.bind(Int64(kind.rawValue), Int64(steps.lowerBound.number), Int64(steps.upperBound.number))
@@ -66,7 +66,7 @@ extension SQLiteStore {
 
     package func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool {
         try await reading { db in
-            // What it showed may have been deleted since.
+            // A deletion may have removed the frame's data since.
             if let deletion = try DeletedBefore.version(of: data, db), version < deletion { return false }
             if version > .zero, try Self.rules(db) == version { return true }
             switch data {
@@ -76,7 +76,7 @@ extension SQLiteStore {
                 let queries: [String]
                 switch kind {
                 case .observations:
-                    // By key; the last second to its last tag.
+                    // By key: the range ends at the last tag of the last second.
                     (first, last) = (
                         ObservationKey.first(of: instants.lowerBound).rawValue,
                         ObservationKey.first(of: instants.upperBound.advanced(by: 1)).rawValue - 1
@@ -101,7 +101,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The last version that changed everything: a source's rule, or a deletion.
+    /// The last version that changed every frame: by a source's rule or a deletion.
     private static func rules(_ db: Database) throws -> Version {
         try StoredHead(db).rules
     }

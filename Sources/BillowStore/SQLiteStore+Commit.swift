@@ -4,12 +4,12 @@ internal import Geometry
 internal import Turbulence
 
 extension SQLiteStore {
-    /// Observations without id are taken in the order of their times, then those with one in the order given, then the
-    /// pilot reports, areas, positions and fields, then the retraction and the replacements. Batches that follow the time
-    /// write the least.
-    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for fields, cursors,
-    ///   values, a retraction or a fetch time without the batch's source.
-    /// - Complexity: O(n log n) in the batch; what else is stored at the same place and time doesn't count.
+    /// Writes a batch in a fixed order. Observations without id come first, by time, then those with an id, in the
+    /// given order. Pilot reports, areas, positions and fields follow, then the retraction and the replacements.
+    /// Batches in time order write the fewest pages.
+    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`. `failed` also if the batch has no
+    ///   source but has fields, cursors, values, a retraction or a fetch time.
+    /// - Complexity: O(n log n) in the batch, independent of other rows at the same place and time.
     package func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
@@ -19,8 +19,8 @@ extension SQLiteStore {
                     && batch.completeSince == nil && batch.fields.isEmpty
         else {
             throw .failed(
-                "fields, a retraction, a replacement, cursors, values or a fetch time came without the source that they "
-                    + "are of")
+                "fields, a retraction, a replacement, cursors, values or a fetch time came without the source that "
+                    + "they are of")
         }
         let items = BatchItems(batch)
         let retracted = try await keysRetracted(by: batch)
@@ -57,15 +57,15 @@ extension SQLiteStore {
     }
 }
 
-/// What a batch holds, in the order in which it is written.
+/// The contents of a batch, in the order of writing.
 struct BatchItems: Sendable {
     let batch: Batch
-    /// Observations by their place in the batch.
+    /// The indices of observations in the batch.
     let observations: [Int]
-    /// The kinds of data that it has, by source.
+    /// The kinds of data in the batch, by source.
     let kinds: [SourceID: Set<DataKind>]
 
-    /// Sorted before the transaction, so that no other writer waits for it. Rows of one time share their pages.
+    /// Sorts before the transaction, so that no other writer waits for it. Rows of similar times share database pages.
     init(_ batch: Batch) {
         self.batch = batch
         let all = batch.observations
@@ -92,7 +92,7 @@ struct BatchItems: Sendable {
 }
 
 extension BatchResult {
-    /// The result of two transactions, one after the other.
+    /// The combined result of two consecutive transactions.
     fileprivate func adding(_ later: BatchResult) -> BatchResult {
         BatchResult(
             version: later.version, accepted: accepted + later.accepted, duplicates: duplicates + later.duplicates,
@@ -103,9 +103,8 @@ extension BatchResult {
 }
 
 extension SQLiteStore {
-    /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows:
-    /// they are looked through before the transaction, so that no other writer waits for it; it looks only at what came
-    /// since.
+    /// The rows up to a version that a batch's retraction closes. A window of hours has a million rows, so they are
+    /// searched before the transaction, and no other writer waits. The transaction searches only later rows.
     private func keysRetracted(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
         guard let retraction = batch.retraction, let source = batch.source else {
             return (.zero, [])
@@ -126,8 +125,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Where transient rows are to end, the newest row that lasts. Looked for before the transaction, as what a
-    /// retraction closes is: rows have no index by place.
+    /// The time of the newest lasting row at each place where transient rows end. It is searched before the
+    /// transaction, like the retracted rows, because rows have no index by place.
     private func lastingTimes(beside batch: Batch) async throws(StoreError) -> [Retraction.ValuePlace: Instant] {
         guard let end = batch.transientEnd, let source = batch.source else { return [:] }
         return try await reading { [register] db in

@@ -8,10 +8,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Rows that are searched for a second voice: one reporter may have sent the newest thousands.
+    /// The most rows that are searched for a second witness. One reporter may have sent thousands of the newest rows.
     private static let mostRows: Int64 = 10_000
 
-    /// The newest time that two voices say has come: the time of the older one of the two that say the newest.
+    /// The newest time that two independent witnesses confirm: the second newest of their times.
     private static func agreedTime(_ db: Database) throws -> Instant? {
         var seconds = try observationVoices(db)
         seconds += try values(Query.newestReports, db)
@@ -21,8 +21,8 @@ extension SQLiteStore {
         return seconds.sorted().dropLast().last.map { Instant(clamping: Int($0)) }
     }
 
-    /// When the two runs of fields began that were stored last. All levels of a run are one voice; the instants that
-    /// they are about lie ahead.
+    /// The start times of the two newest stored runs of fields. All levels of a run are one witness. Their valid times
+    /// don't count, because they are in the future.
     private static func newestRuns(_ db: Database) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestRuns)
         try statement.bind(mostRows)
@@ -39,7 +39,7 @@ extension SQLiteStore {
         return runs
     }
 
-    /// What the two newest voices among observations say. A reporter's are one voice.
+    /// The times of the two newest witnesses among observations. All observations of one reporter are one witness.
     private static func observationVoices(_ db: Database) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestVoices)
         try statement.bind(mostRows)
@@ -59,12 +59,13 @@ extension SQLiteStore {
         return voices
     }
 
-    /// In how many parts a retention is searched.
+    /// The number of parts into which a retention period is divided for the search.
     private static let parts = 8
-    /// How often a time is passed over that no other observations lead up to.
+    /// The most candidate times that may be rejected because a gap precedes them.
     private static let mostJumps = 64
 
-    /// The time of an observation that a whole retention of others leads up to, and one an eighth of it newer follows.
+    /// The time of an observation that is preceded by a whole retention period of others without a gap. At least one
+    /// observation must be newer, by an eighth of the retention.
     private static func filledTime(_ retentionSeconds: Int, _ db: Database) throws -> Instant? {
         let part = max(1, retentionSeconds / parts)
         let statement = try RawStatement(db, Query.lastKeyBefore)
@@ -89,7 +90,7 @@ extension SQLiteStore {
         return nil
     }
 
-    /// The whole numbers of a query's first column; as far as pages can be read.
+    /// The integers in a query's first column, as far as pages are readable.
     private static func values(_ query: String, _ db: Database) throws -> [Int64] {
         var values: [Int64] = []
         do { try RawStatement(db, query).forEachRow { values.append($0.integer(0)) } } catch let error as DatabaseError

@@ -48,7 +48,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    /// The setting of a query on all columns of settings.
+    /// Decodes the override from a query on all columns of overrides.
     static func controlValue(_ columns: Columns) throws -> String {
         guard columns.isWhole(SourceControlColumn.self), let value = columns.text(SourceControlColumn.value) else {
             throw UnreadableRow(unnumbered: columns, SourceControlColumn.self)

@@ -14,7 +14,7 @@ extension SQLiteStore {
         }
     }
 
-    /// All fields as they were stored at a version.
+    /// All fields that were stored at a version.
     func fieldIndex(
         upTo version: Version?, on grids: [Int64: GridDefinition], _ db: Database
     ) throws -> FieldIndex {
@@ -47,13 +47,13 @@ extension SQLiteStore {
     package func fieldPlane(row: Int64) async throws(StoreError) -> FieldPlane? {
         guard let packed = try await packedFieldPlane(row: row) else { return nil }
         do throws(FieldDamage) { return try FieldPlane(packed: packed) } catch {
-            // The bytes are those that were stored: a source packed them wrong.
+            // The bytes match their checksum, so the source packed them wrongly.
             register.note(UnreadableRow(table: .fieldLevel, key: row))
             return nil
         }
     }
 
-    /// Which instants a level is about, by the index that has all but its bytes; nil where that can't be read either.
+    /// The instants of a level, from the index that has all columns but the bytes; nil if that is unreadable too.
     private func span(ofLevel row: Int64, _ db: Database) -> ClosedRange<Instant>? {
         do {
             let names = try SourceNames(db)
@@ -63,17 +63,17 @@ extension SQLiteStore {
             let levels = try statement.readable(register) { try StoredFieldLevel($0, names) }
             return levels.first { $0.record.row == row }?.span
         } catch {
-            // Whatever can't be read makes the time unknown.
+            // Without a readable index entry the time is unknown.
             return nil
         }
     }
 
-    /// What deletions took of fields.
+    /// The deletions of fields.
     static func fieldDeletions(_ db: Database) throws -> [DeletedBefore] {
         try [DeletionKind.fields, .earlierForecasts].compactMap { try DeletedBefore($0, db) }
     }
 
-    /// The bytes of a query on all columns of levels.
+    /// The bytes in a row of a query on all columns of levels.
     static func packedPlane(_ columns: Columns) throws -> [UInt8] {
         typealias Column = FieldLevelColumn
         let packed = columns.bytes(Column.packed)
@@ -83,7 +83,7 @@ extension SQLiteStore {
         return packed
     }
 
-    /// The grids that can be read, by their numbers.
+    /// The readable grids, by number.
     func fieldGrids(_ db: Database) throws -> [Int64: GridDefinition] {
         var grids: [Int64: GridDefinition] = [:]
         do {
@@ -98,16 +98,16 @@ extension SQLiteStore {
         return grids
     }
 
-    /// What of fields a range of versions stored and can be drawn.
+    /// The fields that a range of versions stored, as far as they can be drawn.
     func fields(
         after version: Version, upTo last: Version?, on grids: [Int64: GridDefinition], _ db: Database
     ) throws -> [FieldFrame] {
-        // A grid that can't be read is noted: nothing says where its values lie.
+        // An unreadable grid is recorded as damage. Without it, the positions of the values are unknown.
         FieldFrame.fields(
             of: try storedLevels(after: version, upTo: last, db).filter { grids[$0.grid] != nil })
     }
 
-    /// The levels that a range of versions stored, as far as they can be read.
+    /// The readable levels that a range of versions stored.
     private func storedLevels(
         after version: Version, upTo last: Version?, _ db: Database
     ) throws -> [StoredFieldLevel] {
@@ -121,7 +121,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Levels in the order of their numbers, because an index or a page of the table is damaged.
+    /// Reads levels by number, for an index or table with a damaged page.
     private func fieldLevelsByNumber(
         after version: Version, upTo last: Version?, _ damage: DatabaseError, _ names: SourceNames, _ db: Database
     ) throws -> [StoredFieldLevel] {
@@ -136,7 +136,7 @@ extension SQLiteStore {
                 try body($0.number, $0.level)
             }
         } times: { _ in
-            // Up to when a missing level is about isn't known.
+            // The time of a missing level is unknown.
             .distantPast ... .distantFuture
         } body: { _, level in
             levels.append(level)
@@ -148,10 +148,10 @@ extension SQLiteStore {
 extension SQLiteStore {
     // MARK: Survey
 
-    /// Levels that are read in one transaction.
+    /// The number of levels that are read in one transaction.
     private static let levelsAtOnce = 20
 
-    /// Reads every level with its bytes. Damage is noted.
+    /// Reads every level with its bytes, and records damage.
     func surveyFields(rest: () async throws(StoreError) -> Void) async throws(StoreError) {
         let rows = try await reading { [self] db in
             _ = try fieldGrids(db)
@@ -160,7 +160,7 @@ extension SQLiteStore {
         for start in stride(from: 0, to: rows.count, by: Self.levelsAtOnce) {
             for row in rows[start..<min(start + Self.levelsAtOnce, rows.count)] {
                 do throws(StoreError) { _ = try await packedFieldPlane(row: row) } catch {
-                    // Deleted meanwhile.
+                    // The level was deleted meanwhile.
                     guard case .deleted = error else { throw error }
                 }
             }

@@ -6,9 +6,9 @@ package import Turbulence
 extension SQLiteStore {
     // MARK: Backup and restore
 
-    /// Writes a copy of the log as it stands now into a new file that only its owner can read, complete and durable
-    /// when this returns. Reads and commits go on meanwhile. A cancelled task leaves nothing.
-    /// - Throws: `unavailable` where the file exists or can't be written.
+    /// Writes a backup of the log into a new file that only its owner can read. The backup is complete and durable when
+    /// this returns. Reads and commits continue meanwhile. A cancelled backup leaves no file.
+    /// - Throws: `unavailable` if the file exists or can't be written.
     package func backup(to destination: String) async throws(StoreError) {
         guard FileIdentity(destination) == nil else {
             throw .unavailable(path: destination, reason: "it exists already")
@@ -33,22 +33,22 @@ extension SQLiteStore {
         }
     }
 
-    /// Pages that are copied before cancellation is checked again.
+    /// The number of pages between two checks for cancellation.
     private static let pagesAtOnce: CInt = 4_096
 
     private static func copy(_ db: Database, to path: String, unless isCancelled: CancellationFlag) throws {
         var configuration = Configuration()
         configuration.prepareDatabase(RowSum.register)
         let copy = try DatabaseQueue(path: path, configuration: configuration)
-        // Begins the transaction that keeps all steps at one version.
+        // Starts the read transaction that holds all steps at one version.
         _ = try Head(db)
         try copy.writeWithoutTransaction { copy in
             try db.backup(to: copy, pagesPerStep: pagesAtOnce) { _ in
                 if isCancelled.isSet { throw CancellationError() }
             }
-            // From now on the same version means other rows in each of the two.
+            // From now on, equal versions of the two logs mean different rows.
             try Head.rename(copy)
-            // A log beside a file in this mode is another database's, which `DatabaseFile` refuses.
+            // With a WAL beside a file in rollback mode, `DatabaseFile` would refuse the file.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
                 throw FileError(path: path, reason: "its log can't be folded")
             }
@@ -56,9 +56,9 @@ extension SQLiteStore {
         try copy.close()
     }
 
-    /// Puts a backup in the place of a database. The former one is renamed with everything beside it, and stays.
-    /// - Returns: the former database's new name; nil where there was none.
-    /// - Throws: `unavailable` where another process has the database open, `corrupt` for a backup that isn't sound.
+    /// Replaces a database by a backup. The previous database and its side files are renamed, not deleted.
+    /// - Returns: the previous database's new name; nil if there was none.
+    /// - Throws: `unavailable` if another process has the database open, `corrupt` for a damaged backup.
     package static func restore(_ backup: String, to path: String, at now: Instant) async throws(StoreError) -> String?
     {
         guard !DatabaseNames(path).include(backup) else {
@@ -82,19 +82,19 @@ extension SQLiteStore {
 
     // MARK: Renaming
 
-    /// Gives a damaged database of ours another name, `….corrupt-` and the time, with what lies beside it, so that a
-    /// new one can take its place. Nothing is deleted.
-    /// - Returns: the new name; nil where the file is not ours to move.
+    /// Renames a damaged Billow database and its side files to `….corrupt-` and the time, so that a new one can be
+    /// created. Nothing is deleted.
+    /// - Returns: the new name; nil if the file is not Billow's.
     package static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
         guard DatabaseFile(path: path).wasOurs() else { return nil }
         return try rename(path: path, to: "corrupt", at: now)
     }
 
-    /// - Returns: the new name; nil where there is nothing.
+    /// - Returns: the new name; nil if there is no file.
     private static func rename(path: String, to word: String, at now: Instant) throws(StoreError) -> String? {
         let suffixes = ([""] + DatabaseFile.companions).filter { FileIdentity(path + $0) != nil }
         guard !suffixes.isEmpty else { return nil }
-        // Two in one second must not replace each other.
+        // Two renamed files of the same second need different names.
         let names = [""] + (2...99).map { "-\($0)" }
         let free = names.lazy.map { "\(path).\(word)-\(now.compact)\($0)" }.first { name in
             ([""] + DatabaseFile.companions).allSatisfy { FileIdentity(name + $0) == nil }
@@ -112,16 +112,16 @@ extension SQLiteStore {
 
     // MARK: Check
 
-    /// Who else may read the file, as a sentence; nil where only its owner may. It holds the hashes by which addresses
-    /// are signed.
+    /// A warning that names who else may read the file; nil if only its owner may. The file holds the hashes that sign
+    /// URLs.
     package static func permissionWarning(path: String) -> String? {
         guard let mode = FileIdentity.status(path)?.st_mode, mode & 0o077 != 0 else { return nil }
         return
-            "\(path) can be read or written by others (mode \(String(mode & 0o777, radix: 8))), and it holds the hashes of "
-            + "keys: chmod 600 \(path)"
+            "\(path) can be read or written by others (mode \(String(mode & 0o777, radix: 8))), and it holds the "
+            + "hashes of keys: chmod 600 \(path)"
     }
 
-    /// The problems of the file, a line each; none where all is well. Reads the whole file.
+    /// The problems of the file, one line each; empty for a sound file. Reads the whole file.
     package func problems() async throws(StoreError) -> [String] {
         var problems: [String] = []
         if missingBytes > 0 {
@@ -134,21 +134,22 @@ extension SQLiteStore {
             }
         }
         try await note { () async throws(StoreError) in problems += try await reading(SQLiteStore.integrityProblems) }
-        // Decodes every row, which notes those that can't be.
+        // Decodes every row, which records the unreadable ones.
         try await note { () async throws(StoreError) in try await survey(rest: .zero) }
         problems += damage.map(\.description)
         try await note { () async throws(StoreError) in problems += try await reading(SQLiteStore.versionProblems) }
         return problems
     }
 
-    /// What SQLite says: pages, indices against tables, rules of columns, and sources that don't exist.
+    /// The problems that SQLite reports: pages, indices against tables, column constraints and foreign keys to sources.
     private static func integrityProblems(_ db: Database) throws -> [String] {
         var problems = try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-        // Our own rules can be asked of sound pages only.
+        // Billow's own checks need sound pages.
         guard problems.isEmpty else { return problems }
         for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") {
-            problems.append(
-                "a row of table \(row[0] as String? ?? "?") names a \(row[2] as String? ?? "row") that doesn't exist")
+            let table: String? = row["table"]
+            let parent: String? = row["parent"]
+            problems.append("a row of table \(table ?? "?") names a \(parent ?? "row") that doesn't exist")
         }
         return problems
     }
@@ -170,8 +171,8 @@ extension SQLiteStore {
         return problems + (try stepProblems(db, head: head))
     }
 
-    /// Steps of time whose version is older than one of their rows, or newer than the head: a client would take an
-    /// older picture for the current one.
+    /// Time steps whose version is older than one of their rows, or newer than the head. With such a version a client
+    /// would take an outdated frame for the current one.
     private static func stepProblems(_ db: Database, head: Int64) throws -> [String] {
         let rows = [
             (ObservedKind.observations, "observation", "((key >> 30) + 9) / 10", "max(since, coalesce(until, 0))"),
@@ -198,7 +199,7 @@ extension SQLiteStore {
     }
 }
 
-/// Whether work was cancelled that no task runs.
+/// A cancellation flag for work that runs outside any task.
 private final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

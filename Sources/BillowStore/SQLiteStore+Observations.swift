@@ -3,9 +3,10 @@ internal import Synchronization
 package import Turbulence
 
 extension SQLiteStore {
-    /// A part of the archive is read while somebody waits: counting its rows first would take a tenth of that.
+    /// A range up to this long is read without counting its rows first. A request waits for an archive part, and
+    /// counting would add a tenth to its time.
     private static let uncountedSeconds = 3_600
-    /// Room asked for without knowing: some 5 MB.
+    /// The capacity for an unknown number of rows: some 5 MB.
     private static let mostExpected = 65_536
 
     package func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
@@ -19,7 +20,7 @@ extension SQLiteStore {
             if !isShort {
                 let count = try RawStatement(db, Query.countKeys)
                 try count.bind(first, end)
-                // Closed rows are few.
+                // Closed rows are few, so the count is a good estimate.
                 do { capacity = try count.first { Int($0.integer(0)) } ?? 0 } catch let error as DatabaseError
                     where error.isPageDamage
                 { capacity = 0 }
@@ -28,12 +29,12 @@ extension SQLiteStore {
             if isShort {
                 self.shortWindow.store(min(rows.count + rows.count / 8, Self.mostExpected), ordering: .relaxed)
             }
-            // After the rows: what of them can't be read marks the sources.
+            // The sources are read after the rows, because unreadable rows mark them as incomplete.
             return try Rows(head: Head(db), sources: self.register.marking(SourceRecord.all(db)), rows: rows)
         }
     }
 
-    /// The rows with `first` ≤ key < `end` that count at a version (nil: the head), around pages that can't be read.
+    /// The rows with `first` ≤ key < `end` at a version (nil: the head), around unreadable pages.
     func observations(
         _ first: Int64, _ end: Int64, asOf version: Version?, capacity: Int = 0, _ db: Database
     ) throws -> [ObservationRow] {
@@ -59,12 +60,12 @@ extension SQLiteStore {
         return rows
     }
 
-    /// A `limit` below 1 gives an empty page. Rows that can't be read count for no page.
+    /// A page of observations. A `limit` below 1 gives an empty page. Unreadable rows don't count against the limit.
     package func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
         typealias Item = (row: ObservationRow, details: ObservationDetails)
-        // A key is never the largest integer: instants end far below.
+        // No overflow: a key is never the largest integer, because instants end far below.
         let first = max(ObservationKey.first(of: from).rawValue, after.map { $0.rawValue &+ 1 } ?? 0)
         let end = ObservationKey.first(of: to).rawValue
         guard limit > 0, first < end else { return [] }
@@ -96,11 +97,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Closed rows have details too.
+    /// Returns the details of closed rows too.
     package func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await reading { db in
             let statement = try RawStatement(db, Query.observationByKey)
-            // A row that can't be read now was read before: it has no details.
+            // A row that became unreadable since its key was read has no details.
             func read(_ columns: Columns) throws -> ObservationDetails {
                 _ = try ObservationRow(columns)
                 return ObservationDetails(columns)
@@ -119,7 +120,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Where two sources gave the same id, the one of the lower number.
+    /// If two sources use the same id, the one with the lower number wins.
     package func observation(
         id: String, asOf version: Version?
     ) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
@@ -152,16 +153,16 @@ extension SQLiteStore {
     }
 }
 
-/// Ends the reading of a result at the end of its range.
+/// Stops reading at the end of a key range.
 private struct EndOfRange: Error {}
 
 extension RawStatement {
-    /// All rows of a query on observations that can be read.
+    /// Decodes all rows of a query on observations, and skips unreadable ones.
     func rows(_ damage: DamageRegister) throws -> [ObservationRow] {
         try readable(damage, ObservationRow.init)
     }
 
-    /// The rows of a query on observations in the order of their keys, up to one. The query itself has no end.
+    /// Decodes the rows of a query on observations in key order, up to a key. The query itself has no upper bound.
     func forEachObservation(
         through last: Int64, _ damage: DamageRegister, _ decode: (Columns) throws -> ObservationRow,
         _ body: (ObservationRow) throws -> Void

@@ -1,9 +1,8 @@
 internal import GRDB
 package import Turbulence
 
-/// Parts of the archive as bytes: copies of what the log says, each with the version that last changed any of it. A
-/// part that has changed since is not what is packed any more, whoever wrote it; and a deletion takes what is packed
-/// along.
+/// Packed archive parts: a cache of their rows as bytes, each with the last version that changed any of its rows. A
+/// change by any process makes the packed bytes stale. A deletion removes them.
 extension SQLiteStore {
     package func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
         try await reading { db in
@@ -12,7 +11,7 @@ extension SQLiteStore {
             let statement = try RawStatement(db, Query.packedRows)
             try statement.bind(Int64(part.number), changed.rawValue)
             return try statement.first { columns in
-                // The rows are as good.
+                // The packed bytes are damaged; the caller reads the rows instead.
                 columns.isWhole(PackedPartColumn.self) ? columns.bytes(PackedPartColumn.packed) : nil
             } ?? nil
         }
@@ -28,7 +27,7 @@ extension SQLiteStore {
         }
     }
 
-    /// - Complexity: one look at each part with observations
+    /// - Complexity: one index lookup per part with observations
     package func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
         try await reading { db in
             let packed = try RawStatement(db, Query.packedVersion)
@@ -38,7 +37,7 @@ extension SQLiteStore {
             while next >= range.lowerBound {
                 let part = next
                 guard let changed = try Self.lastChange(of: part, db) else {
-                    // On to the newest before it in which there is anything.
+                    // Continues with the newest earlier step that has data.
                     try newest.bind(
                         Int64(ObservedKind.observations.rawValue), Int64(part.steps.lowerBound.number))
                     guard let step = try newest.first({ TimeStep(number: Int($0.integer(0))) }) else { break }
@@ -74,7 +73,7 @@ extension SQLiteStore {
         (ObservationKey.first(of: part.start).rawValue, ObservationKey.first(of: part.end).rawValue)
     }
 
-    /// The rows of a part that count at a version, and the sum over them; nil where one of them can't be read.
+    /// The rows of a part at a version, and their checksum; nil if a row is unreadable.
     private func summed(_ part: ArchivePart, asOf version: Version, _ db: Database) throws -> (
         rows: [ObservationRow], sum: PartSum
     )? {
@@ -87,7 +86,7 @@ extension SQLiteStore {
             try statement.forEachRow { columns in
                 var row = try ObservationRow(columns)
                 guard row.key.rawValue < end else { throw EndOfPage() }
-                // Closed after the version: at the version it was open.
+                // A row that was closed after the version was open at it.
                 row.until = nil
                 rows.append(row)
                 sum.add(columns)
@@ -103,8 +102,8 @@ extension SQLiteStore {
         return (rows, sum)
     }
 
-    /// Whether the rows that were packed last are still what they were; true also where nothing is packed. What was
-    /// corrected or retracted since then is no change of them: it counts at later versions.
+    /// Whether the rows of the packed part still match its checksum; true if nothing is packed. Later corrections and
+    /// retractions don't matter, because they apply to later versions.
     func isAsStored(_ part: ArchivePart, _ db: Database) throws -> Bool {
         let statement = try RawStatement(db, Query.packedSum)
         try statement.bind(Int64(part.number))
@@ -138,7 +137,7 @@ extension SQLiteStore {
         }
     }
 
-    /// To be called in each transaction that deletes observations.
+    /// Every transaction that deletes observations must call this.
     static func noteDeletion(of parts: Set<ArchivePart>, _ db: Database) throws {
         guard !parts.isEmpty else { return }
         try discardPacked(parts, db)
@@ -149,8 +148,8 @@ extension SQLiteStore {
         try StoredHead(db).deletions
     }
 
-    /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another
-    /// one changes pictures, but no row.
+    /// The last version that changed any row of a part; nil if there is none. A new rule of a source changes frames but
+    /// no row.
     private static func lastChange(of part: ArchivePart, _ db: Database) throws -> Version? {
         try lastChange(of: .observations, in: part.steps, db)
     }

@@ -21,8 +21,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Positions from an aircraft's in a bucket on, around pages that can't be read, which are noted. Where such a page
-    /// ends within an aircraft's three minutes, the rest of these is skipped with it.
+    /// Reads positions from a bucket and aircraft on, around unreadable pages, which are recorded. If such a page ends
+    /// within an aircraft's bucket, the rest of that aircraft's bucket is skipped.
     private func positionsAround(
         _ damage: DatabaseError, after first: Int64 = 0, from: Instant, to: Instant, asOf version: Version?,
         _ db: Database, _ body: (AircraftPosition) throws -> Void
@@ -55,7 +55,7 @@ extension SQLiteStore {
         }
     }
 
-    /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
+    /// Each read covers a quarter of a day, so that no read occupies a connection for long.
     package func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
         let stored = try await reading { db in
             try DeletedBefore.check(.positions, from: from, asOf: version, db)
@@ -65,7 +65,7 @@ extension SQLiteStore {
         let first = max(AircraftPosition.bucket(from), stored.lowerBound)
         let last = min(AircraftPosition.bucket(to), stored.upperBound)
         var aircraft = Set<ICAO24>()
-        // Nothing where the two ranges have no bucket in common.
+        // The loop is empty if the requested and stored ranges share no bucket.
         for bucket in stride(from: first, through: last, by: Int64.Stride(Self.bucketsOfARead)) {
             let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
             let end = start.advanced(by: Int(Self.bucketsOfARead) * AircraftPosition.bucketSeconds)
@@ -74,7 +74,7 @@ extension SQLiteStore {
                     let (from, to) = (max(from, start), min(to, end))
                     var found = Set<ICAO24>()
                     let statement = try RawStatement(db, Query.aircraftBetween)
-                    // The end is not part of the time.
+                    // The time range excludes its end.
                     let lastBucket = AircraftPosition.bucket(to.advanced(by: -1))
                     try statement.bind(
                         AircraftPosition.bucket(from), lastBucket, Int64(from.seconds), Int64(to.seconds),
@@ -96,7 +96,7 @@ extension SQLiteStore {
 
     private static let bucketsOfARead: Int64 = 120
 
-    /// The first and last bucket of positions; nil where there is none, or it isn't known.
+    /// The first and last bucket of positions; nil if there is none or it is unknown.
     private static func storedBuckets(_ db: Database) throws -> ClosedRange<Int64>? {
         if let oldest = try edge(Query.oldestBucket, db), let newest = try edge(Query.newestBucket, db) {
             return oldest...max(oldest, newest)
@@ -106,8 +106,8 @@ extension SQLiteStore {
         }
     }
 
-    /// By bucket of three minutes, aircraft, time and source. A source that isn't known starts after all of its
-    /// second.
+    /// A page of positions, by bucket of three minutes, aircraft, time and source. With an unknown source, the page
+    /// starts after all positions of that aircraft and second.
     package func positions(
         after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
@@ -144,7 +144,7 @@ extension SQLiteStore {
         }
     }
 
-    /// - Complexity: one search for each bucket between the times, within the stored ones.
+    /// - Complexity: one index lookup per bucket in the time range, limited to the stored buckets.
     package func track(
         of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
@@ -158,11 +158,11 @@ extension SQLiteStore {
             let names = try SourceNames(db)
             var track: [AircraftPosition] = []
             for bucket in first...last {
-                // A look at each bucket is short, and SQLite interrupts only what runs.
+                // The query for one bucket is short, and SQLite interrupts only a running statement.
                 if bucket % 100 == 0 { try db.checkCancellation() }
                 try statement.bind(
                     bucket, Int64(aircraft.rawValue), Int64(from.seconds), Int64(to.seconds), version.bound)
-                // Behind a garbled row SQLite may go on with another aircraft's.
+                // After a corrupt row SQLite may return positions of another aircraft.
                 do {
                     track += try statement.positions(register, names).filter { $0.icao24 == aircraft }
                 } catch let error as DatabaseError
@@ -179,7 +179,7 @@ extension SQLiteStore {
     }
 }
 
-/// A place in the order of positions: a bucket, and an aircraft within it.
+/// A sort key of positions: a bucket, and an aircraft within it.
 enum PositionKey {
     static let aircraftBits: Int64 = 24
     private static let lastAircraft: Int64 = 1 << aircraftBits - 1
@@ -190,13 +190,13 @@ enum PositionKey {
         key(bucket: AircraftPosition.bucket(position.observedAt), position.icao24)
     }
 
-    /// The first of a bucket.
+    /// The first key of a bucket.
     static func first(of bucket: Int64) -> Int64 { bucket << aircraftBits }
 
     static func bucket(of key: Int64) -> Int64 { key >> aircraftBits }
     static func aircraft(of key: Int64) -> Int64 { key & lastAircraft }
 
-    /// When a key's bucket begins.
+    /// The start time of a key's bucket.
     static func start(of key: Int64) -> Instant {
         Instant(clamping: Int(bucket(of: key)) * AircraftPosition.bucketSeconds)
     }

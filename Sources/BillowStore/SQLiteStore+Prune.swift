@@ -6,8 +6,8 @@ extension SQLiteStore {
         try await prune(pruning, longest: .milliseconds(100))
     }
 
-    /// Deletes in short transactions. Each of them says by itself what it deleted: it raises `completeSince`, and
-    /// gives the pictures that lose something new addresses. So it doesn't matter after which of them the process ends.
+    /// Deletes in short transactions. Each transaction records its own deletions: it raises `completeSince`, and gives
+    /// new URLs to frames that lose data. So the process may stop after any of them.
     ///
     /// - Parameters:
     ///   - longest: the time after which a transaction ends.
@@ -31,7 +31,7 @@ extension SQLiteStore {
             pruned.add(step.pruned)
             place = step.next
             guard place != nil else { break }
-            // As long as it held the lock: a writer of another process only tries now and then.
+            // Sleeps for as long as it held the lock, because a writer of another process polls for the lock.
             do { try await Task.sleep(for: ContinuousClock.now - began) } catch {
                 throw .failed("the operation was cancelled")
             }
@@ -50,19 +50,20 @@ extension Pruned {
     }
 }
 
-/// Where the next transaction of a deletion begins.
+/// The position at which the next deletion transaction starts.
 private enum DeletionPlace: Sendable {
     case observations(before: ObservationKey)
-    /// So many are done.
+    /// The number of reports that are done.
     case reports(Int)
     case areas(Int)
     case fields(Int)
     case earlierForecasts(Int)
-    /// From a bucket and an aircraft's address on.
+    /// The position from a bucket and an aircraft's address on.
     case positions(bucket: Int64, from: Int64)
 }
 
-/// The reports, areas and levels of fields to delete, found before the first transaction, so that no other writer waits for the search.
+/// The reports, areas and field levels to delete. They are searched before the first transaction, so that no other
+/// writer waits.
 private struct DeletedRows: Sendable {
     struct Row: Sendable {
         var number: Int64
@@ -72,7 +73,7 @@ private struct DeletedRows: Sendable {
 
     var reports: [Row] = []
     var areas: [Row] = []
-    /// With their valid times.
+    /// Rows with their valid times.
     var fields: [Row] = []
     var earlierForecasts: [Row] = []
 
@@ -81,7 +82,7 @@ private struct DeletedRows: Sendable {
             reports += try Self.rows(Query.prunableReports, number, pruning, before: pruning.before, db)
             areas += try Self.rows(Query.prunableAreas, number, pruning, before: pruning.before, db)
             fields += try Self.rows(Query.prunableFieldLevels, number, pruning, before: pruning.fieldsBefore, db)
-            // What is older goes as a field.
+            // Older forecasts are deleted with the fields.
             earlierForecasts += try Self.rows(
                 Query.prunableEarlierForecasts, number, pruning, before: pruning.earlierForecastsBefore, db
             ).filter { $0.observedAt >= Int64(pruning.fieldsBefore.seconds) }
@@ -102,7 +103,7 @@ private struct DeletedRows: Sendable {
     }
 }
 
-/// One transaction of a deletion.
+/// One deletion transaction.
 private struct Deletion {
     private let db: Database
     private let pruning: Pruning
@@ -110,7 +111,7 @@ private struct Deletion {
     private let rowsAtOnce: Int
     private let sources: Set<Int64>
     private var pruned = Pruned()
-    /// The sources that lost something, by what.
+    /// The sources that lost rows, by kind of deletion.
     private var losers: [DeletionKind: Set<Int64>] = [:]
 
     init(_ db: Database, _ pruning: Pruning, _ found: DeletedRows, rowsAtOnce: Int) throws {
@@ -121,7 +122,7 @@ private struct Deletion {
         sources = Set(try SourceNumber.list(of: pruning.sources, db).map { Int64($0.rawValue) })
     }
 
-    /// Deletes for so long, then marks what it deleted.
+    /// Deletes until the time limit, then records the deletions.
     mutating func run(from first: DeletionPlace, longest: Duration) throws -> (pruned: Pruned, next: DeletionPlace?) {
         let began = ContinuousClock.now
         var place: DeletionPlace? = first
@@ -144,10 +145,10 @@ private struct Deletion {
 
     private func mark() throws {
         guard !losers.isEmpty else { return }
-        // Pictures of now lack no forecast of an earlier run.
+        // Current frames don't use forecasts of earlier runs.
         for (kind, losers) in losers where kind != .earlierForecasts {
             let before = Int64(pruning.before(kind).seconds)
-            // A deletion by hand may have a reason other than age, so all sources in it lack something.
+            // A manual deletion may have a reason other than age, so all affected sources count as incomplete.
             for source in pruning.changesPictures ? sources : losers {
                 if kind == .rest || pruning.changesPictures {
                     let complete = try RawStatement(db, Query.raiseComplete)
@@ -181,8 +182,9 @@ private struct Deletion {
 
     // MARK: Rows
 
-    /// The last rows before a key, the last one first, so that rows which follow each other key by key go all. A row
-    /// before one that stays holds its key (see `Schema`), and counts at no version.
+    /// Deletes the last rows before a key in descending order, so that a run of consecutive keys can be deleted whole.
+    /// A row whose next key remains becomes void instead: it occupies its key (see `Schema`) and is visible at no
+    /// version.
     private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
         let statement = try RawStatement(db, Query.prunable)
         try statement.bind(ObservationKey.first(of: pruning.from).rawValue, end.rawValue, Int64(rowsAtOnce))
@@ -245,7 +247,7 @@ private struct Deletion {
         .positions(bucket: AircraftPosition.bucket(pruning.from), from: 0)
     }
 
-    /// A level has some hundred times the bytes of any other row.
+    /// The number of levels in a transaction. A level has some hundred times the bytes of any other row.
     private var levelsAtOnce: Int { max(1, rowsAtOnce / 100) }
 
     private mutating func deleteFields(from done: Int) throws -> DeletionPlace {
@@ -261,7 +263,7 @@ private struct Deletion {
             ? .earlierForecasts(done + rows.count) : placeOfPositions
     }
 
-    /// What another process changed since the rows were found stays.
+    /// Deletes found rows, except those that another process changed since the search.
     private mutating func delete(
         _ rows: ArraySlice<DeletedRows.Row>, _ query: String, _ kind: DeletionKind
     ) throws -> Int {
@@ -278,7 +280,7 @@ private struct Deletion {
         return deleted
     }
 
-    /// Some aircraft of one bucket.
+    /// Deletes the positions of some aircraft in one bucket.
     private mutating func deletePositions(in bucket: Int64, from address: Int64) throws -> DeletionPlace? {
         let next = try RawStatement(db, Query.nextBucket)
         try next.bind(bucket)
@@ -302,7 +304,7 @@ private struct Deletion {
         return .positions(bucket: bucket.number + 1, from: 0)
     }
 
-    /// Removes the times of changes of deleted rows. Steps with a row left in them stay.
+    /// Deletes the change times of deleted rows. Steps with remaining rows stay.
     private func forgetSteps(of kind: ObservedKind, from: Instant, to: Instant) throws {
         let statement = try RawStatement(db, Query.pruneSteps(of: kind))
         try statement.bind(Int64(TimeStep(from).number), Int64(TimeStep(to).number))
@@ -310,15 +312,15 @@ private struct Deletion {
     }
 }
 
-/// Positions and fields have a retention of their own.
+/// A kind of deletion. Positions and fields have their own retention.
 enum DeletionKind: Int64, Sendable, CaseIterable {
     case positions = 0
     case rest = 1
     case fields = 2
-    /// Of forecasts whose instant is past, those of earlier runs: pictures of now don't show them.
+    /// Forecasts of earlier runs whose valid time is past. Current frames don't show them.
     case earlierForecasts = 3
 
-    /// What takes something of a kind of data.
+    /// The kind of deletion that deletes a kind of data.
     init(_ kind: DataKind) {
         switch kind {
         case .positions: self = .positions
@@ -336,7 +338,7 @@ enum DeletionKind: Int64, Sendable, CaseIterable {
 }
 
 extension Pruning {
-    /// Up to when it deletes something of a kind.
+    /// The instant before which this pruning deletes rows of a kind.
     fileprivate func before(_ kind: DeletionKind) -> Instant {
         switch kind {
         case .positions: positionsBefore
@@ -347,7 +349,7 @@ extension Pruning {
     }
 }
 
-/// Up to when something was deleted, and the version of the last deletion.
+/// The instant before which rows were deleted, and the version of the last deletion.
 struct DeletedBefore {
     var before: Instant
     var version: Version
@@ -364,7 +366,7 @@ struct DeletedBefore {
         self.version = version
     }
 
-    /// nil where the sum of the row doesn't hold: anything may have been deleted.
+    /// nil for a wrong checksum: any row may have been deleted.
     private static func stored(_ columns: Columns) -> DeletedBefore? {
         guard columns.isWhole(DeletionColumn.self) else { return nil }
         return DeletedBefore(
@@ -372,7 +374,7 @@ struct DeletedBefore {
             version: Version(rawValue: columns.integer(DeletionColumn.version)))
     }
 
-    /// The version of the last deletion that may have taken something of this; nil where none has.
+    /// The version of the last deletion that may have affected some data; nil if there is none.
     static func version(of data: FrameDependency, _ db: Database) throws -> Version? {
         guard let deleted = try DeletedBefore(DeletionKind(data), db) else { return nil }
         let first =
@@ -383,7 +385,7 @@ struct DeletedBefore {
         return first < deleted.before ? deleted.version : nil
     }
 
-    /// - Throws: `deleted` where a version was asked for from before something was deleted after it.
+    /// - Throws: `deleted` if the requested version is older than a deletion in the requested time range.
     static func check(_ kind: DeletionKind, from: Instant, asOf version: Version?, _ db: Database) throws {
         guard let version, let deleted = try DeletedBefore(kind, db) else { return }
         if version < deleted.version, from < deleted.before { throw StoreError.deleted(before: deleted.before) }

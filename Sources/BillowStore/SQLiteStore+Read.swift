@@ -35,7 +35,7 @@ extension SQLiteStore {
             let statement = try RawStatement(db, query)
             try statement.bind(Int64(number.rawValue))
             var pairs: [String: String] = [:]
-            // Behind a garbled row SQLite may go on with another source's. The source is the first column.
+            // After a corrupt row SQLite may return rows of another source. The source is the first column.
             try statement.forEachReadable(register) {
                 ($0.integer(0), try Self.pair($0, nameColumn, valueColumn))
             } _: { source, pair in
@@ -45,7 +45,7 @@ extension SQLiteStore {
         }
     }
 
-    /// A name and its value, of a query on all columns of a table.
+    /// A name and its value, from a query on all columns of a table.
     static func pair<Column: StoredColumn>(
         _ columns: Columns, _ nameColumn: Column, _ valueColumn: Column
     ) throws -> (String, String) {
@@ -54,8 +54,8 @@ extension SQLiteStore {
         return (name, value)
     }
 
-    /// - Complexity: by the number of changes, not of stored rows.
-    /// - Throws: `corrupt` also where an index can't be read; the rows themselves can be read then.
+    /// - Complexity: proportional to the number of changes, not of stored rows.
+    /// - Throws: `corrupt` also if an index is unreadable; the rows themselves may be readable then.
     package func changes(since version: Version) async throws(StoreError) -> Changes {
         try await reading { [self] db in
             func opened(_ query: String) throws -> RawStatement {
@@ -83,7 +83,7 @@ extension SQLiteStore {
             if try Self.fieldDeletions(db).contains(where: { $0.version > version }) {
                 changes.remainingFields = try fieldIndex(upTo: nil, on: grids, db)
             }
-            // After the rows: what of them can't be read marks the sources.
+            // The sources are read after the rows, because unreadable rows mark them as incomplete.
             changes.sources = register.marking(try SourceRecord.allWithAreas(db, register))
             return changes
         }

@@ -2,7 +2,7 @@ internal import GRDB
 internal import Turbulence
 
 extension SQLiteStore {
-    /// Observations in a range of keys, around pages that can't be read, which are noted.
+    /// Reads observations in a range of keys, around unreadable pages, which are recorded.
     func readAround<Value>(
         _ damage: DatabaseError, _ keys: ClosedRange<Int64>, _ db: Database, _ scan: @escaping DamagedRange.Scan<Value>,
         body: (Int64, Value) throws -> Void
@@ -22,9 +22,9 @@ extension SQLiteStore {
             }, body: body)
     }
 
-    /// Rows of a table in a range of keys, around pages that can't be read, which are noted.
+    /// Reads rows of a table in a range of keys, around unreadable pages, which are recorded.
     ///
-    /// - Parameter times: what a gap is about.
+    /// - Parameter times: the times that a gap affects.
     func readAround<Value>(
         _ damage: DatabaseError, _ keys: ClosedRange<Int64>, of table: StoredTable, _ db: Database,
         _ scan: @escaping DamagedRange.Scan<Value>, times: (ClosedRange<Int64>) -> ClosedRange<Instant>,
@@ -39,12 +39,12 @@ extension SQLiteStore {
             register.note(gap: gap, of: table, from: span.lowerBound, to: span.upperBound, damage.description)
         }
         try range.read(keys, scan, gap: note, body)
-        // An index names a row that the table doesn't have, or a row has another's key: any row may be missing.
+        // An index names a missing row, or a row has another's key. Any row may be missing.
         if !hasGap { note(keys) }
     }
 
-    /// Between when something of a kind was observed that is stored, to within a step, whichever of its pages can't be
-    /// read; nil where nothing is, or where that isn't known either.
+    /// The time span of the stored rows of a kind, to within a step, even if some pages are unreadable. nil without
+    /// rows, or if the span is unreadable too.
     static func storedTimes(_ kind: ObservedKind, _ db: Database) throws -> ClosedRange<Instant>? {
         let statement = try RawStatement(db, Query.changedExtent)
         try statement.bind(Int64(kind.rawValue))
@@ -57,7 +57,7 @@ extension SQLiteStore {
         } catch let error as DatabaseError where error.isPageDamage { return nil }
     }
 
-    /// Rows of a table with numbers, read in their order because an index or a page of the table is damaged.
+    /// Reads rows of a numbered table in number order, because an index or a page of the table is damaged.
     func readByNumber<Value>(
         _ query: String, _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
         asOf version: Version, _ damage: DatabaseError, _ db: Database,
@@ -65,7 +65,7 @@ extension SQLiteStore {
     ) throws -> [Value] {
         let names = try SourceNames(db)
         let last = try Self.edge(newest, db) ?? Self.mostNumbers
-        // A missing report is no newer than the newest stored one. Up to when a missing area holds isn't known.
+        // A missing report is no newer than the newest stored one. The end of a missing area's validity is unknown.
         let stored = table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
         let start = max(from, stored?.lowerBound ?? from)
         let times = start...max(start, min(to, stored?.upperBound ?? to))
@@ -87,10 +87,10 @@ extension SQLiteStore {
         return values
     }
 
-    /// More rows than a table of reports or areas ever has, where its last page can't be read.
+    /// An upper bound for the rows of reports or areas, used if the table's last page is unreadable.
     private static let mostNumbers: Int64 = 1 << 24
 
-    /// The first or last value of an index; nil where there is none or its page can't be read.
+    /// The first or last value of an index; nil if the index is empty or its page is unreadable.
     static func edge(_ query: String, _ db: Database) throws -> Int64? {
         do { return try RawStatement(db, query).first { $0.integer(0) } } catch let error as DatabaseError
             where error.isPageDamage
@@ -98,22 +98,22 @@ extension SQLiteStore {
     }
 }
 
-/// Ends the reading of a result early.
+/// Stops reading a result early.
 struct EndOfPage: Error {}
 
 extension RawStatement {
-    /// An id at a version.
+    /// Binds an id at a version.
     func bind(id: String, asOf version: Version?) throws {
         try bind(id, version.bound, version.bound, version.bound, id)
     }
 
-    /// A range of time, `from` ≤ t < `to`, at a version.
+    /// Binds a time range `from` ≤ t < `to` at a version.
     func bind(from: Instant, to: Instant, asOf version: Version) throws {
         try bind(Int64(from.seconds), Int64(to.seconds), version.rawValue, version.rawValue)
     }
 }
 
 extension Version? {
-    /// The version at which rows must count; rows that count at the largest version count at the head.
+    /// The version to bind. The largest integer stands for the head.
     var bound: Int64 { self?.rawValue ?? .max }
 }

@@ -2,9 +2,9 @@ internal import GRDB
 package import Turbulence
 
 extension SQLiteStore {
-    /// Giving a known source another rule changes every picture of it, so that raises the version; so does settling
-    /// whether known sources are made up.
-    /// - Throws: `mixed` where a source of the other nature is known.
+    /// Registers a source. A new merge rule for a known source changes every frame with it, so it raises the version.
+    /// Deciding whether known sources are simulated raises it too.
+    /// - Throws: `mixed` if the log has a source of the other nature.
     package func register(
         _ source: SourceID, merge: MergeRule, simulated: Bool?
     ) async throws(StoreError) -> SourceRecord {
@@ -42,7 +42,7 @@ extension SQLiteStore {
             try noteRules(db)
             return record
         }
-        // Numbers are never taken back, so they are dense.
+        // Numbers are never reused, so they are consecutive.
         guard let number = UInt8(exactly: known.count) else { throw StoreError.tooManySources(source) }
         let statement = try RawStatement(db, Query.insertSource)
         statement.bind(Int64(number), SourceColumn.number)
@@ -56,7 +56,7 @@ extension SQLiteStore {
             completeSince: nil)
     }
 
-    /// Makes every picture another version of itself.
+    /// Gives every frame a new version.
     private static func noteRules(_ db: Database) throws {
         _ = try Head.raise(db)
         try RawStatement(db, Query.noteRules).run()

@@ -18,7 +18,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Where two sources gave the same id, the one of the lower number.
+    /// If two sources use the same id, the one with the lower number wins.
     package func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
         try await reading { [register] db in
             let statement = try RawStatement(db, Query.reportsByID)
@@ -35,8 +35,8 @@ extension SQLiteStore {
         }
     }
 
-    /// A page may hold a few more than `limit`: one and the same report from several sources (same time, same id) is
-    /// never split between two pages, because the place where a page starts couldn't tell them apart.
+    /// A page of pilot reports. A page may exceed `limit` by a few: the same report from several sources (same time,
+    /// same id) is never split between pages. The start of a page could not distinguish them.
     package func pilotReports(
         after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [PilotReport] {
@@ -73,7 +73,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Pilot reports, read by their numbers because an index or a page of the table is damaged; in their order.
+    /// Reads pilot reports by number because an index or a page of the table is damaged, and sorts them.
     private func reportsAround(
         _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: Database
     ) throws -> [PilotReport] {
@@ -85,7 +85,7 @@ extension SQLiteStore {
 }
 
 extension RawStatement {
-    /// All reports of a query on them that can be read.
+    /// Decodes all reports in the result of a query, and skips unreadable ones.
     func reports(_ damage: DamageRegister, _ names: SourceNames) throws -> [PilotReport] {
         try readable(damage) { try PilotReport($0, names) }
     }

@@ -3,17 +3,17 @@ internal import GRDB
 package import Turbulence
 
 extension SQLiteStore {
-    /// Copies what can be read of a damaged database into a new file, row by row and around damaged pages: keys,
-    /// changed queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes
-    /// are built again. The damaged file is not changed.
+    /// Copies the readable part of a damaged database into a new file, row by row and around damaged pages. It copies
+    /// access keys, persisted overrides, sources, and rows of every kind with their versions. Indices, packed parts and
+    /// change times are rebuilt. The damaged file stays unchanged.
     ///
-    /// A file of a build from before the first release is copied too, whether it is damaged or not. Cursors are not
-    /// copied from it, so everything is fetched again that an upstream still has.
+    /// If b-trees or the schema table are damaged, rows are also searched page by page (`SalvagedPages`).
     ///
-    /// - Parameter now: the moment of the salvage: nothing newer can be missing. The system's time where it is nil.
-    /// Where b-trees or the list of tables are damaged, rows are also looked for page by page (`SalvagedPages`).
+    /// A file of a build from before the first release is copied too, whether it is damaged or not. Its cursors are not
+    /// copied, so everything that an upstream still has is fetched again.
     ///
-    /// - Throws: `corrupt` where nothing can be read, `unavailable` where the new file exists.
+    /// - Parameter now: the time of the salvage: nothing newer can be missing. nil for the system's time.
+    /// - Throws: `corrupt` if nothing is readable, `unavailable` if the new file exists.
     package static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
         -> Salvaged
     {
@@ -27,7 +27,7 @@ extension SQLiteStore {
         do { return try result.get() } catch { throw StoreError(error, path: damaged) }
     }
 
-    /// The salvage itself, on the caller's thread.
+    /// The synchronous salvage, on the caller's thread.
     private static func salvageNow(_ damaged: String, to path: String, at now: Instant) throws -> Salvaged {
         guard FileIdentity(damaged) != nil else {
             throw StoreError.unavailable(path: damaged, reason: "there is no such file")
@@ -40,14 +40,14 @@ extension SQLiteStore {
             }
         }
         do {
-            // Rows of a source that can't be read get one below.
+            // A source with an unreadable row gets a replacement row later (see `Salvage.nameSources`).
             var writing = Configuration()
             writing.foreignKeysEnabled = false
             writing.prepareDatabase(RowSum.register)
             let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
             try Schema.migrator.migrate(target)
             let source = try SalvageSource(damaged, repaired: repaired, pages: pages, as: target)
-            // No transaction: SQLite can't end one after a page that it can't read, and a damaged file isn't written.
+            // No transaction: SQLite can't end one after an unreadable page, and the damaged file is never written.
             let salvaged = try source.queue.unsafeRead { db in
                 try target.writeWithoutTransaction { target in
                     func run(_ found: Database?) throws -> Salvaged {
@@ -71,25 +71,25 @@ extension SQLiteStore {
     }
 }
 
-/// A damaged file, open for reading. Not every table's definition need be readable.
+/// A damaged file, open for reading. Some table definitions may be unreadable.
 private struct SalvageSource {
     let queue: DatabaseQueue
-    /// Rows that were found page by page; nil where SQLite can read every page.
+    /// The rows that were found page by page; nil if SQLite can read every page.
     let found: DatabaseQueue?
     /// Whether a build from before the first release wrote it.
     let isUnreleased: Bool
-    /// Whether not even the list of tables can be read: then `queue` has what was found page by page.
+    /// Whether the schema table is unreadable too. `queue` then has the rows that were found page by page.
     let isListLost: Bool
 
     /// - Parameters:
-    ///   - repaired: where a copy is made of a file whose definitions are damaged.
-    ///   - pages: where rows are written that are found page by page.
+    ///   - repaired: the path of a repaired copy, for a file with damaged definitions.
+    ///   - pages: the path for rows that are found page by page.
     ///   - target: the new database, with all tables.
     init(_ path: String, repaired: String, pages: String, as target: DatabaseQueue) throws {
         do {
             (queue, isUnreleased) = try Self.open(path, repaired: repaired, as: target)
         } catch {
-            // Also of a file that is none of ours: nothing is found in that.
+            // A file that is not Billow's may get here too; the search finds nothing in it.
             guard Self.isDamage(error), let found = try Self.search(path, into: pages) else { throw error }
             (queue, self.found, isUnreleased, isListLost) = (found, nil, false, true)
             return
@@ -107,7 +107,7 @@ private struct SalvageSource {
         }
     }
 
-    /// Writes what is found page by page into a file of its own; nil where that is nothing.
+    /// Writes the rows that are found page by page into a separate file; nil if none are found.
     private static func search(_ path: String, into pages: String) throws -> DatabaseQueue? {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -145,14 +145,14 @@ private struct SalvageSource {
         return try DatabaseQueue(path: try DatabaseFile(path: path).readOnlyAddress(), configuration: configuration)
     }
 
-    /// A table's definition, and where the table lies.
+    /// A table's definition and its root page.
     private struct TableDefinition {
         var name: String
         var text: String
         var page: Int64
     }
 
-    /// The tables whose definition is damaged, as they should be.
+    /// The tables with a damaged definition, with their correct definitions.
     private static func wrongTables(
         of source: Database, _ target: DatabaseQueue, _ path: String, isUnreleased: Bool
     ) throws -> [TableDefinition] {
@@ -175,20 +175,20 @@ private struct SalvageSource {
             throw StoreError.corrupt(path: path, reason: "it has none of our tables")
         }
         if isUnreleased { return [] }
-        // Where that can't be read, the file is taken for one of this version.
+        // If the version is unreadable, the file is treated as one of this version.
         let isKnown = (try? Schema.migrator.appliedIdentifiers(source))?.isEmpty == false
         return wanted.compactMap { name, text in
             guard let found = tables.first(where: { $0.name == name || $0.text == text }), found.page > 0 else {
                 return nil
             }
             if found.name == name, found.text == text { return nil }
-            // Of an unknown version, the definition may be right as it is.
+            // With an unknown version, the definition may be right as it is.
             if !isKnown, (try? source.columns(in: name))?.isEmpty == false { return nil }
             return TableDefinition(name: name, text: text, page: found.page)
         }
     }
 
-    /// Copies the file and gives tables their definitions back.
+    /// Copies the file and restores the definitions of tables.
     private static func repair(_ damaged: String, _ tables: [TableDefinition], into copy: String) throws {
         for suffix in ["", "-wal"] where FileIdentity(damaged + suffix) != nil {
             try FileManager.default.copyItem(atPath: damaged + suffix, toPath: copy + suffix)

@@ -2,14 +2,14 @@ internal import GRDB
 internal import Turbulence
 
 extension SQLiteStore {
-    /// Keys of the log that are read in one transaction: of an hour, which is three parts of the archive.
+    /// The key range that is read in one transaction: one hour, which is three archive parts.
     private static let pieceKeys: Int64 = 3_600 << ObservationKey.tagBits
-    /// The keys of all times.
+    /// The key range of all times.
     private static let keys: ClosedRange<Int64> =
         ObservationKey.first(of: .distantPast).rawValue...ObservationKey.first(of: .distantFuture).rawValue - 1
 
-    /// Decodes every row that counts or ever counted, and compares its sum and the sums of packed parts. Damage is
-    /// noted (`damage`), and marks the sources as incomplete from then on.
+    /// Decodes every open or closed row, and verifies its checksum and those of packed parts. Damage is recorded
+    /// (`damage`), and marks the sources as incomplete.
     package func survey(rest: Duration) async throws(StoreError) {
         for table in StoredTable.allCases {
             try await survey(table) { () async throws(StoreError) in try await surveyStructure(of: table) }
@@ -31,7 +31,7 @@ extension SQLiteStore {
                 try await pause(rest / 10)
             }
         }
-        // Every version: rows that were closed long ago are read too. Then the rows around pages that can't be read.
+        // First every version, including rows that were closed long ago. Then the rows around unreadable pages.
         try await surveyRows(.pilotReport, Query.everyReport) { try PilotReport($0, $1) }
         try await survey(.pilotReport) { () async throws(StoreError) in
             _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
@@ -47,7 +47,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Surveys a table. One that can't be read ends no survey of the others.
+    /// Surveys a table. An unreadable table does not stop the survey of the others.
     private func survey(_ table: StoredTable, _ body: () async throws(StoreError) -> Void) async throws(StoreError) {
         do throws(StoreError) { try await body() } catch {
             guard case .corrupt(_, let reason) = error else { throw error }
@@ -55,8 +55,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes each row of a table, up to a page that can't be read. The names of the sources are of the same
-    /// transaction: a survey goes on for long, and sources come meanwhile.
+    /// Decodes each row of a table, up to an unreadable page. It reads the sources' names in the same transaction,
+    /// because new sources may register during a long survey.
     private func surveyRows<Row>(
         _ table: StoredTable, _ query: String, _ decode: @escaping @Sendable (Columns, SourceNames) throws -> Row
     ) async throws(StoreError) {
@@ -74,7 +74,7 @@ extension SQLiteStore {
     private func surveyObservations(_ rest: Duration) async throws(StoreError) {
         try await surveyRows(.observation, Query.rowsOfNoTime) { row, _ in try ObservationRow(row) }
         var first = Self.keys.lowerBound
-        // Years may lie between two rows.
+        // Two consecutive rows may be years apart.
         while let found = try await firstKey(from: first) {
             let last = min(found + Self.pieceKeys, Self.keys.upperBound)
             try await surveyObservations(found...last)
@@ -110,8 +110,7 @@ extension SQLiteStore {
         do { try await Task.sleep(for: rest) } catch { throw StoreError(error, path: path) }
     }
 
-    /// The first key from another on whose row can be read; nil where there is none. It is never below the other,
-    /// whatever order garbled rows have.
+    /// The first key, not below another, whose row is readable; nil if there is none. Corrupt rows may be out of order.
     private func firstKey(from first: Int64) async throws(StoreError) -> Int64? {
         try await reading { db in
             func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, Void) throws -> Void) throws {
@@ -143,7 +142,7 @@ extension SQLiteStore {
             do {
                 try statement.forEachObservation(through: keys.upperBound, self.register, ObservationRow.init) { _ in }
             } catch let error as DatabaseError where error.isPageDamage {
-                // Finds and notes where the pages are.
+                // Locates the unreadable pages and records them.
                 _ = try self.observations(keys.lowerBound, keys.upperBound + 1, asOf: nil, db)
             }
         }

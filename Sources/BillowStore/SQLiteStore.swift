@@ -4,54 +4,56 @@ internal import GRDB
 internal import Synchronization
 package import Turbulence
 
-/// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit`
-/// returned survives `kill -9` and the loss of power. Another process may write the same file; it shows at the head.
+/// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. A commit survives
+/// `kill -9` and power loss as soon as `commit` returns. Another process may write the same file, which raises the
+/// head.
 package final class SQLiteStore: Store {
-    /// The file, as given.
+    /// The file's path, as given.
     package let path: String
 
     let pool: DatabasePool
-    /// Tags with the file's secret.
+    /// The tags with the file's secret.
     let tags: ContentTags
-    /// A commit that may be divided starts a new transaction after this time.
+    /// A commit that may be split starts a new transaction after this time.
     let longestTransaction: Duration
-    /// How many rows the last short window had: the next one is about as large.
+    /// The row count of the last short window, an estimate for the next one.
     let shortWindow = Atomic(0)
-    /// Removed when the store goes: set for a temporary one.
+    /// A temporary store's folder, which is removed with the store.
     private let temporaryFolder: URL?
     private let access: StoreAccess
-    /// The files of a store that writes; nil of one that only reads.
+    /// The files of a writing store; nil for a read-only one.
     private let files: OpenFiles?
-    /// The damage that reads have met.
+    /// The damage that reads have encountered.
     let register = DamageRegister()
     package var damage: [StoredDamage] { register.damage }
     package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.marking(sources) }
-    /// By how many bytes the file was too short when it was opened.
+    /// The number of bytes that the file lacked when it was opened.
     package let missingBytes: Int64
 
-    /// How long a write waits for another process before it fails.
+    /// The time that a write waits for another process before it fails.
     static let busyTimeoutSeconds = 10
-    /// Enough for a page of an export, a snapshot's delta, a status and the head at once.
+    /// The number of readers: enough for a page of an export, a snapshot's delta, a status and the head at the same
+    /// time.
     private static let readers = 4
 
-    /// Opens the file. To write, it is created where there is none, and an older one is migrated. To read, nothing
+    /// Opens the file. For writing, a missing file is created and an older one is migrated. For reading, nothing
     /// changes, unless an older Billow wrote the file and it can be migrated.
-    /// - Throws: `unavailable` where the folder or the permission is missing or a newer Billow wrote it, `foreign`
-    ///   where the file or its log is something else (it is not touched then), `corrupt` where it is damaged.
+    /// - Throws: `unavailable` if the folder or permission is missing or a newer Billow wrote the file. `foreign` if
+    ///   the file or its WAL belongs to something else (it stays untouched). `corrupt` if it is damaged.
     package static func open(path: String, access: StoreAccess = .writing) async throws(StoreError) -> SQLiteStore {
         try await open(path: path, access: access, temporaryFolder: nil)
     }
 
-    /// Looks whether a file can be opened, or created where there is none, and changes nothing.
-    /// - Throws: as `open`, as far as the folder and the first bytes tell.
+    /// Checks whether a file can be opened, or created if missing, without changing anything.
+    /// - Throws: the errors of `open` that the folder and the first bytes reveal.
     package static func check(path: String, access: StoreAccess = .writing) throws(StoreError) {
         do { try DatabaseFile(path: path).check(for: access) } catch { throw StoreError(error, path: path) }
     }
 
-    /// The id of another process that has a database open; nil where none is known.
+    /// The id of another process that has a database open; nil if none is known.
     package static func opener(path: String) -> Int32? { DatabaseFile(path: path).opener }
 
-    /// A store in a new folder of its own, which goes when the store does. For tests and try-outs.
+    /// A store in a new temporary folder, which is removed with the store. For tests and demonstrations.
     package static func temporary() async throws(StoreError) -> SQLiteStore {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("billow-\(UUID().uuidString)")
         do {
@@ -63,11 +65,11 @@ package final class SQLiteStore: Store {
         return try await open(path: path, temporaryFolder: folder)
     }
 
-    /// Opening waits for files and locks, so it runs beside the threads of Swift's tasks.
+    /// Opens the file outside Swift's cooperative threads, because opening blocks on files and locks.
     ///
     /// - Parameters:
-    ///   - tags: other ones than the file's, for tests that force collisions.
-    ///   - longestTransaction: half of what another writer may have to wait for.
+    ///   - tags: replaces the file's tags, for tests that force collisions.
+    ///   - longestTransaction: half the time that another writer may have to wait.
     static func open(
         path: String, access: StoreAccess = .writing, temporaryFolder: URL?, tags: ContentTags? = nil,
         longestTransaction: Duration = .milliseconds(250)
@@ -88,8 +90,8 @@ package final class SQLiteStore: Store {
                 do { return try result.get() } catch let error as DatabaseError
                     where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
                 {
-                    // SQLite's own timeout doesn't apply here: where several make one file, each reads before it
-                    // writes, and SQLite refuses at once a writer that could only wait for ever.
+                    // SQLite's own timeout doesn't apply here. If several processes create one file, each reads before
+                    // it writes. SQLite then fails at once with a deadlock instead of waiting.
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
@@ -119,7 +121,7 @@ package final class SQLiteStore: Store {
         self.temporaryFolder = temporaryFolder
     }
 
-    /// nil where the file has to be migrated first.
+    /// nil if the file needs a migration first.
     private static func makeReadOnlyPool(_ file: DatabaseFile) throws -> DatabasePool? {
         var configuration = configuration
         configuration.readonly = true
@@ -151,7 +153,7 @@ package final class SQLiteStore: Store {
     private static func makePool(path: String) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // The pool's own choice is NORMAL, which may lose the last commits with the power.
+            // The pool's default is NORMAL, which may lose the last commits on power loss.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2 else {
                 throw StoreError.unavailable(path: path, reason: "SQLite refuses synchronous = FULL")
@@ -164,8 +166,8 @@ package final class SQLiteStore: Store {
         return pool
     }
 
-    /// Brings the schema up to date. Where another process does the same at the same time, each step is done by one of
-    /// them: the other one's fails, changes nothing, and finds it done.
+    /// Migrates the schema. If another process migrates at the same time, one of them runs each step. The other one's
+    /// attempt fails without a change and is retried, and finds the step done.
     private static func migrate(_ pool: DatabasePool) throws {
         let migrator = Schema.migrator
         while true {
@@ -188,10 +190,10 @@ package final class SQLiteStore: Store {
         try? FileManager.default.removeItem(at: temporaryFolder)
     }
 
-    /// The write-ahead log is folded into the file when it has this many pages (16 MB): rarely enough that a large sync
-    /// writes most pages once, often enough that reads stay fast.
+    /// The WAL is checkpointed at this many pages (16 MB). This is rare enough that a large sync writes most pages
+    /// once, and frequent enough for fast reads.
     private static let checkpointPages = 4_000
-    /// The write-ahead log shrinks back to this after a long read held it up.
+    /// The size to which the WAL is truncated after a long read delayed a checkpoint.
     private static let keptLogBytes = 64 << 20
 
     private static var configuration: Configuration {
@@ -202,15 +204,15 @@ package final class SQLiteStore: Store {
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { db in
             try RowSum.register(db)
-            // KiB. A batch of 10,000 rows stays in memory until it is committed.
+            // In KiB. A batch of 10,000 rows fits into memory until it is committed.
             try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -8_192 : -32_768)")
         }
         return configuration
     }
 
-    /// Ends all connections, the log folded back into the file. Calls after it fail.
+    /// Checkpoints the WAL and closes all connections. Later calls fail.
     package func close() throws(StoreError) {
-        // Closes the readers. The pool itself closes its writer first, and a reader that is last can't fold the log.
+        // Closes the readers first. The pool itself closes its writer first, and a reader can't checkpoint.
         pool.releaseMemory()
         do { try pool.close() } catch { throw StoreError(error, path: path) }
         if access == .reading { DatabaseFile(path: path).removeEmptyCompanions() }
@@ -218,31 +220,31 @@ package final class SQLiteStore: Store {
 
     // MARK: Transactions
 
-    /// Runs reads on one consistent picture, off the caller's thread.
+    /// Runs reads in one consistent transaction, off the caller's thread.
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         try await checked { try await $0.read(body) }
     }
 
-    /// Runs reads on one table, and notes where a page of it can't be read.
+    /// Runs reads on one table, and records an unreadable page of it.
     func reading<T: Sendable>(
         _ table: StoredTable, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws(StoreError) -> T {
         try await reading { [register] db in try register.noting(table) { try body(db) } }
     }
 
-    /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it.
-    /// When it returns, the transaction is durable in the file at the store's path.
+    /// Runs one IMMEDIATE transaction, off the caller's thread. An error or cancellation rolls it back. When it
+    /// returns, the transaction is durable in the file at the store's path.
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         try await checked { try await $0.write(body) }
     }
 
-    /// Calls `body` while the file at the path is the one that was opened. It is checked before, so that nothing is
-    /// written to a file that nobody can find; and after, so that nothing is acknowledged that was.
+    /// Runs `body` if the file at the path is the opened one. A check before avoids writing to an unlinked file. A
+    /// check after avoids acknowledging such a write.
     private func checked<T>(_ body: (DatabasePool) async throws -> T) async throws(StoreError) -> T {
         try files?.check()
         let result: T
         do { result = try await body(pool) } catch {
-            // A connection that is opened after the file was replaced fails in many ways.
+            // A connection that is opened after the file was replaced can fail in many ways.
             try files?.check()
             throw StoreError(error, path: path)
         }

@@ -3,20 +3,20 @@ internal import Geometry
 internal import Turbulence
 
 extension Salvage {
-    /// Rows in a transaction of the new file.
+    /// The number of rows in a transaction of the new file.
     private static let rowsAtOnce = 20_000
-    /// The same of rows with tens of thousands of bytes each.
+    /// The number of levels in a transaction: each has tens of thousands of bytes.
     private static let levelsAtOnce = 200
-    /// Far more than a thousand gaps take.
+    /// The most probes: far more than a thousand gaps need.
     private static let mostLooks = 1 << 20
 
-    /// An error of the new file, which no other way of reading the old one helps against.
+    /// An error of the new file. Reading the old file in another way would not help.
     private struct TargetError: Error {
         var error: any Error
     }
 
-    /// Copies a table. Without keys it is short, and read from both ends of its own order.
-    /// - Parameter time: the newest time of a row with a key; nil for what no picture shows.
+    /// Copies a table. A table without keys is short, and is read from both ends of its rowid order.
+    /// - Parameter time: the newest time of a row with a key; nil for data that no frame shows.
     mutating func copy(
         _ table: String, keys order: SalvageOrder?, time: (Int64) -> Instant? = { _ in nil }
     ) throws {
@@ -30,7 +30,7 @@ extension Salvage {
                 WHERE \(order.list) >= \(order.marks) ORDER BY \(order.columns.joined(separator: ", "))
                 """
             var range = DamagedRange(hints: hints(table), mostLooks: Self.mostLooks)
-            // Whatever bounds the keys may lie in a page that can't be read.
+            // The minimum and maximum keys may be in an unreadable page, so the range is unbounded.
             let source = source
             var gaps: [ClosedRange<Int64>] = []
             var strays: Set<[DatabaseValue]> = []
@@ -52,12 +52,12 @@ extension Salvage {
             writer.copied.gaps = gaps
             writer.copied.refused += strays.count
             let newest = newestTime(of: table)
-            // Any column of a row may be the wrong one, its time too.
+            // Any column of a row may be wrong, including its time.
             if !strays.isEmpty || writer.hasWrongSum { noteMissing(time(0).map { _ in newest }) }
             for gap in gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
             if try copyFromBehind(table, order, columns, into: &writer) { noteMissing(newest) }
         } else {
-            // From both ends: a table without numbers can't be halved.
+            // A table without numbers can't be bisected, so it is read from both ends.
             for direction in ["", "ORDER BY 1 DESC"] {
                 do {
                     let rows = try Row.fetchCursor(source, sql: "SELECT \(columns.list) FROM \(table) \(direction)")
@@ -78,9 +78,9 @@ extension Salvage {
         result.tables.append(writer.copied)
     }
 
-    /// Reads a table from its other end where its pages contradict each other: a garbled key hides the rows behind it,
-    /// or before it.
-    /// - Returns: whether they do.
+    /// Reads a table from its other end if its pages contradict each other. A corrupt key hides the rows on one side of
+    /// it.
+    /// - Returns: whether the pages contradict each other.
     private func copyFromBehind(
         _ table: String, _ order: SalvageOrder, _ columns: SalvageColumns, into writer: inout SalvageWriter
     ) throws -> Bool {
@@ -101,7 +101,7 @@ extension Salvage {
         return true
     }
 
-    /// Adds the rows of a table that were found page by page. How much is missing all the same isn't known.
+    /// Adds the rows of a table that were found page by page. The number of rows that are still missing is unknown.
     private func copyFound(_ table: String, from found: Database, into writer: inout SalvageWriter) throws {
         guard let columns = try SalvageColumns(table, source: found, target: target, isUnreleased: false) else {
             return
@@ -117,10 +117,10 @@ extension Salvage {
         let order: SalvageOrder?
         let contentKeys: ContentKeys?
         let insert: Statement
-        /// Where the key is among the columns.
+        /// The key's index among the columns.
         let keyIndex: Int?
         private let columns: SalvageColumns
-        /// Whether the sum of a row doesn't hold.
+        /// Whether a row has a wrong checksum.
         var hasWrongSum = false
         /// Whether most rows were written before.
         var isFromBehind = false
@@ -153,11 +153,11 @@ extension Salvage {
                 pending += 1
                 return
             }
-            // Keys that are made anew don't tell that a row came before.
+            // A recomputed key doesn't show whether the row was already copied.
             if contentKeys != nil, let key = order?.key(of: row), !keysRead.insert(key).inserted { return }
             do {
                 isWritten = try insert(row)
-                // The same row from the other end.
+                // The same row, read from the other end.
                 if !isWritten, isFromBehind || order?.isUnique != true { return }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {}
             if isWritten {
@@ -173,7 +173,7 @@ extension Salvage {
             }
         }
 
-        /// - Returns: false where the row is there already.
+        /// - Returns: false if the row exists already.
         private func insert(_ row: Row) throws -> Bool {
             var values = columns.values(of: row)
             guard let keyIndex, var key = contentKeys?.key(of: row) else {
@@ -190,21 +190,21 @@ extension Salvage {
     }
 }
 
-/// The columns of a table that is copied, as the new file has them.
+/// The columns of a copied table, as defined in the new file.
 struct SalvageColumns {
-    /// All but the sum, which is computed again.
+    /// All columns except the checksum, which is recomputed.
     let names: [String]
-    /// The expressions that are read from the source, one for each name, and then whether the sum holds.
+    /// The SQL expressions for the source: one per name, and a last one for whether the checksum is right.
     let list: String
-    /// How many of them the sum is over; nil where the new rows have none.
+    /// The number of columns that the checksum covers; nil if the table has none.
     private let summed: Int?
 
-    /// Values of columns that files of unreleased builds may lack.
+    /// Values for columns that files of unreleased builds may lack.
     private static let defaults = [
         "imported": "0", "transient": "0", "reporter": "0", "idTaken": "0", "ruleChanged": "0", "since": "fetchedAt",
     ]
 
-    /// nil where the source lacks the table.
+    /// nil if the source lacks the table.
     init?(_ table: String, source: Database, target: Database, isUnreleased: Bool) throws {
         guard try source.tableExists(table), try target.tableExists(table) else { return nil }
         let known = Set(try source.columns(in: table).map(\.name))
@@ -216,11 +216,11 @@ struct SalvageColumns {
         var isWhole = "1"
         if let summed, !isUnreleased {
             isWhole = "sum = row_sum(\(names.prefix(summed).joined(separator: ", ")))"
-            // Bytes with a sum of their own.
+            // The bytes have their own checksum.
             if names.contains("packedSum") { isWhole += " AND packedSum = row_sum(packed)" }
         }
         let columns = names.map { name in
-            // Builds from before the first release said apart whether the nature of a source is known.
+            // Builds from before the first release stored separately whether the nature of a source is known.
             if name == "simulated", known.contains("settled") { return "iif(settled, simulated, NULL) AS simulated" }
             return known.contains(name) ? "\"\(name)\"" : "\(Self.defaults[name] ?? "NULL") AS \(name)"
         }
@@ -242,11 +242,11 @@ struct SalvageColumns {
     }
 }
 
-/// The order in which the rows of a table are read. Its keys are never negative.
+/// The order in which a table's rows are read. Its keys are never negative.
 struct SalvageOrder {
-    /// One of them, or two that are compared together.
+    /// One column, or two that are compared as a pair.
     var columns: [String]
-    /// How far the first column is shifted to the left, to make one number of two.
+    /// The left shift of the first column, which combines two columns into one number.
     var shift: Int64 = 0
 
     init(_ columns: String..., shift: Int64 = 0) {
@@ -257,7 +257,7 @@ struct SalvageOrder {
     static let observations = SalvageOrder("key")
     static let positions = SalvageOrder("bucket", "icao24", shift: PositionKey.aircraftBits)
 
-    /// nil where a value makes no sense.
+    /// nil for an invalid value.
     func key(of row: Row) -> Int64? {
         let values = columns.compactMap { column in
             let value: DatabaseValue = row[column]
@@ -269,18 +269,19 @@ struct SalvageOrder {
         return values.count == 1 ? first : first << shift | values[1] & (1 << shift - 1)
     }
 
-    /// What a condition on the order compares a key with.
+    /// The query arguments that represent a key.
     func arguments(_ key: Int64) -> [Int64] {
         columns.count == 1 ? [key] : [key >> shift, key & (1 << shift - 1)]
     }
 
-    /// `(a, b)`; a single one without parentheses, so that SQLite searches by it.
+    /// `(a, b)`; a single column has no parentheses, so that SQLite uses its index.
     var list: String { columns.count == 1 ? columns[0] : "(\(columns.joined(separator: ", ")))" }
     var marks: String { columns.count == 1 ? "?" : "(?, ?)" }
     var isUnique: Bool { columns.count == 1 }
 }
 
-/// The keys of observations by the new file's tags. Unreleased builds made others, and a secret may be lost.
+/// Computes the keys of observations with the new file's tags. Unreleased builds used other tags, and a secret may be
+/// lost.
 struct ContentKeys {
     private let tags: ContentTags
     private let sources: [Int: SourceRecord]
@@ -292,10 +293,10 @@ struct ContentKeys {
             uniqueKeysWithValues: try SourceRecord.all(target).map { (Int($0.number.rawValue), $0) })
     }
 
-    /// The name of a source whose own can't be read.
+    /// A replacement name for a source with an unreadable one.
     static func unnamed(_ number: Int) -> String { "salvaged-\(number)" }
 
-    /// The first key of a row without a public id of its own; nil for others, and for rows that make no sense.
+    /// The first candidate key of a row without a public id; nil for other rows and invalid ones.
     func key(of row: Row) -> ObservationKey? {
         func integer(_ column: String) -> Int? { Int.fromDatabaseValue(row[column] as DatabaseValue) }
         let isNamed = !(row["externalId"] as DatabaseValue).isNull && integer("idTaken") != 1

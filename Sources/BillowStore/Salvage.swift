@@ -3,22 +3,22 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// The copying of rows from a damaged database to a new one, on one thread.
+/// Copies rows from a damaged database to a new one, on one thread.
 struct Salvage {
     let source: Database
-    /// Rows of the source that were found page by page, beside those that it gives out by itself.
+    /// Rows of the source that were found page by page, in addition to those that SQLite returns.
     let found: Database?
     let target: Database
-    /// Whether the source has only what was found page by page.
+    /// Whether the source consists only of rows that were found page by page.
     let isListLost: Bool
     /// Whether a build from before the first release wrote the source.
     let isUnreleased: Bool
-    /// The newest time that a stored row may have had: whatever a damaged row tells, it was no later.
+    /// The newest possible time of a stored row. A damaged row's time is limited to it.
     let end: Instant
     var result = Salvaged()
-    /// The end of the last thing that is missing.
+    /// The newest time that missing data may have.
     private var missingUntil: Instant?
-    /// Finds the keys of observations again, where those of the source can't be used.
+    /// Recomputes the keys of observations if those of the source are unusable.
     var contentKeys: ContentKeys?
 
     init(
@@ -29,12 +29,12 @@ struct Salvage {
         self.target = target
         self.isListLost = isListLost
         self.isUnreleased = isUnreleased
-        // The clock may be behind: what is stored says that it was later.
+        // The clock may be behind: stored rows prove a later time.
         let stored = [source, found].compactMap(\.self).compactMap(Self.newestTime)
         end = max(now, stored.max() ?? now).advanced(by: Instant.mostAheadSeconds)
     }
 
-    /// The newest time of a row whose sum holds; nil where there is none or it can't be read.
+    /// The newest time of a row with a right checksum; nil if there is none or it is unreadable.
     private static func newestTime(_ db: Database) -> Instant? {
         func value(_ query: String) -> Int64? { (try? Int64.fetchOne(db, sql: query)) ?? nil }
         let report = "SELECT max(observedAt) FROM pilotReport WHERE \(PilotReportColumn.isWhole)"
@@ -46,14 +46,14 @@ struct Salvage {
         return times.compactMap(\.self).max()
     }
 
-    /// Copies everything, and marks what is missing.
+    /// Copies everything and records missing data.
     mutating func run() throws -> Salvaged {
         let hasSecret = try copySecret()
         try copy("source", keys: SalvageOrder("number"))
         if isUnreleased || !hasSecret { contentKeys = try ContentKeys(target) }
         for table in try shortTables() { try copy(table, keys: nil) }
         try copy("observation", keys: SalvageOrder.observations) { ObservationKey(rawValue: $0).observedAt }
-        // Their numbers tell no time: what is missing may be as new as the newest.
+        // Their numbers contain no time, so a missing row may be as new as the newest one.
         try copy("pilotReport", keys: SalvageOrder("number")) { _ in .distantFuture }
         try copy("area", keys: SalvageOrder("number")) { _ in .distantFuture }
         try copy("position", keys: SalvageOrder.positions) {
@@ -69,21 +69,21 @@ struct Salvage {
         return result
     }
 
-    /// Tables that are copied in a way of their own, or built again.
+    /// Tables that are copied separately or rebuilt.
     private static let otherTables: Set = [
         "head", "source", "cursor", "observation", "pilotReport", "area", "position", "fieldGrid", "fieldLevel",
         "changedStep", "packedPart", "sourceValue", "grdb_migrations",
     ]
 
-    /// Keys, changed queries and other tables of a few rows.
+    /// Access keys, persisted overrides and other tables of a few rows.
     private func shortTables() throws -> [String] {
         let tables = try String.fetchAll(
             target, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         return tables.filter { !Self.otherTables.contains($0) && !$0.hasPrefix("sqlite_") }
     }
 
-    /// Copies the secret of the tags. The rest of the head is another log's.
-    /// - Returns: whether it could be read.
+    /// Copies the secret of the tags. The rest of the head belongs to the old log.
+    /// - Returns: whether the secret was readable.
     private func copySecret() throws -> Bool {
         guard let secret = headValue("tagSecret"), case .blob(let bytes) = secret.storage, bytes.count == 16 else {
             return false
@@ -92,7 +92,7 @@ struct Salvage {
         return true
     }
 
-    /// A value of the head; nil where it can't be read.
+    /// A value of the head; nil if it is unreadable.
     private func headValue(_ column: String) -> DatabaseValue? {
         let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
         for db in [source, found].compactMap(\.self) {
@@ -102,17 +102,16 @@ struct Salvage {
         return nil
     }
 
-    // MARK: What is missing
+    // MARK: Missing data
 
-    /// Notes that something is missing that may be as new as an instant.
+    /// Records missing data that may be as new as an instant.
     mutating func noteMissing(_ instant: Instant?) {
         guard let instant else { return }
-        // A row that makes no sense may tell any time.
+        // An invalid row may contain any time.
         missingUntil = max(missingUntil ?? .distantPast, min(instant, end))
     }
 
-    /// The newest time that a missing row of a table may have had: the newest that was ever stored, where that can be
-    /// read.
+    /// The newest possible time of a missing row of a table: the newest time that was ever stored, if that is readable.
     func newestTime(of table: String) -> Instant {
         guard let kind = Self.kind(of: table), let stored = storedTimes(kind) else { return end }
         return stored.upperBound
@@ -127,12 +126,12 @@ struct Salvage {
         }
     }
 
-    /// nil also where that can't be read.
+    /// nil also if they are unreadable.
     private func storedTimes(_ kind: ObservedKind) -> ClosedRange<Instant>? {
         try? SQLiteStore.storedTimes(kind, source)
     }
 
-    /// Places in a table at which rows are likely: its keys are far apart, and begin far from zero.
+    /// Keys of a table near which rows are likely. Its keys are far apart and begin far from zero.
     func hints(_ table: String) -> [Int64] {
         guard table == "observation" || table == "position" else { return [] }
         func key(_ instant: Instant) -> Int64 {
@@ -154,7 +153,7 @@ struct Salvage {
 
     private static let hints = 256
 
-    // MARK: Sense
+    // MARK: Validation
 
     /// Deletes rows that the schema allows and the log doesn't.
     private mutating func deleteUnreadable() throws {
@@ -169,7 +168,7 @@ struct Salvage {
                 let statement = try? RawStatement(target, query)
             else { continue }
             var bad: [Int64] = []
-            // Nothing says where the values of a level lie whose grid is lost.
+            // Without its grid, the positions of a level's values are unknown.
             let grids = Set(try Int64.fetchAll(target, sql: "SELECT number FROM fieldGrid"))
             try statement.forEachRow { columns in
                 do {
@@ -196,8 +195,8 @@ struct Salvage {
         for damage in register.damage { noteMissing(damage.to ?? end) }
     }
 
-    /// Gives a name to sources whose own can't be read: their rows stay. What isn't known errs to the safe side: such a
-    /// source's reports end no others, and data of which nothing says that it is real counts as simulated.
+    /// Names sources whose own name is unreadable, so that their rows stay. Unknown properties get a safe value.
+    /// Reports of such a source supersede no others, and data without evidence that it is real counts as simulated.
     private func nameSources() throws {
         for number in 0...255 {
             guard try Int.fetchOne(target, sql: "SELECT 1 FROM source WHERE number = ?", arguments: [number]) == nil
@@ -227,7 +226,7 @@ struct Salvage {
         }
     }
 
-    /// Notes the kinds of data of the rows that were read, beside those that were noted.
+    /// Records the kinds of data of the copied rows, in addition to those on record.
     private func noteStoredKinds() throws {
         var kinds: [(source: Int64, kind: DataKind)] = []
         for (table, kind) in [
@@ -236,8 +235,8 @@ struct Salvage {
             kinds += try Int64.fetchAll(target, sql: "SELECT DISTINCT source FROM \(table)").map { ($0, kind) }
         }
         for row in try Row.fetchAll(target, sql: "SELECT DISTINCT source, collection FROM area") {
-            guard let kind = Catalogue.kind(of: IssuedArea.Collection(rawValue: row[1])) else { continue }
-            kinds.append((row[0], kind))
+            guard let kind = Catalogue.kind(of: IssuedArea.Collection(rawValue: row["collection"])) else { continue }
+            kinds.append((row["source"], kind))
         }
         for (source, kind) in kinds {
             let note = try RawStatement(target, Query.noteStoredKind)
@@ -247,7 +246,8 @@ struct Salvage {
         }
     }
 
-    /// Takes the numbers of lost reporters, so that no other key gets one and with it another's observations.
+    /// Reserves the numbers of lost reporters. Otherwise another access key could get one, and with it another
+    /// reporter's observations.
     private func keepReporterNumbers() throws {
         try target.execute(
             sql: """
@@ -262,7 +262,7 @@ struct Salvage {
 
     // MARK: The head
 
-    /// Gives the new log its version and its marks.
+    /// Sets the version and the completeness of the new log.
     private mutating func finish() throws {
         let newest = try ["observation", "pilotReport", "area", "position", "fieldLevel"].compactMap { table in
             try Int64.fetchOne(
@@ -271,7 +271,7 @@ struct Salvage {
                     ? "SELECT max(since) FROM \(table)" : "SELECT max(max(since, coalesce(until, 0))) FROM \(table)")
         }
         let head = headValue("version").flatMap(Int64.fromDatabaseValue) ?? 0
-        // Another log than before: pictures of it are others.
+        // The copy is a new log, so its frames need new versions.
         let version = max(head, newest.max() ?? 0) + 1
         try target.execute(
             sql: HeadColumn.update(
@@ -282,7 +282,7 @@ struct Salvage {
             // The cursors of unreleased builds have other names.
             if !isUnreleased { for table in ["cursor", "sourceValue"] { try copy(table, keys: nil) } }
         } else {
-            // Without cursors everything is fetched again that an upstream still has.
+            // Without cursors, everything that an upstream still has is fetched again.
             try markMissing()
         }
         try target.execute(sql: Schema.recountChangedSteps)
@@ -290,8 +290,8 @@ struct Salvage {
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
     }
 
-    /// A lost area holds for as long as the last one that was read, or as the longest that any product is issued for.
-    /// Fetched areas are fetched again as a whole; other sources are complete only then.
+    /// Records lost areas. A lost area is valid for as long as the last readable one, or as the longest validity of any
+    /// product. Fetched areas are fetched again as a whole; other sources are complete only after that time.
     private func markLostAreas() throws {
         guard result.tables.contains(where: { $0.name == "area" && ($0.refused > 0 || !$0.gaps.isEmpty) }) else {
             return
@@ -303,10 +303,10 @@ struct Salvage {
             arguments: [max(last, Int64(end.advanced(by: Self.longestValidity).seconds))])
     }
 
-    /// A day, in seconds: the longest that SIGMETs, G-AIRMETs and advisories hold is some twelve hours.
+    /// One day, in seconds. The longest validity of SIGMETs, G-AIRMETs and advisories is some twelve hours.
     private static let longestValidity = 86_400
 
-    /// Everything is complete after what is missing; and an answer about whatever is stored lacks it.
+    /// Records that sources are complete only after the missing data, and that reads of earlier times are incomplete.
     private mutating func markMissing() throws {
         let since = missingUntil.map { $0.advanced(by: 1) } ?? end
         result.completeSince = since

@@ -1,26 +1,26 @@
 package import Turbulence
 
-/// What a salvage copied, and what it could not.
+/// The result of a salvage: the copied and the lost rows.
 package struct Salvaged: Sendable, Hashable {
     package struct Table: Sendable, Hashable {
         package var name: String
-        /// Rows in the new database.
+        /// The number of rows in the new database.
         package var rows: Int
-        /// Rows whose values make no sense.
+        /// The number of invalid rows.
         package var refused: Int
-        /// Ranges of keys in pages that can't be read; how many rows they had isn't known.
+        /// Key ranges in unreadable pages; the number of their rows is unknown.
         package var gaps: [ClosedRange<Int64>]
     }
 
     package var tables: [Table] = []
-    /// From when on nothing that pictures show is missing; nil where nothing is missing.
+    /// The time from which no data of frames is missing; nil if nothing is missing.
     package var completeSince: Instant?
     package var version: Version = .zero
 
-    /// Whether everything could be read.
+    /// Whether everything was readable.
     package var isWhole: Bool { tables.allSatisfy { $0.refused == 0 && $0.gaps.isEmpty } }
 
-    /// A line for each table with rows or with something missing.
+    /// One line for each table with rows or with missing data.
     package var lines: [String] {
         tables.filter { $0.rows + $0.refused + $0.gaps.count > 0 }.map { table in
             var line = "\(table.name): \(table.rows) rows"

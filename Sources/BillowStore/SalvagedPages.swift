@@ -1,14 +1,14 @@
 internal import Foundation
 internal import GRDB
 
-/// Rows of a damaged file that are found page by page, whatever leads to those pages: the ones whose sum proves to
-/// which table they belong. A record of another table, or of an index, has the same sum in one of 16 million cases.
+/// The rows of a damaged file that are found page by page, without the pages' parents. Their checksums identify their
+/// table. A record of another table or an index matches by chance in one of 16 million cases.
 struct SalvagedPages {
-    /// A table whose rows have a sum, as the new file has it.
+    /// A table whose rows have a checksum, as defined in the new file.
     private struct Table {
         let name: String
         let types: [String]
-        /// Where the sum is; it is over the values before it.
+        /// The index of the checksum; it covers the values before it.
         let sum: Int
         let isNumbered: Bool
         let insert: Statement
@@ -25,12 +25,12 @@ struct SalvagedPages {
             insert = try target.makeStatement(sql: "INSERT INTO \(name) VALUES (\(marks)) ON CONFLICT DO NOTHING")
         }
 
-        /// The row that a record is; nil where it isn't one of this table.
+        /// Decodes a record as a row; nil if it is not one of this table.
         func row(_ record: PageRecord) -> [DatabaseValue]? {
             var values = record.values
             guard values.count == types.count, (record.number != nil) == isNumbered else { return nil }
             if let number = record.number {
-                // The number stands in the place of the key.
+                // The record stores NULL for the key; the rowid is the key.
                 guard values[0].isNull else { return nil }
                 values[0] = number.databaseValue
             }
@@ -48,16 +48,16 @@ struct SalvagedPages {
         }
     }
 
-    /// Rows in a transaction.
+    /// The number of rows in a transaction.
     private static let rowsAtOnce = 20_000
 
     /// Writes the rows of a damaged file into a new one, which has all tables.
-    /// - Returns: how many.
+    /// - Returns: the number of rows.
     static func copy(_ damaged: String, into target: Database) throws -> Int {
         guard let pages = DatabasePages(path: damaged) else { return 0 }
         let tables = try StoredTable.summed.map { try Table($0.table, sum: $0.sum, target) }
         let candidates = Dictionary(grouping: tables, by: \.types.count)
-        // Some tables of the new file have rows from the start.
+        // Some tables of the new file have initial rows.
         for table in tables { try target.execute(sql: "DELETE FROM \(table.name)") }
         var (pending, rows) = (0, 0)
         try pages.forEachRecord { record in
@@ -84,7 +84,7 @@ struct SalvagedPages {
 }
 
 extension StoredTable {
-    /// The tables whose rows a sum proves, and where it is. Packed parts are made again.
+    /// The tables whose rows have a checksum, and its column index. Packed parts are rebuilt.
     fileprivate static var summed: [(table: StoredTable, sum: Int32)] {
         func entry<Column: StoredColumn>(_ column: Column.Type) -> (StoredTable, Int32) {
             (Column.table, Column.sum.rawValue)

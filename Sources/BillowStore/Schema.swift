@@ -1,16 +1,16 @@
 internal import Foundation
 internal import GRDB
 
-/// The tables of the file.
+/// The schema of the file.
 ///
-/// `sum` is the sum over the columns before it (`RowSum`, `StoredColumn`), by which a bit that flipped is found. Tables
-/// without it decide nothing that is shown: `changedStep` is compared with the rows by `billow check`, and reporters
-/// are found by their indices.
+/// `sum` is the checksum over the columns before it (`RowSum`, `StoredColumn`), which detects flipped bits. Tables
+/// without it don't affect frames: `billow check` compares `changedStep` with the rows, and reporters are found by
+/// their indices.
 ///
 /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths. A row of the
-/// log counts from the version `since` until the version `until`; null while it counts.
+/// log is visible from the version `since` until the version `until`. `until` is null while the row is open.
 ///
-/// A migration that was released never changes. A later one is added at the end of the migrator, as strings only.
+/// A released migration never changes. A later one is appended to the migrator, as strings only.
 enum Schema {
     /// `BILW`, in the file's header: distinguishes Billow's files from other programs'.
     ///
@@ -32,13 +32,14 @@ enum Schema {
         return migrator
     }
 
-    /// Whether a build from before the first release made the tables. Such a file is not migrated: `Salvage` copies it.
+    /// Whether a build from before the first release created the tables. Such a file is not migrated: `Salvage` copies
+    /// it.
     static func isUnreleased(_ db: Database) throws -> Bool {
         guard try db.tableExists("grdb_migrations") else { return false }
         return try Bool.fetchOne(db, sql: "SELECT 1 FROM grdb_migrations WHERE identifier = '1 log'") ?? false
     }
 
-    /// The one row about the whole log.
+    /// A single row about the whole log.
     private static let head = """
         CREATE TABLE head (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -57,7 +58,7 @@ enum Schema {
         ) STRICT;
         """
 
-    /// Sources, and the state of their sync.
+    /// Sources and their sync state.
     private static let sources = """
         CREATE TABLE source (
             -- Dense: a number is never given twice.
@@ -137,9 +138,9 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// `observation.key` is second << 30 | tag (see `ContentTags`): the table is clustered by time, and a row is found
-    /// by its content without an index. Keys whose tags collide, and reopened content, take the next free key of the
-    /// same second. So a row may only be deleted when the key after its own is free, or a search would end at the gap.
+    /// `observation.key` is second << 30 | tag (see `ContentTags`). So the table is clustered by time, and a row is
+    /// found by its content without an index. Keys with colliding tags, and reopened content, use the next free key of
+    /// the same second. So a row may only be deleted if its next key is free, or a search would stop at the gap.
     private static let observations = """
         CREATE TABLE observation (
             key INTEGER PRIMARY KEY CHECK (key >= 0),
@@ -238,8 +239,8 @@ enum Schema {
         CREATE INDEX areaValid ON area (validTo, validFrom);
         """
 
-    /// `position.bucket` is second ÷ 180: clustered by time, and within three minutes by aircraft, so that both a
-    /// picture and a track read little.
+    /// `position.bucket` is second ÷ 180. The table is clustered by time, and by aircraft within three minutes, so that
+    /// both a frame and a track read few pages.
     private static let positions = """
         CREATE TABLE position (
             bucket INTEGER NOT NULL,
@@ -263,11 +264,11 @@ enum Schema {
         CREATE INDEX positionSince ON position (since);
         """
 
-    /// A field is levels of one source, product, run and valid time, all on one grid. A level is never corrected, so it
-    /// has no `until`.
+    /// A field consists of levels of one source, product, run and valid time, all on one grid. A level is never
+    /// corrected, so it has no `until`.
     ///
-    /// `fieldLevel.number` is version << 20 | place among the levels of that version: a number is never given twice,
-    /// also after a deletion, so that what is cached by it stays true.
+    /// `fieldLevel.number` is version << 20 | index among the levels of that version. A number is never reused, even
+    /// after a deletion, so that caches by number stay valid.
     private static let fields = """
         CREATE TABLE fieldGrid (
             -- A number is never given twice: grids are not deleted.
@@ -303,7 +304,7 @@ enum Schema {
         CREATE INDEX fieldLevelValid ON fieldLevel (validTime, source, product, level, run);
         """
 
-    /// Tables that are derived from rows, and the marks of deleted ones.
+    /// Tables that are derived from rows, and records of deletions.
     private static let derived = """
         -- For each step of ten seconds (TimeStep) the last version that changed anything observed in it. A picture's
         -- version is their maximum. Kind 0 is observations, 1 pilot reports, 2 positions.
@@ -314,8 +315,8 @@ enum Schema {
             PRIMARY KEY (kind, step)
         ) STRICT, WITHOUT ROWID;
 
-        -- Up to when rows were deleted, and the version of the last deletion: 0 of positions, 2 of fields, 3 of forecasts
-        -- of earlier runs alone, 1 of everything else. An earlier version can no longer be read from before that
+        -- Up to when rows were deleted, and the version of the last deletion. Kind 0 is positions, 2 fields, 3
+        -- forecasts of earlier runs alone, 1 everything else. An earlier version can no longer be read from before that
         -- instant.
         CREATE TABLE deletion (
             kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1, 2, 3)),
@@ -337,7 +338,7 @@ enum Schema {
         ) STRICT;
         """
 
-    /// Access keys, and settings made while the server runs. None of it raises the version.
+    /// Access keys and settings that are changed at run time. Changes of them don't raise the version.
     private static let besideTheLog = """
         CREATE TABLE accessKey (
             id TEXT PRIMARY KEY CHECK (length(id) = 16),
@@ -364,7 +365,7 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Computes the times of changes again, for a log that was copied row by row.
+    /// Recomputes the change times, for a log that was copied row by row.
     static let recountChangedSteps = """
         DELETE FROM changedStep;
         INSERT INTO changedStep (kind, step, version)

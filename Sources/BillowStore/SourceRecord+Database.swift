@@ -32,27 +32,16 @@ extension SourceRecord {
         try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
         try RawStatement(db, Query.fetchedKinds).forEachRow { columns in
             typealias Column = FetchedColumn
-            guard columns.isWhole(Column.self) else {
-                damage?.note(UnreadableRow(unnumbered: columns, Column.self))
-                return
-            }
-            // Numbers are dense. A kind of a later version is none of ours.
-            let index = Int(columns.integer(Column.source))
-            guard sources.indices.contains(index),
-                let kind = columns.text(Column.kind).flatMap(DataKind.init(rawValue:))
+            guard
+                let (index, kind) = subject(columns, Column.source, Column.kind, of: sources.count, damage)
             else { return }
             sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(Column.fetchedAt)))
             sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(Column.since)))
         }
         try RawStatement(db, Query.storedKinds).forEachRow { columns in
             typealias Column = StoredKindColumn
-            guard columns.isWhole(Column.self) else {
-                damage?.note(UnreadableRow(unnumbered: columns, Column.self))
-                return
-            }
-            let index = Int(columns.integer(Column.source))
-            guard sources.indices.contains(index),
-                let kind = columns.text(Column.kind).flatMap(DataKind.init(rawValue:))
+            guard
+                let (index, kind) = subject(columns, Column.source, Column.kind, of: sources.count, damage)
             else { return }
             sources[index].storedKinds.insert(kind)
         }
@@ -64,6 +53,24 @@ extension SourceRecord {
             }
         }
         return sources
+    }
+
+    /// Which of so many sources, and which kind of its data, a row is about.
+    /// - Returns: nil where the row can't be read, which is noted. nil too for a source or a kind that this version
+    ///   doesn't know.
+    private static func subject<Column: StoredColumn>(
+        _ columns: Columns, _ source: Column, _ kind: Column, of count: Int, _ damage: DamageRegister?
+    ) -> (index: Int, kind: DataKind)? {
+        guard columns.isWhole(Column.self) else {
+            damage?.note(UnreadableRow(unnumbered: columns, Column.self))
+            return nil
+        }
+        // Numbers are dense. A kind of a later version is none of ours.
+        let index = Int(columns.integer(source))
+        guard (0..<count).contains(index), let kind = columns.text(kind).flatMap(DataKind.init(rawValue:)) else {
+            return nil
+        }
+        return (index, kind)
     }
 
     /// With the areas that they are and were asked for, which no writer needs.

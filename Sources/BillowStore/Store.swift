@@ -3,8 +3,8 @@ package import Turbulence
 
 /// The log of everything that was ever observed, and the state of each source.
 ///
-/// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a
-/// row and opens another, ageing deletes nothing. Versions are dense and in commit order.
+/// Append-only: a row counts from the version `since` until the version `until`. A correction or a retraction closes a
+/// row and opens another; ageing deletes nothing. Versions are dense and in commit order.
 package protocol Store: Sendable {
     /// The damage that reads have met: they leave it out, and its sources are complete only after it.
     var damage: [StoredDamage] { get }
@@ -14,6 +14,11 @@ package protocol Store: Sendable {
 
     /// Reads everything once, so that damage is known. Rests after each piece.
     func survey(rest: Duration) async throws(StoreError)
+
+    /// How much the store takes, and how much room is left; nil where it doesn't tell.
+    ///
+    /// - Parameter counting: whether rows are counted, which reads an index of each table.
+    func size(counting: Bool) async throws(StoreError) -> StoreSize?
 
     /// Which log it is, and its newest version.
     func head() async throws(StoreError) -> Head
@@ -32,10 +37,9 @@ package protocol Store: Sendable {
     func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError) -> SourceRecord
 
     /// Writes a batch, durable when this returns. With a source it is one transaction: rows, retractions, cursors and
-    /// the version land together or not at all. Without one, a batch that takes long is divided, so that no other
-    /// writer waits
-    /// long; after an error a part of it may be stored, and the same batch again completes it. A batch that changes no
-    /// row raises no version, but its cursors and fetch time are stored.
+    /// the version land together or not at all. Without one, a long batch is divided, so that no other writer waits
+    /// long. After an error a part of it may be stored; the same batch again completes it. A batch that changes no row
+    /// raises no version, but its cursors and fetch time are stored.
     func commit(_ batch: Batch) async throws(StoreError) -> BatchResult
 
     /// The cursors of a source, by the name of the piece of its query.
@@ -75,12 +79,12 @@ package protocol Store: Sendable {
     /// The times of the oldest and the newest observation that count; nil when there is none.
     func extent() async throws(StoreError) -> ClosedRange<Instant>?
 
-    /// The newest time that stored records confirm, whatever a clock says; nil where nothing is confirmed.
+    /// The newest time that stored data confirms, whatever a clock says; nil where nothing is confirmed.
     ///
-    /// No single record is enough: a clock that is ahead stamps records with its time. A time is confirmed
+    /// No single row is enough: a clock that is ahead writes its time into rows. A time is confirmed
     ///
-    /// - by two voices that tell of it or of a later time. Each record that was fetched or imported is a voice (an
-    ///   observation, a report, an issued area, a position, a run of fields). All observations that one reporter sent are one voice;
+    /// - by two voices of that time or a later one. Each row that was fetched or imported is a voice (an observation, a
+    ///   report, an issued area, a position, a run of fields). All observations that one reporter sent are one voice;
     /// - or, where only one reporter speaks, by observations in every eighth of the retention before it, and one at
     ///   least an eighth later.
     ///
@@ -120,15 +124,15 @@ package protocol Store: Sendable {
     /// Every position observed at `from` ≤ t < `to` that was there at a version (nil: the head).
     func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [AircraftPosition]
 
-    /// The fields as they were stored at a version (nil: the head), and their grids. Levels on a grid that can't be read
-    /// are left out.
+    /// The fields as they were stored at a version (nil: the head), and their grids. Levels on a grid that can't be
+    /// read are left out.
     /// - Throws: `deleted` where some of them were deleted after the version.
     func fields(asOf version: Version?) async throws(StoreError) -> StoredFields
 
     /// A level of a field by its row (`FieldLevelRecord.row`); nil where it can't be read, which is noted as damage.
     /// - Throws: `deleted` where it was deleted.
-    /// - Complexity: decodes the plane on the caller's executor, some tens of milliseconds. A caller with threads of its
-    ///   own decodes `packedFieldPlane` there.
+    /// - Complexity: decodes the plane on the caller's executor, some tens of milliseconds. A caller with threads of
+    ///   its own decodes `packedFieldPlane` there.
     func fieldPlane(row: Int64) async throws(StoreError) -> FieldPlane?
 
     /// The same as `FieldPlane.packed()` gave it. Its bytes are those that were stored.
@@ -140,10 +144,9 @@ package protocol Store: Sendable {
     /// The last version that changed something; zero where none did.
     func lastChange(of data: FrameDependency) async throws(StoreError) -> Version
 
-    /// Deletes old rows, a little at a time, so that other writers never wait for long. Each transaction that
-    /// deletes something raises the version: pictures that reach back to deleted rows get new addresses, and their
-    /// sources are
-    /// complete from later on. Reading that time at an earlier version throws `deleted`.
+    /// Deletes old rows, a little at a time, so that other writers never wait for long. Each transaction that deletes
+    /// something raises the version. Pictures of deleted rows get new addresses, and their sources are complete from
+    /// later on. Reading that time at an earlier version throws `deleted`.
     func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
 
     /// Whether a version changed something.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 
 extension StoreError {
-    /// The one place where the database's errors become ours; keeps SQLite's own words.
+    /// Converts a database error, with SQLite's own message. This is the only place that does so.
     init(_ error: any Error, path: String) {
         switch error {
         case let error as StoreError: self = error
@@ -20,7 +20,7 @@ extension StoreError {
         case .SQLITE_NOTADB: self = .corrupt(path: path, reason: "its first page can't be read")
         case .SQLITE_CORRUPT: self = .corrupt(path: path, reason: reason)
         case .SQLITE_FULL: self = .full(path: path)
-        // Without room for its shared memory SQLite reports an I/O error.
+        // SQLite reports an I/O error if there is no room for its shared memory.
         case .SQLITE_IOERR
         where ![.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ].contains(error.extendedResultCode)
             && Self.isFull(path), .SQLITE_CANTOPEN where Self.isFull(path):
@@ -44,6 +44,6 @@ extension StoreError {
         return UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < smallestRoom
     }
 
-    /// The shared memory beside a database takes 32 KiB at least.
+    /// The minimum size of a database's shared memory is 32 KiB.
     private static let smallestRoom: UInt64 = 32 << 10
 }

@@ -2,11 +2,11 @@ package import BillowFields
 package import Geometry
 package import Turbulence
 
-/// Which log it is, and its newest version.
+/// The identity of a log, and its newest version.
 package struct Head: Sendable, Hashable {
     package var version: Version
-    /// Names the log among all others: versions of two logs have nothing in common. A backup is another log, and so is
-    /// what is left when rows that pictures showed were deleted.
+    /// The name of the log: versions of two logs are not comparable. A backup is another log. So is a log from which
+    /// rows of frames were deleted.
     package var log: String
 
     package init(version: Version, log: String) {
@@ -15,7 +15,7 @@ package struct Head: Sendable, Hashable {
     }
 }
 
-/// The log at its head: what one transaction reads of it besides its rows.
+/// The state of the log at its head, read in one transaction without its rows.
 package struct LogState: Sendable, Hashable {
     package var head: Head
     package var sources: [SourceRecord]
@@ -28,25 +28,25 @@ package struct LogState: Sendable, Hashable {
     }
 }
 
-/// All that changed after a version.
+/// The changes since a version.
 package struct Changes: Sendable {
     package var head: Head
     package var sources: [SourceRecord]
     package var extent: LogExtent
-    /// Rows with since > version that still count.
+    /// Rows with since > version that are still open.
     package var opened: [ObservationRow]
-    /// Rows that counted at the version and have been closed after it.
+    /// Rows that were open at the version and have been closed since.
     package var closed: [ObservationRow]
     package var openedReports: [PilotReport]
     package var closedReports: [PilotReport]
     package var openedAreas: [IssuedArea]
     package var closedAreas: [IssuedArea]
     package var positions: [AircraftPosition]
-    /// Levels that were stored since, by their fields. A field may have had others before.
+    /// The levels that were stored since, by field. A field may also have older levels.
     package var fields: [FieldFrame]
     /// All grids of fields.
     package var fieldGrids: [Int64: GridDefinition]
-    /// All fields that are left, where a deletion took some since; nil where none did.
+    /// All remaining fields if a deletion removed some since; nil if none did.
     package var remainingFields: FieldIndex?
 
     package init(
@@ -71,10 +71,10 @@ package struct Changes: Sendable {
     }
 }
 
-/// Which fields are stored. Their planes are read one by one (`Store.packedFieldPlane`).
+/// The stored fields. Their planes are read one by one (`Store.packedFieldPlane`).
 package struct StoredFields: Sendable, Hashable {
     package var index: FieldIndex
-    /// By the numbers that fields have (`FieldFrame.grid`).
+    /// The grids, by `FieldFrame.grid`.
     package var grids: [Int64: GridDefinition]
 
     package init(index: FieldIndex = .empty, grids: [Int64: GridDefinition] = [:]) {
@@ -83,7 +83,7 @@ package struct StoredFields: Sendable, Hashable {
     }
 }
 
-/// Rows with the head at which they count.
+/// Rows with the head at which they were read.
 package struct Rows: Sendable {
     package var head: Head
     package var sources: [SourceRecord]
@@ -96,9 +96,9 @@ package struct Rows: Sendable {
     }
 }
 
-/// The parts of an observation that no picture needs.
+/// The parts of an observation that no frame needs.
 package struct ObservationDetails: Sendable, Hashable {
-    /// The id that it came with.
+    /// The id that it was received with.
     package var id: String?
     package var aircraft: String?
 
@@ -108,7 +108,7 @@ package struct ObservationDetails: Sendable, Hashable {
     }
 }
 
-/// What a position is told apart by, and where a page of positions starts.
+/// The identity of a position, and the start of a page of positions.
 package struct PositionPlace: Sendable, Hashable {
     package var observedAt: Instant
     package var icao24: ICAO24

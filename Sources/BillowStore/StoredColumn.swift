@@ -1,58 +1,58 @@
-/// The columns of a table whose rows have a sum, in the order in which rows are written and read. The texts of queries
-/// and the positions of values are made of this one list.
+/// The columns of a table whose rows have a checksum, in the order in which rows are written and read. Query texts and
+/// value positions are derived from this list.
 ///
-/// `sum` is the sum over the columns before it (`RowSum`).
+/// `sum` is the checksum over the columns before it (`RowSum`).
 protocol StoredColumn: CaseIterable, RawRepresentable, Hashable, Sendable where RawValue == Int32 {
     static var table: StoredTable { get }
     static var sum: Self { get }
 }
 
 extension StoredColumn {
-    /// As the table names it.
+    /// Its name in the table.
     var name: String { "\(self)" }
 
     /// Its position among the arguments of `insert`.
     var argument: Int32 { rawValue + 1 }
 
-    /// All columns, as a SELECT and an INSERT name them.
+    /// All columns, for SELECT and INSERT.
     static var list: String { allCases.map { "\($0)" }.joined(separator: ", ") }
 
-    /// The columns that the sum is over.
+    /// The columns that the checksum covers.
     static var summed: [Self] { allCases.filter { $0.rawValue < sum.rawValue } }
 
-    /// Whether a row's sum holds, as a condition.
+    /// An SQL condition: the row's checksum is right.
     static var isWhole: String { "sum = \(rowSum { $0.name })" }
 
-    /// The sum of a row whose columns have other values.
+    /// An SQL expression for the checksum of a row with other values.
     static func rowSum(_ value: (Self) -> String) -> String {
         "row_sum(\(summed.map(value).joined(separator: ", ")))"
     }
 
-    /// Adds a row; SQLite computes the sum.
+    /// Inserts a row; SQLite computes the checksum.
     static var insert: String {
         let values = allCases.map { $0 == sum ? rowSum { "?\($0.argument)" } : "?\($0.argument)" }
         return "INSERT INTO \(table.rawValue) (\(list)) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    /// Adds a row, or gives the row with the same key these values.
+    /// Inserts a row, or updates the row with the same key.
     static func upsert(key: [Self]) -> String {
         "\(insert) ON CONFLICT (\(key.map(\.name).joined(separator: ", "))) DO UPDATE SET \(replacement)"
     }
 
-    /// Adds a row unless one with the same key is there. One whose sum doesn't hold is replaced.
+    /// Inserts a row unless one with the same key exists. A row with a wrong checksum is replaced.
     static func insertUnlessWhole(key: [Self]) -> String { "\(upsert(key: key)) WHERE NOT (\(isWhole))" }
 
     private static var replacement: String {
         allCases.map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
     }
 
-    /// Adds a row, whose values give the sum too.
+    /// Inserts a row whose values include the checksum.
     static var insertWithSum: String {
         let values = allCases.map { "?\($0.argument)" }.joined(separator: ", ")
         return "INSERT INTO \(table.rawValue) (\(list)) VALUES (\(values))"
     }
 
-    /// Adds a row with the next number, which is its first column.
+    /// Inserts a row with the next number, which is its first column.
     static var insertNumbered: String {
         let values = allCases.map { column in
             func value(_ column: Self) -> String { column.rawValue == 0 ? "next.number" : "?\(column.argument)" }
@@ -65,7 +65,8 @@ extension StoredColumn {
             """
     }
 
-    /// Changes rows and their sums. A row whose sum doesn't hold stays as it is: it must not look whole afterwards.
+    /// Updates rows and their checksums. A row with a wrong checksum stays unchanged, because it must not look intact
+    /// afterwards.
     /// - Parameter changes: the new values, with numbered arguments.
     static func update(_ changes: [Self: String], where condition: String) -> String {
         let set = changes.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.name) = \($0.value)" }
@@ -75,8 +76,8 @@ extension StoredColumn {
             """
     }
 
-    /// Closes a row whose sum doesn't hold. It still doesn't hold afterwards: the row takes no place any more, and what
-    /// is missing stays known. The arguments are the version and the key.
+    /// Closes a row with a wrong checksum. The checksum stays wrong: the row frees its identity, and the loss stays
+    /// detectable. The arguments are the version and the key.
     static func setAside(until: Self, since: Self, key: Self) -> String {
         let end = "max(?1, \(since.name))"
         return """
@@ -98,31 +99,31 @@ enum SourceColumn: Int32, StoredColumn {
     static let table = StoredTable.source
 }
 
-/// When kinds of data were fetched.
+/// Fetch times by kind of data.
 enum FetchedColumn: Int32, StoredColumn {
     case source, kind, fetchedAt, since, sum
     static let table = StoredTable.fetched
 }
 
-/// Kinds of data that anything was ever stored of.
+/// The kinds of data that were ever stored.
 enum StoredKindColumn: Int32, StoredColumn {
     case source, kind, sum
     static let table = StoredTable.storedKind
 }
 
-/// Areas that sources are asked for.
+/// The areas that sources are queried for.
 enum CoveredAreaColumn: Int32, StoredColumn {
     case number, source, kind, part, ring, since, until, sum
     static let table = StoredTable.coveredArea
 }
 
-/// Cursors of pieces.
+/// Cursors.
 enum CursorColumn: Int32, StoredColumn {
     case source, piece, value, sum
     static let table = StoredTable.cursor
 }
 
-/// Key-values of sources.
+/// Key-value pairs of sources.
 enum SourceValueColumn: Int32, StoredColumn {
     case source, name, value, sum
     static let table = StoredTable.sourceValue
@@ -162,8 +163,8 @@ enum FieldGridColumn: Int32, StoredColumn {
     static let table = StoredTable.fieldGrid
 }
 
-/// Levels of fields. The bytes have a sum of their own, `packedSum`: whoever asks which levels there are reads none of
-/// them.
+/// Levels of fields. The bytes have their own checksum, `packedSum`, because a query for the list of levels doesn't
+/// read them.
 enum FieldLevelColumn: Int32, StoredColumn {
     case number, source, product, run, validTime, level, grid, since, imported, packedSum, sum, packed
     static let table = StoredTable.fieldLevel
@@ -175,7 +176,7 @@ enum DeletionColumn: Int32, StoredColumn {
     static let table = StoredTable.deletion
 }
 
-/// Packed parts. The bytes have a sum of their own (`WindowPart`), so they come after this one.
+/// Packed parts. The bytes have their own checksum (`WindowPart`), so they follow this one.
 enum PackedPartColumn: Int32, StoredColumn {
     case part, version, rowSum, sum, packed
     static let table = StoredTable.packedPart
@@ -187,7 +188,7 @@ enum AccessKeyColumn: Int32, StoredColumn {
     static let table = StoredTable.accessKey
 }
 
-/// Settings of sources.
+/// Persisted overrides of sources.
 enum SourceControlColumn: Int32, StoredColumn {
     case source, value, sum
     static let table = StoredTable.sourceControl

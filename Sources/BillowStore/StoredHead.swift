@@ -1,17 +1,17 @@
 internal import GRDB
 internal import Turbulence
 
-/// The one row about the log.
+/// The row about the whole log.
 struct StoredHead {
     var head: Head
-    /// The last version that changed every picture.
+    /// The last version that changed every frame.
     var rules: Version
-    /// How many transactions deleted observations.
+    /// The number of transactions that deleted observations.
     var deletions: Int64
     /// 16 bytes.
     var tagSecret: [UInt8]
 
-    /// - Throws: `UnreadableRow` where there is none, or its sum doesn't hold.
+    /// - Throws: `UnreadableRow` if it is missing or has a wrong checksum.
     init(_ db: Database) throws {
         let stored = try RawStatement(db, Query.head).first { try StoredHead($0) }
         guard let stored else { throw UnreadableRow(table: .head, key: 1) }
@@ -33,20 +33,20 @@ struct StoredHead {
 extension Head {
     init(_ db: Database) throws { self = try StoredHead(db).head }
 
-    /// A name that no other log has: 16 hexadecimal digits.
+    /// A random name for a log: 16 hexadecimal digits.
     static func newName() -> String {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Makes another log of a file.
+    /// Gives a file a new name, which makes it another log.
     static func rename(_ db: Database) throws {
         let rename = try RawStatement(db, Query.renameLog)
         try rename.bind(newName())
         try rename.run()
     }
 
-    /// The last statement of every transaction that changes rows.
+    /// Raises the version. This is the last statement of every transaction that changes rows.
     static func raise(_ db: Database) throws -> Int64 {
         guard let version = try RawStatement(db, Query.raiseHead).first({ $0.integer(0) }) else {
             throw UnreadableRow(table: .head, key: 1)

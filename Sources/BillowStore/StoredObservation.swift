@@ -2,12 +2,12 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// How an observation came, as far as that decides how long it stays.
+/// The properties of an observation's origin that decide how long it is retained.
 struct Origin {
     var isImported: Bool
     var isTransient: Bool
 
-    /// Takes over what a corrected row was: imported if either is, transient only if both are.
+    /// Inherits from a corrected row: imported if either is, transient only if both are.
     mutating func inherit(_ corrected: Origin) {
         isImported = isImported || corrected.isImported
         isTransient = isTransient && corrected.isTransient
@@ -17,10 +17,10 @@ struct Origin {
 /// A stored observation with all its columns.
 struct StoredObservation {
     var row: ObservationRow
-    /// With its public id: none where it is made of the key.
+    /// The details with the public id; nil if the id is derived from the key.
     var details: ObservationDetails
     var origin: Origin
-    /// 0 for none.
+    /// The reporter's number; 0 if there is none.
     var reporter: Int64
 
     init(_ columns: Columns) throws {
@@ -32,7 +32,7 @@ struct StoredObservation {
         reporter = columns.integer(ObservationColumn.reporter)
     }
 
-    /// Whether an observation with this row's id says the same.
+    /// Whether an observation with this row's id has the same content.
     func isSame(as observation: Observation, _ source: SourceNumber) -> Bool {
         row.isSameContent(as: observation, source: source) && row.kind == observation.kind
             && details.aircraft == observation.aircraft
@@ -40,7 +40,7 @@ struct StoredObservation {
 }
 
 extension ObservationRow {
-    /// Whether a computed value is known by this row: it is the same, or the same severity without the EDR.
+    /// Whether a computed value adds nothing to this row: it is the same, or the same severity without the EDR.
     func isKnown(_ other: Intensity) -> Bool {
         intensity == other || intensity.edr != nil && other.edr == nil && intensity.severity == other.severity
     }
@@ -49,7 +49,7 @@ extension ObservationRow {
 extension ObservationKey {
     private static let tags: Int64 = 1 << tagBits
 
-    /// The next key of the same second, round at its end.
+    /// The next key of the same second; wraps around at its end.
     var next: ObservationKey {
         let second = rawValue & ~(ObservationKey.tags - 1)
         return ObservationKey(rawValue: second | (rawValue + 1) & (ObservationKey.tags - 1))

@@ -2,13 +2,13 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// The transient rows that a picture at an instant could show.
+/// The transient rows that a frame at an instant could show.
 struct TransientRows {
-    /// All of them.
+    /// The keys of all of them.
     var keys: Set<ObservationKey> = []
-    /// By place, the newest where that is one to be ended: observed before then, and not ended already.
+    /// The newest row of each place, if it must be ended: observed before the instant and not ended already.
     var ending: [Retraction.ValuePlace: ObservationRow] = [:]
-    /// To be ended, and observed no earlier.
+    /// Rows to end that were observed at the instant or later.
     var later: [ObservationKey] = []
 
     init(_ db: Database, _ end: TransientEnd, source: SourceNumber, damage: DamageRegister) throws {
@@ -30,7 +30,7 @@ struct TransientRows {
 }
 
 extension Retraction {
-    /// Whether an open row of its source and window is gone.
+    /// Whether the retraction closes an open row of its source and window.
     func closes(_ row: ObservationRow) -> Bool {
         if let standing = standing[ValuePlace(of: row)], row.observedAt <= standing { return false }
         return covers(row)

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// A file that gets its name when it is whole. Until then its name is unique, so that two writers of one file never
-/// mix; and it is locked, so that the next writer removes what a killed one left, and nothing else.
+/// A file that gets its final name when it is complete. Until then its name is unique, so that two writers of one file
+/// never mix. It is also locked: the next writer removes the file of a killed one, and no other.
 package final class UnfinishedFile: Sendable {
-    /// Where to write until it is whole.
+    /// The path for writing until the file is complete.
     package let path: String
     private let destination: String
     private let descriptor: Int32
 
     private static let mark = ".unfinished-"
-    /// Bytes of the destination's name that the unique name begins with, so that it never gets too long.
+    /// The maximum number of bytes that the unique name takes from the destination's name, which limits its length.
     private static let longestStem = 180
-    /// Seconds that a file may be new and not yet locked.
+    /// The seconds for which a new file may be unlocked.
     private static let unlocked = 10.0
 
-    /// - Parameter mode: its permissions, before the process's mask.
+    /// - Parameter mode: its permissions, before the process's umask.
     package init(for destination: String, mode: UInt32 = 0o666) throws(FileError) {
         let (folder, stem) = Self.place(of: destination)
         Self.removeRemains(in: folder, stem: stem)
@@ -22,13 +22,13 @@ package final class UnfinishedFile: Sendable {
         path = folder.appendingPathComponent(stem + Self.mark + UUID().uuidString).path
         descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { throw FileError.system(destination) }
-        // Where the file system has no locks, remains stay.
+        // On a file system without locks, leftover files stay.
         _ = flock(descriptor, LOCK_EX | LOCK_NB)
     }
 
     deinit { close(descriptor) }
 
-    /// Writes bytes at its end.
+    /// Appends bytes.
     package func write(_ bytes: [UInt8]) throws(FileError) {
         let failure = bytes.withUnsafeBytes { bytes -> FileError? in
             var rest = bytes[...]
@@ -45,15 +45,15 @@ package final class UnfinishedFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes what was written, so that writing begins anew.
+    /// Truncates the file, to restart writing.
     package func restart() throws(FileError) {
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw FileError.system(destination)
         }
     }
 
-    /// Gives it its name, durably.
-    /// - Parameter replacing: whether a file of that name is replaced; otherwise it is an error.
+    /// Gives the file its final name, durably.
+    /// - Parameter replacing: whether an existing file of that name is replaced; otherwise it is an error.
     package func finish(replacing: Bool) throws(FileError) {
         guard fsync(descriptor) == 0 else { throw FileError.system(destination) }
         if replacing {
@@ -61,19 +61,19 @@ package final class UnfinishedFile: Sendable {
         } else if link(path, destination) == 0 {
             unlink(path)
         } else {
-            // A file system without hard links.
+            // A fallback for file systems without hard links.
             guard errno != EEXIST, FileIdentity(destination) == nil, rename(path, destination) == 0 else {
                 throw FileError(path: destination, reason: "it exists already")
             }
         }
         let folder = open(Self.place(of: destination).folder.path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
-        // The name may be lost with the power; the file isn't.
+        // Best effort: power loss may lose the name, but not the file.
         fsync(folder)
         close(folder)
     }
 
-    /// Removes it, and what SQLite put beside it.
+    /// Removes the file and SQLite's files beside it.
     package func discard() { Self.remove(path) }
 
     private static func remove(_ path: String) {
@@ -88,7 +88,7 @@ package final class UnfinishedFile: Sendable {
         )
     }
 
-    /// Removes the files of writers that were killed: no process holds their locks.
+    /// Removes the files of killed writers, which no process has locked.
     private static func removeRemains(in folder: URL, stem: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for name in names where name.hasPrefix(stem + mark) {
@@ -104,33 +104,33 @@ package final class UnfinishedFile: Sendable {
     }
 }
 
-/// What the system says against writing a file.
+/// A failed file operation, with the system's reason.
 package struct FileError: Error, Sendable, CustomStringConvertible {
     package var path: String
     package var reason: String
 
     package var description: String { "\(path) can't be written: \(reason)" }
 
-    /// The last error of the system.
+    /// The system's last error.
     package static func system(_ path: String) -> FileError {
         FileError(path: path, reason: String(cString: strerror(errno)))
     }
 }
 
-/// The names that a database has, which nothing else may be written to.
+/// The names of a database's files, which no output may overwrite.
 package struct DatabaseNames: Sendable {
     private let names: [String]
 
     package init(_ database: String) { names = ([""] + DatabaseFile.companions).map { database + $0 } }
 
-    /// Whether a path leads to this very database or a file beside it, by whichever link.
+    /// Whether a path leads to this database or a file beside it, through any link.
     func include(_ path: String) -> Bool {
         let identity = FileIdentity(path)
         let place = Self.resolved(path)
         return names.contains { Self.resolved($0) == place || identity != nil && FileIdentity($0) == identity }
     }
 
-    /// Whether writing to a path would replace the database, a file beside it, or any other database of ours.
+    /// Whether writing to a path would replace this database, a file beside it, or any other Billow database.
     package func areLost(byWriting path: String) -> Bool {
         if include(path) { return true }
         let place = Self.resolved(path)
@@ -138,7 +138,7 @@ package struct DatabaseNames: Sendable {
         return bases.contains { place.hasSuffix($0) && DatabaseFile(path: String(place.dropLast($0.count))).wasOurs() }
     }
 
-    /// An absolute path without links, of a file that need not exist.
+    /// The absolute path without links of a file that may not exist.
     private static func resolved(_ path: String) -> String {
         var url = URL(fileURLWithPath: path).standardizedFileURL
         for _ in 0..<40 {

@@ -1,8 +1,8 @@
-import AviationWeather
 import Geometry
+import UpstreamKit
 
 extension AreaRing {
-    /// The outline of a box in degrees: edges so short that none goes round the other way.
+    /// The outline of a box in degrees. Its edges are split, so that each is less than half way around the globe.
     init?(west: Double, south: Double, east: Double, north: Double) {
         let parts = Int(((east - west) / 90).rounded(.up))
         let longitudes = (0...parts).map { west + (east - west) * Double($0) / Double(parts) }
@@ -11,6 +11,6 @@ extension AreaRing {
     }
 }
 
-extension AviationWeatherBox {
+extension GeographicBox {
     var ring: AreaRing? { AreaRing(west: west, south: south, east: east, north: north) }
 }

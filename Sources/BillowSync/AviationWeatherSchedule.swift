@@ -1,22 +1,22 @@
 import AviationWeather
 import Turbulence
 
-/// What is asked of the Aviation Weather Center next. The service wants to be asked for one product once a minute at
-/// most; what takes several calls (areas of pilot reports, hours of G-AIRMETs) is asked in turns. A value without a
+/// Schedules the requests to the Aviation Weather Center. The service allows one request per product and minute. If a
+/// product needs several requests (areas of pilot reports, hours of G-AIRMETs), they take turns. The value reads no
 /// clock.
 struct AviationWeatherSchedule: Sendable {
-    /// One call and where it stands.
+    /// A request and its state.
     struct Call: Sendable, Hashable {
         var place: CallPlace
         var validators = AviationWeatherClient.Validators()
         var askedAt: Instant?
         var answeredAt: Instant?
-        /// Records of the last answer; nil before the first.
+        /// The number of records in the last response; nil before the first.
         var count: Int?
     }
 
     enum CallPlace: Sendable, Hashable {
-        case area(AviationWeatherBox)
+        case area(GeographicBox)
         case forecastHour(Int)
         case everywhere
     }
@@ -25,11 +25,11 @@ struct AviationWeatherSchedule: Sendable {
     private var askedAt: [AviationWeatherUpstream.Product: Instant] = [:]
     private let spacingSeconds: Int
 
-    /// No area is cut smaller than this: degrees, either way.
+    /// The smallest side of an area in degrees; smaller areas are not divided.
     private static let smallestArea = 1.0
 
-    /// - Parameter spacingSeconds: between two calls of one product; 0 asks everything every time.
-    init(products: [AviationWeatherUpstream.Product], areas: [AviationWeatherBox], spacingSeconds: Int) {
+    /// - Parameter spacingSeconds: the time between two requests for one product; 0 makes all requests in every round.
+    init(products: [AviationWeatherUpstream.Product], areas: [GeographicBox], spacingSeconds: Int) {
         self.spacingSeconds = spacingSeconds
         calls = [:]
         for product in products {
@@ -42,11 +42,11 @@ struct AviationWeatherSchedule: Sendable {
         }
     }
 
-    /// The calls that may be made now, in the order of making them.
+    /// The requests that are due, in order.
     func due(_ product: AviationWeatherUpstream.Product, at now: Instant) -> [Call] {
         let all = calls[product, default: []]
         if spacingSeconds == 0 { return all }
-        // A clock that was set back must not keep us waiting for it.
+        // After the clock was set back, the last request is in the future and must not block the next one.
         if let last = askedAt[product], last <= now, now < last.advanced(by: spacingSeconds) { return [] }
         let next = all.enumerated().min { a, b in
             (a.element.askedAt ?? .distantPast, a.offset) < (b.element.askedAt ?? .distantPast, b.offset)
@@ -54,15 +54,15 @@ struct AviationWeatherSchedule: Sendable {
         return next.map { [$0.element] } ?? []
     }
 
-    /// Notes that a call is made.
+    /// Records that a request is sent.
     mutating func noteRequest(_ product: AviationWeatherUpstream.Product, _ place: CallPlace, at now: Instant) {
         askedAt[product] = now
         update(product, place) { $0.askedAt = now }
     }
 
-    /// Notes an answer; `count` is nil where nothing has changed. An area of as many reports as the service gives at
-    /// once may have more: from now on its quarters are asked.
-    /// - Returns: whether some of the area's reports may be missing for good, as it can't be cut any smaller.
+    /// Records a response; `count` is nil if nothing has changed. A response with the service's maximum number of
+    /// reports may be truncated, so the area is divided into quarters.
+    /// - Returns: whether reports of the area may be lost, because it is too small to divide.
     mutating func answered(
         _ product: AviationWeatherUpstream.Product, _ place: CallPlace, count: Int?,
         validators: AviationWeatherClient.Validators, at now: Instant
@@ -80,7 +80,8 @@ struct AviationWeatherSchedule: Sendable {
         return false
     }
 
-    /// Lets go of what was answered, so that everything is asked for whole; not sooner than it would be.
+    /// Discards validators and counts, so that the next requests are unconditional. The spacing between requests still
+    /// applies.
     mutating func resetAnswers() {
         for product in calls.keys {
             for index in calls[product, default: []].indices {
@@ -90,7 +91,7 @@ struct AviationWeatherSchedule: Sendable {
         }
     }
 
-    /// Forgets answers by a clock that was ahead: how long ago they came isn't known.
+    /// Discards response times in the future, because the clock was wrong and their age is unknown.
     mutating func forgetAnswers(aheadOf now: Instant) {
         for product in calls.keys {
             for index in calls[product, default: []].indices
@@ -101,7 +102,7 @@ struct AviationWeatherSchedule: Sendable {
         }
     }
 
-    /// Since when every call of a product has been answered; nil where one has not.
+    /// The time since which every request of a product has had a response; nil if any has had none.
     func allAnswered(_ product: AviationWeatherUpstream.Product) -> Instant? {
         let times = calls[product, default: []].map(\.answeredAt)
         guard let first = times.first, times.allSatisfy({ $0 != nil }) else { return nil }

@@ -5,21 +5,21 @@ package import BillowStore
 import Foundation
 import Synchronization
 package import Turbulence
-import UpstreamKit
+package import UpstreamKit
 
-/// Pilot reports and hazards of the US Aviation Weather Center, brought into the store.
+/// Fetches pilot reports and hazards from the US Aviation Weather Center into the store.
 ///
-/// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs
-/// no body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a
-/// complete answer that no longer has one ends it.
+/// A round sends the due requests: one per product and minute, conditional, so that unchanged data costs no body.
+/// Reports become observations in the hexagon of their position. SIGMETs and G-AIRMETs become hazard areas; an area
+/// ends when a complete response no longer contains it.
 package struct AviationWeatherUpstream: Upstream {
-    /// What is asked for, by the service's own name.
+    /// A product, by the service's own name.
     package struct Product: RawRepresentable, Sendable, Hashable {
         package let rawValue: String
         /// The datasets that its records become.
         let datasets: [Dataset]
 
-        /// nil for what no dataset is made of.
+        /// nil for a product that no dataset uses.
         package init?(rawValue: String) {
             guard Self.names.contains(rawValue) else { return nil }
             self.init(name: rawValue)
@@ -34,19 +34,19 @@ package struct AviationWeatherUpstream: Upstream {
         package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
         private static let names = Catalogue.types(of: "aviationweather")
-        /// All that datasets are made of.
+        /// All products that datasets use.
         package static let all = names.map { Product(name: $0) }
-        /// Reports of areas, the most wanted first.
+        /// Pilot reports by area, in order of priority.
         package static let pilotReports = Product(name: "pirep")
         package static let sigmets = Product(name: "airsigmet")
         package static let internationalSigmets = Product(name: "isigmet")
-        /// Pictures of the coming hours.
+        /// Forecasts for several coming hours.
         package static let gairmets = Product(name: "gairmet")
 
-        /// What its records become.
+        /// The kinds of data that its records become.
         package var feeds: Set<DataKind> { Set(datasets.map(\.kind)) }
 
-        /// The kind of its areas, and the collection that they go to; nil for what is no area.
+        /// The kind and collection of its areas; nil for a product without areas.
         var areas: (kind: Dataset.AreaKind, collection: IssuedArea.Collection)? {
             for dataset in datasets {
                 let kind = dataset.areaKinds.first { $0.origin == Dataset.Origin("aviationweather", rawValue) }
@@ -66,17 +66,17 @@ package struct AviationWeatherUpstream: Upstream {
     private let retentionSeconds: Int
     private let spacingSeconds: Int
     private let progress: Progress
-    /// Where reports are asked for; empty for the default areas.
-    private let areas: [AviationWeatherBox]
+    /// The areas for pilot reports; empty for the default areas.
+    private let areas: [GeographicBox]
 
-    /// What lasts from round to round, in memory only: after a restart everything is asked for once more.
+    /// State between rounds, in memory only: after a restart all requests are unconditional.
     private final class Progress: Sendable {
         struct ScheduleState {
             var schedule: AviationWeatherSchedule
             var gairmets = GairmetPictures()
-            /// Products whose last answer was empty.
+            /// The products whose last response was empty.
             var empty: Set<Product> = []
-            /// The first round after a gap in pilot reports, until all areas were asked again.
+            /// The first round after a gap in pilot reports; nil once all areas were requested again.
             var resumedAt: Instant?
         }
 
@@ -85,27 +85,27 @@ package struct AviationWeatherUpstream: Upstream {
         init(_ schedule: AviationWeatherSchedule) { state = Mutex(ScheduleState(schedule: schedule)) }
     }
 
-    /// Reports of the last hours: at first as many as the longest history, then enough for those that come late.
+    /// The hours of reports in a request: at first the longest history, later enough for late reports.
     private static let firstAgeHours = 6
     private static let ageHours = 2
-    /// An area that was not asked for so long is asked as if for the first time.
+    /// An area without a response for this long is requested as if for the first time.
     private static let gapSeconds = 3_600
-    /// Observations further ahead than this are refused: a clock is wrong.
+    /// Observations further in the future than this are rejected, because a clock is wrong.
     private static let futureSeconds = 300
 
-    /// The contiguous US, then the oceans and lands around, from where most reports come.
-    package static let defaultAreas: [AviationWeatherBox] = [
+    /// The contiguous US, then the surrounding oceans and countries, where most reports come from.
+    package static let defaultAreas: [GeographicBox] = [
         (-130.0, 20.0, -60.0, 55.0), (-180, 10, -130, 75), (-130, 55, -60, 85), (-100, -10, -60, 20),
         (-60, 0, -10, 75), (-10, 0, 60, 75), (120, -10, 180, 60), (60, -10, 120, 60), (-180, -60, -60, -10),
         (-60, -60, 180, -10),
-    ].compactMap { AviationWeatherBox(west: $0.0, south: $0.1, east: $0.2, north: $0.3) }
+    ].compactMap { GeographicBox(west: $0.0, south: $0.1, east: $0.2, north: $0.3) }
 
     /// - Parameters:
-    ///   - areas: of pilot reports; the most wanted first.
-    ///   - spacingSeconds: between two calls for one product; less than 60 is for simulators only.
+    ///   - areas: the areas for pilot reports, in order of priority.
+    ///   - spacingSeconds: the time between two requests for one product; less than 60 is for simulators only.
     package init(
         id: SourceID, client: AviationWeatherClient, products: [Product] = Product.all,
-        areas: [AviationWeatherBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool?,
+        areas: [GeographicBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool?,
         store: any Store, retentionSeconds: Int
     ) {
         self.id = id
@@ -126,7 +126,7 @@ package struct AviationWeatherUpstream: Upstream {
         Catalogue.all.filter { dataset in products.contains { $0.datasets.contains(dataset) } }.map(\.id)
     }
 
-    /// As often as anything can be due.
+    /// The spacing of requests, because no product is due more often.
     package var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
     package var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
 
@@ -134,7 +134,7 @@ package struct AviationWeatherUpstream: Upstream {
         parts(of: collections(of: products.filter { !due($0, at: now).isEmpty }))
     }
 
-    /// The calls for a product that may be made now.
+    /// The requests for a product that are due.
     private func due(_ product: Product, at now: Instant) -> [AviationWeatherSchedule.Call] {
         progress.state.withLock { $0.schedule.due(product, at: now) }
     }
@@ -165,8 +165,8 @@ package struct AviationWeatherUpstream: Upstream {
         var asked = Set<DataKind>()
         for product in products {
             var use = RecordTally()
-            /// One product that can't be had or read costs the others nothing; a service that is down or has enough of
-            /// us is not asked on.
+            /// The failure of one product does not affect the others. If the service is down or limits the rate, the
+            /// round ends.
             func attempt(_ body: () async throws(SyncError) -> Void) async throws(SyncError) {
                 do throws(SyncError) { try await body() } catch {
                     guard error.isAboutOneProduct else { throw error }
@@ -197,8 +197,8 @@ package struct AviationWeatherUpstream: Upstream {
         if let failure { throw failure }
     }
 
-    /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas
-    /// are asked in turns for what they still have: until each was, nothing before now is known to be whole.
+    /// The time from which the log has all areas' reports; nil if it is unchanged. After a gap the areas are requested
+    /// in turn. Until each was, only data from now on is known to be complete.
     private func completeSince(_ record: SourceRecord?, _ now: Instant) -> Instant? {
         let isUnbroken =
             record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) && !$0.isAhead(of: now) }
@@ -215,8 +215,8 @@ package struct AviationWeatherUpstream: Upstream {
         }
     }
 
-    /// Where the log has all reports: in the areas of the settings. The default areas count for the world, where
-    /// nothing else was asked for before.
+    /// The areas in which the log has all reports: those of the settings. The default areas stand for the world, if no
+    /// other area was requested before.
     private func coverage(_ record: SourceRecord?, since: Instant, at now: Instant) -> [CoverageChange] {
         let last = record?.fetchedAt(.reports)
         return Self.areaKinds.compactMap { kind in
@@ -228,7 +228,7 @@ package struct AviationWeatherUpstream: Upstream {
         }
     }
 
-    /// What pilot reports become.
+    /// The kinds of data that pilot reports become.
     private static let areaKinds: [DataKind] = [.reports, .observations]
 
     private func ask(
@@ -274,9 +274,9 @@ package struct AviationWeatherUpstream: Upstream {
         }
     }
 
-    /// An empty answer ends every hazard of a product. A service that has none at all is more likely to be broken
-    /// than the sky to be quiet: only the second such answer in a row is believed, which is asked for whole and one
-    /// spacing later.
+    /// Whether to trust a response. An empty response would end every hazard of a product, but it is more likely a
+    /// fault of the service. So only the second empty response in a row is trusted. It must be unconditional, and comes
+    /// one spacing later.
     private func isBelieved(_ product: Product, isEmpty: Bool) -> Bool {
         progress.state.withLock { state in
             if isEmpty { return !state.empty.insert(product).inserted }
@@ -298,14 +298,14 @@ package struct AviationWeatherUpstream: Upstream {
         _ product: Product, _ call: AviationWeatherSchedule.Call, _ reply: AviationWeatherClient.Reply<Content>,
         _ now: Instant, count: Int?, isUseful: Bool
     ) -> Bool {
-        // What couldn't be read is asked for again, and not whether it has changed.
+        // After an unreadable response, the next request is unconditional.
         let validators = isUseful ? reply.validators : AviationWeatherClient.Validators()
         return progress.state.withLock {
             $0.schedule.answered(product, call.place, count: count, validators: validators, at: now)
         }
     }
 
-    // MARK: - What comes
+    // MARK: - Responses
 
     private func write(_ content: PilotReportDecoder.Outcome, _ now: Instant, _ outcome: inout SyncOutcome)
         async throws(SyncError)
@@ -338,7 +338,7 @@ package struct AviationWeatherUpstream: Upstream {
         outcome.duplicates += result.duplicates + count - result.pilotReports
     }
 
-    /// - Parameter content: nil where nothing has changed, which may still end an hour's picture.
+    /// - Parameter content: nil if nothing has changed; a forecast hour may still have passed.
     private func write(
         _ product: Product, _ content: HazardDecoder.Outcome?, _ now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
@@ -373,7 +373,7 @@ package struct AviationWeatherUpstream: Upstream {
         outcome.duplicates += max(0, count - result.areas)
     }
 
-    /// The hour that an answer pictures and when it was issued; nil where its records don't agree, or there are none.
+    /// The forecast hour of a response and its issue time; nil if its records disagree or there are none.
     private static func picture(_ reports: [HazardReport]) -> (validFrom: Instant, validTo: Instant, issuedAt: Instant)?
     {
         guard let first = reports.first, reports.allSatisfy({ $0.validFrom == first.validFrom }) else { return nil }

@@ -2,12 +2,12 @@ import Datasets
 package import Geometry
 package import Turbulence
 
-/// What is asked of an upstream: which data, where, and how far back.
+/// A query to an upstream: the types of data, the areas, and the history.
 ///
 /// Source: docs/upstreams/skypath.md, "Areas" (DataQuery of the iOS SDK)
 package struct DataQuery: Sendable, Hashable {
-    /// A sort of data that SkyPath has, by the upstream's own word; a session and a query name it so. What becomes of it
-    /// is the catalogue's to say: each is the type of a dataset's origin.
+    /// A type of data, by SkyPath's own name, which sessions and queries use too. Each is the type of the origin of a
+    /// dataset in the catalogue.
     package enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
         case turbulence
         /// The upstream's own turbulence polygons.
@@ -17,7 +17,7 @@ package struct DataQuery: Sendable, Hashable {
         case flights
         case pireps
 
-        /// The collections that it ends up in.
+        /// The collections that it feeds.
         package var collections: [String] {
             datasets.map(\.id)
         }
@@ -29,39 +29,39 @@ package struct DataQuery: Sendable, Hashable {
         package static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Which part of the query something lies in.
+    /// A part of the query's area.
     package enum Area: String, Sendable, Hashable, CaseIterable, Comparable {
         case corridor
         case viewport
         case global
-        /// Everything at once.
+        /// The whole query, for an upstream that fetches it in one round.
         case all
 
         package static func < (a: Area, b: Area) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Where a type of data is wanted.
+    /// The scope of a type of data.
     package enum Scope: String, Sendable, Hashable, CaseIterable {
-        /// Inside `polygon` and `viewport` only.
+        /// Only inside `polygon` and `viewport`.
         case areas
-        /// In the whole world.
+        /// The whole world.
         case global
     }
 
-    /// Empty: nothing is asked for.
+    /// An empty set requests nothing.
     package var types: Set<DataType>
     package var severities: SeveritySet
     package var history: History
     package var category: AircraftCategory
-    /// Whether polygons are wanted of the whole world; and all other types too, unless there is a `polygon`.
+    /// Whether polygons are requested for the whole world, and all other types too, unless there is a `polygon`.
     package var global: Bool
-    /// Scopes of single types, which come before `global`.
+    /// Scopes of single types, which take precedence over `global`.
     package var scopes: [DataType: Scope]
-    /// A route's corridor, or any other area that is wanted for long.
+    /// A route's corridor, or any other persistent area.
     package var polygon: AreaRing?
-    /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
+    /// The visible region of a client. A new one replaces the old one and its data; it doesn't persist across restarts.
     package var viewport: AreaRing?
-    /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one
+    /// Whether the upstream's turbulence polygons are requested for every history up to the query's, or for that one
     /// only.
     package var polygonsUpTo: Bool
 
@@ -81,46 +81,46 @@ package struct DataQuery: Sendable, Hashable {
         self.polygonsUpTo = polygonsUpTo
     }
 
-    /// Whether a type is wanted of the whole world.
+    /// Whether a type is requested for the whole world. A query without a polygon has no persistent area, so the world
+    /// replaces it.
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (the world is for polygons, all else for areas)
-    /// A query without a polygon has no area that lasts, so there the world stands for it.
     package func isGlobal(_ type: DataType) -> Bool {
         if let scope = scopes[type] { return scope == .global }
         return global && (type == .polygons || polygon == nil)
     }
 
-    /// The kinds of data that it brings.
+    /// The kinds of data that it requests.
     package var kinds: Set<DataKind> { kinds(of: types) }
 
-    /// The kinds of data that some of its types bring.
+    /// The kinds of data of some of its types.
     func kinds(of some: Set<DataType>) -> Set<DataKind> {
         Set(some.flatMap { Catalogue.kinds(of: $0.origin) })
     }
 
-    /// Whether there is anything to ask for.
+    /// Whether the query selects any data.
     package var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
 
-    /// The areas in which a type is wanted; empty where it isn't asked for.
+    /// The areas for which a type is requested; empty if it isn't requested.
     package func areas(of type: DataType) -> [Area] {
         guard types.contains(type) else { return [] }
         return [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, isGlobal(type) ? .global : nil]
             .compactMap { $0 }
     }
 
-    /// The areas in which some type is wanted.
+    /// The areas for which any type is requested.
     package var areas: [Area] {
         let all = Set(types.flatMap(areas(of:)))
         return [.corridor, .viewport, .global].filter(all.contains)
     }
 
-    /// The areas in which data of a collection is wanted.
+    /// The areas for which a collection is requested.
     package func areas(ofCollection collection: String) -> [Area] {
         let all = Set(types.filter { $0.collections.contains(collection) }.flatMap(areas(of:)))
         return [.corridor, .viewport, .global].filter(all.contains)
     }
 
-    /// Whether an area that lasts brings a cell's turbulence: upstreams place a cell by its centre.
+    /// Whether a persistent area includes a cell's turbulence. Upstreams assign a cell to an area by its centre.
     func isLasting(_ cell: Cell) -> Bool {
         areas(of: .turbulence).contains { area in
             switch area {
@@ -131,10 +131,10 @@ package struct DataQuery: Sendable, Hashable {
         }
     }
 
-    /// In which area a cell's turbulence is wanted; nil outside all.
+    /// The area in which a cell's turbulence is requested; nil outside all.
     package func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
 
-    /// In which area a type of data at a place is wanted; nil outside all.
+    /// The area in which a type of data is requested at a place; nil outside all.
     package func area(of place: LonLat, _ type: DataType) -> Area? { area(type) { $0.contains(place) } }
 
     private func area(_ type: DataType, _ isWithin: (AreaRing) -> Bool) -> Area? {
@@ -143,25 +143,26 @@ package struct DataQuery: Sendable, Hashable {
         return isGlobal(type) ? .global : nil
     }
 
-    /// Whether a type of data is wanted at a place.
+    /// Whether a type of data is requested at a place.
     func contains(_ place: LonLat, _ type: DataType) -> Bool { isGlobal(type) || area(of: place, type) != nil }
 }
 
-/// What a round asks an upstream for, type by type. Two that are equal ask for the same.
+/// The requests of a round, by type. Two equal values request the same data.
 package struct SyncRequest: Sendable, Hashable {
     /// One type of data.
     struct Part: Sendable, Hashable {
         var type: DataQuery.DataType
-        /// The areas that it is wanted in, beside the world.
+        /// The requested areas, in addition to the world.
         var rings: Set<AreaRing>
         var isGlobal: Bool
         var severities: SeveritySet
-        /// How far back. Polygons are made for each history apart; of all else the longest has the others.
+        /// The requested histories. Polygons are computed for each history separately; for other types the longest
+        /// includes the others.
         var histories: Set<History>
-        /// Of turbulence only.
+        /// Only for turbulence.
         var category: AircraftCategory?
 
-        /// Whether what was fetched for this has all that another asks for.
+        /// Whether data that was fetched for this request satisfies another one.
         func serves(_ asked: Part) -> Bool {
             guard type == asked.type, category == asked.category, severities.isSuperset(of: asked.severities),
                 isGlobal || !asked.isGlobal && rings.isSuperset(of: asked.rings)
@@ -176,11 +177,11 @@ package struct SyncRequest: Sendable, Hashable {
 
     var parts: Set<Part> = []
 
-    /// For what has no query.
+    /// For an upstream without a query.
     package init() {}
 
-    /// All of a query.
-    /// - Parameter types: only these.
+    /// The requests of a query.
+    /// - Parameter types: limits the types; nil for all.
     init(_ query: DataQuery, types: Set<DataQuery.DataType>? = nil) {
         parts = Set(
             query.types.intersection(types ?? query.types).compactMap { type in
@@ -190,14 +191,14 @@ package struct SyncRequest: Sendable, Hashable {
 
     var types: Set<DataQuery.DataType> { Set(parts.map(\.type)) }
 
-    /// Whether what was fetched for this has all that another asks for.
+    /// Whether data that was fetched for this request satisfies another one.
     func serves(_ asked: SyncRequest) -> Bool {
         asked.parts.allSatisfy { part in parts.contains { $0.serves(part) } }
     }
 }
 
 extension SyncRequest.Part {
-    /// A type in all areas of a query.
+    /// The request for a type in all areas of a query.
     init(_ type: DataQuery.DataType, _ query: DataQuery) {
         let histories: Set<History> =
             switch type {
@@ -212,7 +213,7 @@ extension SyncRequest.Part {
             severities: query.severities, histories: histories, category: type == .turbulence ? query.category : nil)
     }
 
-    /// Turbulence in one area.
+    /// The request for turbulence in one area.
     init?(turbulenceOf query: DataQuery, in area: DataQuery.Area) {
         guard query.areas(of: .turbulence).contains(area) else { return nil }
         self.init(.turbulence, query)
@@ -222,6 +223,6 @@ extension SyncRequest.Part {
 }
 
 extension DataQuery {
-    /// The histories that the upstream's own polygons are asked for.
+    /// The histories for which the upstream's own polygons are requested.
     var polygonHistories: [History] { polygonsUpTo ? History.allCases.filter { $0 <= history } : [history] }
 }

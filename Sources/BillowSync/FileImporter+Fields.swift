@@ -6,29 +6,31 @@ import GRIBKit
 import Geometry
 import Turbulence
 
-/// Files of GRIB2: EDR grids of any model. A file of any length takes the memory of one message and its values.
+/// Imports GRIB2 files: EDR grids of any model. Memory is bounded by one message and its values, whatever the file's
+/// length.
 extension FileImporter {
-    /// Whether a file's beginning is that of GRIB2; a bulletin's heading may come before it.
+    /// Whether a file starts with GRIB2 data; a bulletin's heading may precede it.
     static func isGRIB(_ start: [UInt8]) -> Bool {
         let window = start.prefix(64)
         return window.indices.contains { window[$0...].starts(with: Array("GRIB".utf8)) }
     }
 
-    /// Levels in one transaction, so that other writers never wait long.
+    /// The number of levels in one transaction, which limits the waiting time of other writers.
     private static let levelsPerBatch = 8
-    /// The centre whose grids are NOAA's (common code table C-11).
+    /// The originating centre of NOAA's grids (common code table C-11).
     private static let ncep = 7
 
-    /// What the messages of a file have come to.
+    /// The result of a file's messages so far.
     private struct FieldFile {
         var summary = ImportSummary()
         /// Levels of one source that are not stored yet.
         var drafts: [FieldLevelDraft] = []
         var source: SourceID?
-        var isRegistered = false
+        /// Whether the messages are marked as test data.
+        var isSimulated = false
     }
 
-    /// Reads a file of GRIB2 to its end, as `take`.
+    /// Imports a GRIB2 file, like `take`.
     func takeFields(
         _ first: [UInt8], _ file: inout ImportFile, progress: (ImportFile.Progress, Int) -> Void
     ) async throws -> ImportSummary {
@@ -74,20 +76,30 @@ extension FileImporter {
             do { grid = try header.grid.definition() } catch { throw FieldRefusal.grid }
             let packed = try await work.run { try FieldReading.plane(message, field: place).packed() }
             let source = source ?? (header.centre == Self.ncep ? .noaaGuidance : .import)
-            if found.source != source || found.drafts.count >= Self.levelsPerBatch { try await commit(&found, stored) }
+            let isSimulated = header.productionStatus == .operationalTest
+            // As with other files, a file alone can't make a database simulated.
+            if isSimulated, stored == false || !(simulated ?? stored ?? false) {
+                throw SimulatedDataError(source: nil)
+            }
+            if found.source != source || found.isSimulated != isSimulated
+                || found.drafts.count >= Self.levelsPerBatch
+            {
+                try await commit(&found, stored)
+            }
             found.source = source
+            found.isSimulated = isSimulated
             found.drafts.append(FieldLevelDraft(identity: identity, grid: grid, level: level, packed: packed))
             found.summary.take(levelOf: identity.product.name)
         } catch FieldRefusal.parameter {
-            // A file of GTG has three of these for each EDR.
+            // A file of GTG has three such messages for each EDR message.
             found.summary.leaveOut(message: FieldRefusal.parameter.description)
         } catch let refusal as FieldRefusal {
             found.summary.refuse(message: message.number, refusal.description)
         }
     }
 
-    /// A nowcast where the file's name says so, or where the field is of its run's own instant and packed as NOAA packs
-    /// nowcasts, or of a quarter of an hour; else a forecast.
+    /// The product of a field. It is a nowcast if the file's name says so. It also is one if its valid time equals its
+    /// run, and it is packed like NOAA's nowcasts or lies between full hours. Otherwise it is a forecast.
     private static func product(_ header: GRIBHeader, name: String) -> FieldProduct {
         if name.contains("gtgn") { return .nowcast }
         if name.contains("gtg") || header.leadSeconds != 0 { return .forecast }
@@ -96,7 +108,7 @@ extension FileImporter {
 
     private func commit(_ found: inout FieldFile, _ stored: Bool?) async throws {
         guard let source = found.source, !found.drafts.isEmpty else { return }
-        let isSimulated = simulated == true || source.name.hasPrefix(SourceID.simulatorName)
+        let isSimulated = found.isSimulated || simulated == true || source.name.hasPrefix(SourceID.simulatorName)
         if isSimulated, stored == false { throw SimulatedDataError(source: source) }
         if !isSimulated, stored == true { throw SimulatedDataError(source: source, isReal: true) }
         var batch = Batch(source: source)
@@ -109,7 +121,7 @@ extension FileImporter {
 }
 
 extension SourceID {
-    /// The name of NOAA's grids, where a file is imported.
+    /// The source name for imported NOAA grids.
     static let noaaGuidance: SourceID = {
         guard let id = SourceID("noaa-gtg") else { preconditionFailure("a name of letters and a hyphen") }
         return id

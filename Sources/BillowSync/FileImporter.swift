@@ -2,8 +2,8 @@ package import BillowExchange
 package import BillowStore
 package import Turbulence
 
-/// Brings files into the store: what `billow import` and an inbox share. The same file twice changes nothing. What is
-/// imported stays until it is pruned by hand, also where it is of a source that is fetched.
+/// Imports files into the store, for `billow import` and for an inbox. Importing a file twice changes nothing. Imported
+/// data stays until it is pruned manually, even if its source is also fetched.
 package struct FileImporter: Sendable {
     let store: any Store
     let now: @Sendable () -> Instant
@@ -13,14 +13,13 @@ package struct FileImporter: Sendable {
     private let agingSeconds: Int?
 
     private static let batchSize = 10_000
-    /// New sources in one file. More are a column of something else that was taken for names.
+    /// The most new sources in one file. A file with more probably has another column in place of the source names.
     static let mostNewSources = 16
 
     /// - Parameters:
-    ///   - source: of observations that name none; `import` by default.
-    ///   - simulated: whether what a file holds is made up; nil: whether it says so itself.
-    ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for
-    ///     nothing.
+    ///   - source: the source of observations that name none; `import` by default.
+    ///   - simulated: whether the files hold simulated data; nil if they state it themselves.
+    ///   - agingSeconds: data younger than this obeys retention, like fetched data; nil for none.
     ///   - work: decodes grids.
     package init(
         store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
@@ -34,13 +33,13 @@ package struct FileImporter: Sendable {
         self.work = work
     }
 
-    /// Reads a file to its end and writes what can be used, batch by batch.
+    /// Reads a file to its end and writes its usable records, batch by batch.
     ///
     /// - Parameters:
-    ///   - path: `-` is standard input.
-    ///   - progress: told after every piece, with the records read so far.
-    /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`, `TooManySourcesError`. What was written before
-    ///   stays: the file again completes it.
+    ///   - path: the file; `-` is standard input.
+    ///   - progress: called after every piece, with the number of records so far.
+    /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`, `TooManySourcesError`. Earlier batches stay;
+    ///   importing the file again completes it.
     package func take(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
         -> ImportSummary
     {
@@ -76,10 +75,10 @@ package struct FileImporter: Sendable {
         return summary
     }
 
-    /// Checks that what a file holds may stand beside what is stored.
+    /// Checks that a file's data may share a database with the stored data.
     private func check(_ batch: Batch, _ reader: ImportReader, _ stored: Bool?) throws(SimulatedDataError) {
         if reader.saysSimulated || simulated == true {
-            // Without a word of the settings the database tells; a file alone doesn't settle it.
+            // Without a setting the database decides; a file alone can't make a database simulated.
             guard stored != false, simulated ?? stored ?? false else { throw SimulatedDataError(source: nil) }
         } else if stored == true {
             let real = batch.sources.filter { !$0.name.hasPrefix(SourceID.simulatorName) }.min()
@@ -87,15 +86,16 @@ package struct FileImporter: Sendable {
         }
     }
 
-    /// An id that the file gives to an observation.
+    /// An id from the file.
     private struct ReportedID: Hashable {
         var source: SourceID
         var id: String
     }
 
-    /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the
-    /// first by it once more. Ids of our own making say what their content says, and need no memory.
-    /// - Returns: how many were left out.
+    /// Adds an item to a batch. Of observations with the same id, the first in the file counts. If the last one
+    /// counted, importing the file again would correct the first one again. Ids in Billow's own format derive from the
+    /// content and need no such check.
+    /// - Returns: the number of skipped observations.
     private func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>)
         async throws(StoreError)
         -> Int
@@ -126,13 +126,13 @@ package struct FileImporter: Sendable {
         return found.count - new.count
     }
 
-    /// The sources that a file names, as far as it has been read.
+    /// The sources that a file has named so far.
     private struct FileSources {
         let known: Set<SourceID>
         var new: Set<SourceID> = []
     }
 
-    /// - Returns: how many of them were there already.
+    /// - Returns: the number of rows that were stored already.
     private func commit(
         _ batch: Batch, _ sources: inout FileSources, _ isSimulated: Bool?
     ) async throws -> Int {
@@ -158,15 +158,15 @@ package struct FileImporter: Sendable {
 }
 
 extension Batch {
-    /// Whose data it holds.
+    /// The sources of its data.
     fileprivate var sources: Set<SourceID> {
         Set(observations.map(\.source)).union(pilotReports.map(\.source)).union(areas.map(\.source))
     }
 }
 
-/// A file that names more new sources than a file may, or than the database has room for.
+/// A file names more new sources than permitted, or than the database has room for.
 package struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// In the order of their names.
+    /// Sorted by name.
     package let sources: [SourceID]
 
     init(_ sources: [SourceID]) { self.sources = sources }
@@ -180,11 +180,11 @@ package struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConve
     }
 }
 
-/// A file of simulated data that was to be mixed with real data, or the other way round.
+/// A file would mix simulated and real data.
 package struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Whose name told; nil where the file says so itself.
+    /// The source whose name decided this; nil if the file states it itself.
     package let source: SourceID?
-    /// Whether it is the file that is real.
+    /// Whether the file's data is the real part.
     package let isReal: Bool
 
     init(source: SourceID?, isReal: Bool = false) {
@@ -205,6 +205,6 @@ package struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConver
 }
 
 extension SourceID {
-    /// What the names of the demo's sources begin with; whatever bears such a name is simulated.
+    /// The prefix of the demo's source names; every source with this prefix is simulated.
     package static let simulatorName = "simulator"
 }

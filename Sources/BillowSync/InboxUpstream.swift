@@ -5,11 +5,12 @@ import Foundation
 import Synchronization
 package import Turbulence
 
-/// A watched folder: files that are put in are read as `billow import` would, then moved to `done/` or `refused/`.
+/// A watched folder. Files in it are imported like with `billow import`, and then moved to `done/` or `refused/`.
 ///
-/// A file is taken once it is complete: best renamed into the folder when it is. Names that begin with `.` or end with
-/// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is
-/// moved after its last record is durable; if the process dies between, it is read again, which changes nothing.
+/// A file is imported once it is complete; it is best renamed into the folder then. Names that begin with `.` or end
+/// with `.part` or `.tmp` are ignored. So is a file whose size or time has changed since the last scan. A file is moved
+/// after its last record is durable. If the process ends before that, the file is imported again, which changes
+/// nothing.
 package struct InboxUpstream: Upstream {
     package let id: SourceID
     package let kind = "inbox"
@@ -20,37 +21,37 @@ package struct InboxUpstream: Upstream {
     private let importer: FileImporter
     private let looks: Looks
 
-    /// A folder with nothing new is noted as looked at this often. Seconds.
+    /// The interval in seconds at which a scan without new files is recorded.
     private static let noteSeconds = 60
     private static let unfinished = [".part", ".tmp"]
 
-    /// What the look before saw, and when the store was told last.
+    /// The result of the last scan, and the time of the last record in the store.
     private final class Looks: Sendable {
         struct FolderState {
             var files: [String: Look] = [:]
-            /// Files that were read and could not be moved since, with what is to be said of them.
+            /// Files that were imported but could not be moved since, with their verdicts.
             var read: [String: (look: Look, verdict: Verdict)] = [:]
             var notedAt: Instant?
         }
         let state = Mutex(FolderState())
     }
 
-    /// What became of a file.
+    /// The result of a file's import.
     private struct Verdict: Sendable {
         var isRefused: Bool
         var report: String?
     }
 
-    /// By what a file is known to have stayed the same.
+    /// The attributes that show whether a file has changed.
     private struct Look: Sendable, Hashable {
         var bytes: Int
         var modified: Date
     }
 
     /// - Parameters:
-    ///   - path: of the folder; it is made where there is none.
-    ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by
-    ///     hand; anything else is a feed's, and ages.
+    ///   - path: the folder; it is created if missing.
+    ///   - retentionSeconds: a file that is older on arrival is an import of the past, and stays until it is pruned
+    ///     manually. All others obey retention.
     ///   - now: the clock.
     ///   - work: decodes grids.
     package init(
@@ -68,7 +69,7 @@ package struct InboxUpstream: Upstream {
 
     package var collections: [String] { Catalogue.datasets(of: .file).map(\.id) }
 
-    /// One look. Takes the files that are as they were at the look before.
+    /// Runs one scan. Imports the files that have not changed since the previous scan.
     package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         let seen = try look()
         let before = looks.state.withLock { state in
@@ -81,7 +82,7 @@ package struct InboxUpstream: Upstream {
             var failure: SyncError?
             for (name, look) in seen.sorted(by: { $0.key < $1.key }) where before[name] == look {
                 if Task.isCancelled { throw .cancelled }
-                // A file that can't be moved costs the others nothing.
+                // A file that can't be moved does not affect the others.
                 do throws(SyncError) { try await take(name, look, &outcome) } catch {
                     guard error.code == .inbox else { throw error }
                     failure = failure ?? error
@@ -95,7 +96,7 @@ package struct InboxUpstream: Upstream {
         return outcome
     }
 
-    /// Notes that the folder was looked at.
+    /// Records that the folder was scanned.
     private func note(_ now: Instant, isNew: Bool) async throws(SyncError) {
         let isDue = looks.state.withLock { state in
             guard !isNew, let notedAt = state.notedAt, notedAt <= now,
@@ -106,7 +107,7 @@ package struct InboxUpstream: Upstream {
             }
             return false
         }
-        // Before the first file nothing is known of what it will hold.
+        // Before the first file, the source and its kinds of data are unknown.
         guard isDue, try await known(in: store) != nil else { return }
         let batch = Batch(source: id, fetchedAt: now)
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
@@ -132,10 +133,10 @@ package struct InboxUpstream: Upstream {
         }
     }
 
-    /// nil for what is no regular file, or gone.
+    /// nil if the file is missing or not a regular file.
     private func look(at name: String) -> Look? {
         let path = folder.appending(path: name).path
-        // A file that goes between the listing and here is as good as never seen.
+        // A file that disappears after the listing is ignored.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeRegular, let bytes = attributes[.size] as? Int,
             let modified = attributes[.modificationDate] as? Date
@@ -169,7 +170,7 @@ package struct InboxUpstream: Upstream {
         }
     }
 
-    /// nil for a file that was written to while it was read: it isn't complete after all, and is read again when it is.
+    /// nil for a file that changed while it was read: it is incomplete, and is imported once it is complete.
     private func read(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) -> Verdict?
     {
         let verdict: Verdict
@@ -207,7 +208,7 @@ package struct InboxUpstream: Upstream {
         outcome.skipped.merge(summary.skippedAreas.counted { .imported($0) }, uniquingKeysWith: +)
     }
 
-    /// Moves a file under a name that is free there, the report beside it first.
+    /// Moves a file to an unused name in a folder, after its report.
     private func put(_ name: String, into place: URL, report: String?) throws {
         var number = 1
         var target = Self.name(name, number)
@@ -223,17 +224,17 @@ package struct InboxUpstream: Upstream {
     }
 
     private static let reportEnding = ".reason.txt"
-    /// The longest name that a folder takes, in bytes.
+    /// The longest file name in bytes.
     private static let longestName = 255
 
-    /// A file's name with a number from 2 on, cut where it and its report's name would be too long.
+    /// A file's name with a number from 2 on, shortened if it or its report's name would be too long.
     static func name(_ name: String, _ number: Int) -> String {
         let file = URL(filePath: name)
         var ending = file.pathExtension.isEmpty ? "" : ".\(file.pathExtension)"
         var stem = ending.isEmpty ? name : String(name.dropLast(ending.count))
         let suffix = number > 1 ? "-\(number)" : ""
         let room = longestName - reportEnding.utf8.count - suffix.utf8.count
-        // Something that long is no ending.
+        // A suffix that long is not treated as an extension.
         if ending.utf8.count > room / 2 { (stem, ending) = (name, "") }
         while stem.utf8.count > room - ending.utf8.count { stem.removeLast() }
         return stem + suffix + ending

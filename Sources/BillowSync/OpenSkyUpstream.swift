@@ -4,27 +4,27 @@ import Foundation
 import Geometry
 package import OpenSky
 package import Turbulence
-import UpstreamKit
+package import UpstreamKit
 
-/// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or
-/// of boxes.
+/// Fetches live traffic of the OpenSky Network into the store: the last position of each aircraft, for the world or for
+/// boxes.
 package struct OpenSkyUpstream: Upstream {
     package let id: SourceID
     package let kind = "opensky"
     package let merge = MergeRule.keep
     package let simulated: Bool?
     private let client: OpenSkyClient
-    /// Empty is the world.
+    /// The requested boxes; empty for the world.
     private let boxes: [GeographicBox]
     private let store: any Store
     private let retentionSeconds: Int
 
-    /// Positions further ahead than this are refused: a clock is wrong.
+    /// Positions further in the future than this are rejected, because a clock is wrong.
     private static let futureSeconds = 300
-    /// Rows in one transaction, so that other writers never wait long.
+    /// The number of rows in one transaction, which limits the waiting time of other writers.
     private static let batchSize = 10_000
 
-    /// - Parameter boxes: the areas to ask for, one call each; empty is the world, in one.
+    /// - Parameter boxes: the requested areas, one request each; empty for the world in one request.
     package init(
         id: SourceID, client: OpenSkyClient, boxes: [GeographicBox] = [], simulated: Bool?, store: any Store,
         retentionSeconds: Int
@@ -41,7 +41,7 @@ package struct OpenSkyUpstream: Upstream {
     package var feeds: Set<DataKind> { [.positions] }
     package var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
 
-    /// What makes the credits last for the day.
+    /// The interval at which the credits last for the day.
     package var shortestInterval: Duration {
         let configuration = client.configuration
         guard configuration.allowance != nil else { return .seconds(1) }
@@ -125,12 +125,12 @@ package struct OpenSkyUpstream: Upstream {
         } while start < positions.count
     }
 
-    /// Where the log is complete from this fetch on.
+    /// The area in which the log is complete from this fetch on.
     private func coverage(_ record: SourceRecord?, at now: Instant) -> CoverageChange {
         let kind = DataKind.positions
         let last = record?.fetchedKinds[kind]
         let start = now.advanced(by: -(kind.longestGapSeconds ?? 0))
-        // Before areas were noted, the world was asked for as far as anybody knows.
+        // Earlier versions recorded no areas and are assumed to have requested the world.
         let isFirst = record?.coveredAreas.contains { $0.kind == kind } != true
         return CoverageChange(
             kind: kind, part: "", rings: boxes.isEmpty ? [nil] : boxes.map(\.ring),
@@ -139,12 +139,8 @@ package struct OpenSkyUpstream: Upstream {
     }
 }
 
-extension GeographicBox {
-    fileprivate var ring: AreaRing? { AreaRing(west: west, south: south, east: east, north: north) }
-}
-
 extension AircraftPosition {
-    /// nil where the vector has no place, or no time of it.
+    /// nil if the vector has no position or no time of it.
     init?(_ vector: StateVector, source: SourceID) {
         guard let longitude = vector.longitude, let latitude = vector.latitude, let time = vector.positionTime,
             let place = LonLat(longitude: longitude, latitude: latitude),

@@ -1,18 +1,18 @@
 import UpstreamKit
 
-/// Counts the used and the unusable records of a round's answers. An answer without a single usable record is a fault
-/// of the upstream, or of our reading, and not a picture of calm air.
+/// Counts the usable and unusable records of a round. A response without a single usable record is a fault of the
+/// upstream or of the parser, and no evidence of smooth air.
 struct RecordTally: Sendable {
     private var used = 0
     private var unusable: [SkipReason: Int] = [:]
 
-    /// - Parameter unusable: by reason.
+    /// - Parameter unusable: the counts by reason.
     mutating func add(used: Int, unusable: [SkipReason: Int]) {
         self.used += used
         self.unusable.merge(unusable, uniquingKeysWith: +)
     }
 
-    /// - Throws: `unreadable` where there were records and none could be used.
+    /// - Throws: `unreadable` if there were records but none was usable.
     func check() throws(SyncError) {
         guard used == 0, !unusable.isEmpty else { return }
         let reasons = unusable.counted(by: \.description).sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {

@@ -3,7 +3,7 @@ package import BillowExchange
 package import OpenSky
 package import SkyPath
 
-/// Why a record of an upstream isn't used.
+/// The reason why an upstream's record is skipped.
 package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case inTheFuture
     case olderThanRetention
@@ -19,10 +19,10 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case hazard(HazardAreas.SkipReason)
     /// A message of a grid file.
     case field(FieldRefusal)
-    /// A record of a file, by the import's own words.
+    /// A record of a file, in the importer's own words.
     case imported(String)
 
-    /// A few words for people, by which `/status` counts.
+    /// A short description for people, which is also the key of the counts in `/status`.
     package var description: String {
         switch self {
         case .inTheFuture: "in the future"
@@ -43,7 +43,7 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What was changed in a record before it was used. The raw value is the words for people.
+/// A change to a record before its use. The raw value is the text for people.
 package enum Adjustment: String, Sendable, Hashable {
     case broughtToParent = "brought to parent cell"
     case loweredSeverity = "severity lowered to 4"
@@ -62,7 +62,7 @@ package enum Adjustment: String, Sendable, Hashable {
 }
 
 extension Dictionary {
-    /// The same counts by other keys.
+    /// The sum of the counts under other keys.
     func counted<Other: Hashable>(by key: (Key) -> Other) -> [Other: Int] where Value == Int {
         [Other: Int](map { (key($0.key), $0.value) }, uniquingKeysWith: +)
     }

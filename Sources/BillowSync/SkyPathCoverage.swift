@@ -2,7 +2,7 @@ import BillowStore
 import Geometry
 import Turbulence
 
-/// The name of a cursor: the area that it belongs to, and the piece of it.
+/// The name of a cursor: its area and its piece.
 struct SkyPathPieceName: Sendable, Hashable {
     var area: DataQuery.Area
     var piece: String
@@ -12,21 +12,21 @@ struct SkyPathPieceName: Sendable, Hashable {
         self.piece = piece
     }
 
-    /// Reads `text` back; nil for what is no piece's.
+    /// Parses `text`; nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let area = DataQuery.Area(rawValue: String(parts[0])) else { return nil }
         self.init(area, String(parts[1]))
     }
 
-    /// As the store keeps it.
+    /// The stored form.
     var text: String { "\(area.rawValue) \(piece)" }
 }
 
-/// From when on the log is complete for each area, as it is stored among the values of the source.
+/// The time from which the log is complete for each area. It is stored among the values of the source.
 struct SkyPathCoverage: Sendable {
     struct Entry: Sendable, Hashable {
-        /// What the last complete round asked for.
+        /// The request of the last complete round.
         var asked: String
         var fetchedAt: Instant
         var completeSince: Instant
@@ -37,7 +37,7 @@ struct SkyPathCoverage: Sendable {
             self.completeSince = completeSince
         }
 
-        /// Reads `text` back.
+        /// Parses `text`.
         init?(text: String) {
             let parts = text.split(separator: " ", maxSplits: 2)
             guard parts.count == 3, let fetchedAt = Int(parts[0]).flatMap(Instant.init(seconds:)),
@@ -52,16 +52,16 @@ struct SkyPathCoverage: Sendable {
     private var entries: [DataQuery.Area: Entry]
     private let areas: [DataQuery.Area]
 
-    /// The name by which earlier versions kept the last round's query, of all areas together.
+    /// The name under which earlier versions stored the last round's query for all areas.
     private static let oldName = "query"
 
     private static func name(_ area: DataQuery.Area) -> String { SkyPathPieceName(area, "coverage").text }
 
     /// - Parameters:
     ///   - values: the key-values of the source.
-    ///   - record: the source as a whole. Where it is complete from later on than was noted last, something was deleted
-    ///     since: then no area is complete from before it.
-    ///   - areas: those that are asked for.
+    ///   - record: the source as a whole. A later `completeSince` than the last recorded one means a deletion since: no
+    ///     area is complete from before it.
+    ///   - areas: the areas of the current query.
     init(_ values: [String: String], record: SourceRecord?, requested areas: [DataQuery.Area]) {
         self.areas = areas
         var entries: [DataQuery.Area: Entry] = [:]
@@ -80,12 +80,12 @@ struct SkyPathCoverage: Sendable {
 
     private static let single: [DataQuery.Area] = [.corridor, .viewport, .global]
 
-    /// Forgets an area.
+    /// Removes an area.
     mutating func remove(_ area: DataQuery.Area) { entries[area] = nil }
 
-    /// Notes a complete round of an area.
-    /// - Parameter start: where its window began.
-    /// - Returns: the areas that the log is complete for from now on.
+    /// Records a complete round of an area.
+    /// - Parameter start: the start of its window.
+    /// - Returns: the new coverage of the area.
     mutating func note(
         _ area: DataQuery.Area, asked: String, ring: AreaRing?, at now: Instant, from start: Instant
     ) -> CoverageChange {
@@ -99,20 +99,20 @@ struct SkyPathCoverage: Sendable {
             isContinued: isContinued, lastFetch: last?.fetchedAt)
     }
 
-    /// What an area that is asked for no more leaves behind.
+    /// The coverage change for an area that is no longer requested.
     func end(of area: DataQuery.Area, at now: Instant) -> CoverageChange {
         CoverageChange(
             kind: .observations, part: area.rawValue, rings: [], since: now, at: now, isContinued: false,
             lastFetch: entries[area]?.fetchedAt)
     }
 
-    /// From when on the log is complete for all areas that are asked for; nil where that isn't known yet.
+    /// The time from which the log is complete for all areas of the query; nil if unknown.
     var completeSince: Instant? {
         let times = areas.map { entries[$0]?.completeSince }
         return times.contains(nil) ? nil : times.compactMap(\.self).max()
     }
 
-    /// The values that say so, as far as they differ.
+    /// The values to store, as far as they differ from some stored ones.
     func changes(to values: [String: String]) -> [String: String?] {
         var changed: [String: String?] = [:]
         for area in Self.single where values[Self.name(area)] != entries[area]?.text {

@@ -1,14 +1,14 @@
 import Turbulence
 
-/// Where a piece of a query stands, and for which query that holds.
+/// The cursor of a query's piece, and the query for which it is valid.
 struct SkyPathCursor: Sendable, Hashable {
     /// `lastUpdatedAt` (v5) or the tick (v4).
     var value: Int
     var fetchedAt: Instant
-    /// What the answer depended on, beside the piece's own area.
+    /// The signature of the request, without the piece's own area.
     var query: String
-    /// Set where an answer on the way here was partly unreadable: from then on, as soon as a delta can be read, the
-    /// piece is fetched whole, for what was unreadable then comes in no later delta.
+    /// The time for a complete fetch after a partly unreadable response. The piece is fetched whole as soon as a delta
+    /// is readable, because no later delta contains the unreadable records.
     var recheckAt: Instant?
 
     init(value: Int, fetchedAt: Instant, query: String, recheckAt: Instant? = nil) {
@@ -18,7 +18,7 @@ struct SkyPathCursor: Sendable, Hashable {
         self.recheckAt = recheckAt
     }
 
-    /// Reads `text` back. A cursor that can't be read is as good as none: the piece is fetched whole.
+    /// Parses `text`. An unreadable cursor counts as none, so the piece is fetched whole.
     init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 3)
         guard parts.count == 4, let value = Int(parts[0]), let fetchedAt = Int(parts[1]).flatMap(Instant.init(seconds:))
@@ -28,11 +28,11 @@ struct SkyPathCursor: Sendable, Hashable {
         self.init(value: value, fetchedAt: fetchedAt, query: String(parts[3]), recheckAt: recheckAt)
     }
 
-    /// As the store keeps it.
+    /// The stored form.
     var text: String { "\(value) \(fetchedAt.seconds) \(recheckAt.map { String($0.seconds) } ?? "-") \(query)" }
 
-    /// Whether the upstream may still have all that came since. A clock that was set back a little is no reason to
-    /// doubt.
+    /// Whether the upstream still has all changes since the cursor. A clock that was set back by a little does not
+    /// invalidate the cursor.
     func isUsable(for asked: SkyPathSignature, at now: Instant, reachSeconds: Int) -> Bool {
         let age = now.seconds - fetchedAt.seconds
         return SkyPathSignature(text: query)?.serves(asked) == true && age >= -SkyPathUpstream.futureSeconds
@@ -40,7 +40,7 @@ struct SkyPathCursor: Sendable, Hashable {
     }
 }
 
-/// What an answer depended on, beside its own area.
+/// The parameters that a response depends on, except its area.
 struct SkyPathSignature: Sendable, Hashable {
     var api: SkyPathUpstream.API
     var history: History
@@ -59,7 +59,7 @@ struct SkyPathSignature: Sendable, Hashable {
         self.baseURL = baseURL
     }
 
-    /// Reads `text` back.
+    /// Parses `text`.
     init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 4)
         guard parts.count == 5, let api = SkyPathUpstream.API(rawValue: String(parts[0])), parts[1].last == "h",
@@ -71,11 +71,11 @@ struct SkyPathSignature: Sendable, Hashable {
             baseURL: String(parts[4]))
     }
 
-    /// The same for the same, in every process.
+    /// The stored form, equal for equal values in every process.
     var text: String { "\(api.rawValue) \(history.text)h \(category.name) \(severities.rawValue) \(baseURL)" }
 
-    /// Whether what was fetched under this one has all that another asks for: a longer history and more severities
-    /// have.
+    /// Whether data that was fetched under this signature satisfies another one. A longer history and more severities
+    /// do.
     func serves(_ asked: SkyPathSignature) -> Bool {
         api == asked.api && category == asked.category && baseURL == asked.baseURL && history >= asked.history
             && severities.isSuperset(of: asked.severities)

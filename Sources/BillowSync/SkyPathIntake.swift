@@ -3,24 +3,24 @@ import Geometry
 import SkyPath
 import Turbulence
 
-/// What the log takes of one answer, and what the answer says of the rows that are there.
+/// The observations that one response yields, and its statements about existing rows.
 struct SkyPathIntake {
-    /// What records must be to be taken.
+    /// The criteria for accepted records.
     struct Rules {
         var source: SourceID
         var category: AircraftCategory
         var severities: SeveritySet
-        /// nil takes the world.
+        /// nil accepts the whole world.
         var area: AreaRing?
         var oldest: Instant
         var latest: Instant
     }
 
-    /// In the order of time (which the store likes best), one for each place and second.
+    /// The accepted observations in time order, which suits the store best; one for each place and second.
     private(set) var observations: [Observation] = []
-    /// The newest time that the answer has of each place.
+    /// The newest time of each place in the response.
     private(set) var standing: [Retraction.ValuePlace: Instant] = [:]
-    /// The newest time in the answer, refused records included; nil when it is empty.
+    /// The newest time in the response, including rejected records; nil if it is empty.
     private(set) var newest: Instant?
 
     init(_ records: [SkyPathRecord], _ rules: Rules, skipped: inout [SkipReason: Int]) {
@@ -37,7 +37,7 @@ struct SkyPathIntake {
             }
             newest = max(newest ?? observedAt, observedAt)
             if observedAt > rules.latest {
-                // Wrong or not: the upstream has something there, so what we have isn't retracted.
+                // The record may be wrong, but the upstream has data there, so the stored row isn't retracted.
                 standing[rules.place(record.cell, block)] = .distantFuture
                 skipped[.inTheFuture, default: 0] += 1
             } else if observedAt < rules.oldest {
@@ -53,13 +53,13 @@ struct SkyPathIntake {
         while start < order.endIndex {
             let group = order[start...].prefix { $0.key == order[start].key }
             start = group.endIndex
-            // Finer cells that were brought to one parent may say different things in one second: the worst counts.
+            // Finer cells that were replaced by one parent may have different values in one second: the worst counts.
             if let worst = group.map({ records[$0.index] }).max(by: { $0.isMilder(than: $1) }) { take(worst, rules) }
         }
     }
 
-    /// A severity that isn't wanted is taken too, for it ends what stood there before: at its own time, so that
-    /// pictures of before stay as they were. Nothing shows it.
+    /// A severity outside the query is stored too, because it ends the earlier value at its place. It does so at its
+    /// own time, so that earlier frames stay unchanged. It is never shown.
     private mutating func take(_ record: SkyPathRecord, _ rules: Rules) {
         guard let observedAt = Instant(seconds: record.observedAt), let block = record.block,
             let severity = Severity(rawValue: record.severity)
@@ -84,7 +84,7 @@ extension SkyPathIntake.Rules {
 extension SkyPathRecord {
     fileprivate var block: AltitudeBlock? { AltitudeBlock(thousands: altitudeThousands) }
 
-    /// By severity, then EDR; one without EDR is the milder.
+    /// Compares severity, then EDR; a record without EDR is milder.
     fileprivate func isMilder(than other: SkyPathRecord) -> Bool {
         (severity, edr ?? -1) < (other.severity, other.edr ?? -1)
     }

@@ -1,17 +1,17 @@
 import Synchronization
 import Turbulence
 
-/// What of a source lasts from round to round, in memory only, whatever it is asked for meanwhile.
+/// State of a source between rounds, in memory only. It survives changes of the query.
 final class SkyPathProgress: Sendable {
     private struct ProgressState {
-        /// The nowcast that was taken last, and when.
+        /// The last nowcast, and the time of its fetch.
         var nowcast: Fetched<SyncRequest.Part>?
-        /// By area, what the last complete round asked for.
+        /// The request of the last complete round, by area.
         var requests: [DataQuery.Area: Fetched<SyncRequest>] = [:]
-        /// By area, what turbulence was fetched last.
+        /// The last fetch of turbulence, by area.
         var turbulence: [DataQuery.Area: Fetched<SyncRequest.Part>] = [:]
         var disabled: [DataQuery.DataType: (since: Instant, message: String)] = [:]
-        /// Products whose last answer was empty.
+        /// The types whose last response was empty.
         var empty: Set<DataQuery.DataType> = []
         var hasResumed = false
         var keptSession: String?
@@ -23,15 +23,15 @@ final class SkyPathProgress: Sendable {
     }
 
     private let state = Mutex(ProgressState())
-    /// For what is read of the store and written back.
+    /// Serialises read-modify-write sequences on the store.
     let ledger = Turns()
 
-    /// A type that the account may not have is tried again after this. Seconds.
+    /// The seconds after which a type that the account lacks is requested again.
     private static let restSeconds = 3_600
 
-    // MARK: - What was fetched
+    // MARK: - Fetches
 
-    /// When the nowcast was taken last that has all that is asked for; nil where none was.
+    /// The time of the last nowcast, if it satisfies a request; nil otherwise.
     func nowcastAt(for asked: SyncRequest.Part) -> Instant? {
         state.withLock { state in state.nowcast.flatMap { $0.request.serves(asked) ? $0.at : nil } }
     }
@@ -40,17 +40,17 @@ final class SkyPathProgress: Sendable {
         state.withLock { $0.nowcast = Fetched(request: request, at: now) }
     }
 
-    /// Notes a complete round.
+    /// Records a complete round.
     func note(_ request: SyncRequest?, of area: DataQuery.Area, at now: Instant) {
         state.withLock { $0.requests[area] = request.map { Fetched(request: $0, at: now) } }
     }
 
-    /// Notes that an area's turbulence was fetched.
+    /// Records a fetch of an area's turbulence.
     func note(_ turbulence: SyncRequest.Part?, of area: DataQuery.Area, at now: Instant) {
         state.withLock { $0.turbulence[area] = turbulence.map { Fetched(request: $0, at: now) } }
     }
 
-    /// When all of some areas' requests had been answered; nil where one has not been yet.
+    /// The oldest fetch that satisfies the requests of some areas; nil if one isn't satisfied.
     func allFetched(_ asked: [(area: DataQuery.Area, request: SyncRequest)]) -> Instant? {
         state.withLock { state in
             let times = asked.map { area, request in
@@ -60,7 +60,7 @@ final class SkyPathProgress: Sendable {
         }
     }
 
-    /// When the turbulence of all areas had been fetched; nil where one's has not been yet.
+    /// The oldest fetch of the turbulence of some areas; nil if one isn't satisfied.
     func allFetched(_ asked: [(area: DataQuery.Area, turbulence: SyncRequest.Part?)]) -> Instant? {
         state.withLock { state in
             let times = asked.map { area, part -> Instant? in
@@ -71,7 +71,7 @@ final class SkyPathProgress: Sendable {
         }
     }
 
-    /// Whether an empty answer is to be believed: the one before was empty too.
+    /// Whether to trust an empty response: only if the previous one was empty too.
     func isEmptyAgain(_ type: DataQuery.DataType, isEmpty: Bool) -> Bool {
         state.withLock { state in
             if isEmpty { return !state.empty.insert(type).inserted }
@@ -80,7 +80,7 @@ final class SkyPathProgress: Sendable {
         }
     }
 
-    /// Has an area fetched anew.
+    /// Discards the state of an area, so that it is fetched whole.
     func reset(_ area: DataQuery.Area) {
         state.withLock { state in
             state.nowcast = nil
@@ -92,21 +92,21 @@ final class SkyPathProgress: Sendable {
 
     // MARK: - The session
 
-    /// Whether the session of before the restart was looked for.
+    /// Whether the stored session of the previous process was loaded.
     var hasResumed: Bool {
         get { state.withLock { $0.hasResumed } }
         set { state.withLock { $0.hasResumed = newValue } }
     }
 
-    /// The session as the store has it.
+    /// The stored session.
     var keptSession: String? {
         get { state.withLock { $0.keptSession } }
         set { state.withLock { $0.keptSession = newValue } }
     }
 
-    // MARK: - What the account may not have
+    // MARK: - Suspended types
 
-    /// The types that rest, what the upstream said of each, and when it may be asked again.
+    /// The suspended types, each with the upstream's message and the time of the next attempt.
     func disabled(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
         state.withLock { state in
             state.disabled.mapValues { ($0.message, $0.since.advanced(by: Self.restSeconds)) }
@@ -120,11 +120,11 @@ final class SkyPathProgress: Sendable {
 
     func enable(_ type: DataQuery.DataType) { state.withLock { $0.disabled[type] = nil } }
 
-    /// Has all types asked for again.
+    /// Lifts the suspension of all types.
     func enableAll() { state.withLock { $0.disabled = [:] } }
 }
 
-/// Lets one at a time do something that waits, in the order of asking.
+/// An asynchronous mutex that serves waiters in order.
 actor Turns {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

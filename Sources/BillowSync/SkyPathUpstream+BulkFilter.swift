@@ -4,15 +4,15 @@ import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// Bulk calls that leave out mild air.
+/// Bulk requests that exclude mild turbulence.
 extension SkyPathUpstream {
-    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is
-    /// smooth air. They are whole, so what is missing in them has become milder, or is gone.
+    /// The responses to bulk requests with a minimum severity, the mildest of the query: most of a full response is
+    /// smooth air. They are complete, so a missing value has become milder or has ended.
     struct BulkFilter {
         var minimum: Severity
         /// The newest time at each place.
         var standing: [Retraction.ValuePlace: Instant] = [:]
-        /// The base cells whose answers were read to the last record.
+        /// The base cells with a completely readable response.
         var baseCells: Set<Int> = []
         var isEmpty = true
 
@@ -23,8 +23,8 @@ extension SkyPathUpstream {
         }
     }
 
-    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough
-    /// air.
+    /// nil if all severities must be requested: the request supports no minimum, or its deltas would hide the end of
+    /// rough air.
     func bulkFilter(_ pieces: [SkyPathPiece]) -> BulkFilter? {
         guard let mildest = Severity.allCases.first(where: wanted.severities.contains), mildest > .smooth,
             pieces.allSatisfy({ if case .baseCell = $0.area { true } else { false } })
@@ -32,13 +32,14 @@ extension SkyPathUpstream {
         return BulkFilter(minimum: mildest)
     }
 
-    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were.
-    /// Where an answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
+    /// Supersedes values that filtered responses no longer contain. It takes effect from this round on, so that earlier
+    /// frames stay unchanged. If a response has an older record than the store, the store's later rows are retracted,
+    /// as after a complete response.
     func supersede(
         _ answered: BulkFilter, of area: DataQuery.Area, asOf head: Version, _ clock: Clock,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
-        // What is older has perhaps left the upstream's window.
+        // Older rows may have left the upstream's window.
         let start = clock.latest.advanced(by: Self.windowMarginSeconds - reachSeconds)
         let end = clock.now.advanced(by: -Self.windowMarginSeconds)
         let rows = try await stored { () async throws(StoreError) in
@@ -75,7 +76,7 @@ extension SkyPathUpstream {
             observations, retraction, fetched: standing, cursor: [:], isTransient: area == .viewport, &outcome)
     }
 
-    /// What some pieces are asked for; the same for the same, in every process.
+    /// The request of some pieces as text, equal for equal requests in every process.
     func asked(_ pieces: [SkyPathPiece]) -> String {
         signature.text + " " + SkyPathPiece.stableHash(Set(pieces.map(\.name)).sorted().joined(separator: ";"))
     }

@@ -4,24 +4,24 @@ import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// The calls of one piece, and what is written of their answer.
+/// Fetches a piece and writes the response.
 extension SkyPathUpstream {
     private struct PieceAnswer {
         var records: [SkyPathRecord]
         var counts: SkyPathCounts
         var isSimulated: Bool
-        /// The next cursor's value; nil where there is none.
+        /// The next cursor's value; nil without one.
         var cursor: Int?
-        /// The upstream's own word on how new the answer is; nil where it says nothing.
+        /// The update time that the upstream states; nil if it states none.
         var updatedAt: Instant?
     }
 
-    /// Fetches a piece and writes what it gave: a delta where there is a cursor, else all of it.
+    /// Fetches a piece and writes the result: a delta if there is a cursor, else the whole piece.
     func fetch(
         _ piece: SkyPathPiece, of area: DataQuery.Area, after cursor: SkyPathCursor?, _ filter: inout BulkFilter?,
         _ clock: Clock, _ use: inout RecordTally, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
-        // What comes after this may be newer than the answer, which then says nothing about it.
+        // Rows after this version may be newer than the response, so it must not retract them.
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
         let answer = try await ask(piece, after: cursor, minimum: filter?.minimum ?? .smooth)
         try await register(
@@ -29,7 +29,7 @@ extension SkyPathUpstream {
         count(answer.counts, &outcome)
         use.add(used: answer.records.count, unusable: answer.counts.skippedByReason)
         let ring = ring(of: area)
-        // A base cell reaches beyond the area that it is asked for.
+        // A base cell is larger than the area that it is requested for.
         var skipped: [SkipReason: Int] = [:]
         let intake = SkyPathIntake(
             answer.records,
@@ -47,7 +47,7 @@ extension SkyPathUpstream {
         next?.recheckAt = cursor?.recheckAt
         let isReadable = answer.counts.skippedTotal == 0
         if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
-        // From a cursor in the future on, nothing would ever change: better whole again.
+        // A cursor in the future would hide all changes, so the piece is fetched whole next time.
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
         let name = SkyPathPieceName(area, piece.name).text
         try await write(
@@ -58,7 +58,7 @@ extension SkyPathUpstream {
         }
     }
 
-    /// In batches. The cursor lands with the last of the data, never before it.
+    /// Writes in batches. The cursor is stored with the last batch, never before it.
     func write(
         _ observations: [Observation], _ retraction: Retraction?, fetched: [Retraction.ValuePlace: Instant],
         cursor: [String: String?], isTransient: Bool, _ outcome: inout SyncOutcome
@@ -114,15 +114,15 @@ extension SkyPathUpstream {
         }
     }
 
-    /// What a whole answer says by leaving out; nil where that is nothing.
+    /// The retraction that follows from values missing in a complete response; nil if there is none.
     private func retraction(
         _ piece: SkyPathPiece, _ ring: AreaRing?, _ answer: PieceAnswer, _ intake: SkyPathIntake, asOf head: Version,
         _ clock: Clock
     ) -> Retraction? {
-        // An answer that was partly unreadable may have had what seems to be missing, and an upstream that has nothing
-        // at all is more likely to be broken than the air to be unobserved: what it had ages by itself.
+        // In a partly unreadable response, missing values may be unreadable ones. An upstream without any data is more
+        // likely broken. In both cases the earlier data ages normally.
         guard answer.counts.skippedTotal == 0, !answer.records.isEmpty else { return nil }
-        // The window of the upstream may have begun later than ours and ended earlier.
+        // The upstream's window may have begun later than ours, or ended earlier.
         let upstreamNow = max(clock.latest, intake.newest ?? clock.latest, answer.updatedAt ?? clock.latest)
         let start = upstreamNow.advanced(by: Self.windowMarginSeconds - reachSeconds)
         let end = min(clock.now, answer.updatedAt ?? clock.now).advanced(by: -Self.windowMarginSeconds)
@@ -131,14 +131,14 @@ extension SkyPathUpstream {
         return Retraction(
             from: start, to: end,
             covers: { row in
-                // A superseding row of a place that the answer doesn't have hides nothing that the answer has.
+                // A superseding row at a place that the response lacks hides no value of the response, so it stays.
                 (row.kind.isShown || standing[Retraction.ValuePlace(of: row)] != nil) && row.category == category
                     && row.since <= head && row.intensity.severity != nil && piece.covers(row.cell)
                     && ring?.contains(H3.center(of: row.cell)) ?? true
             }, standing: standing)
     }
 
-    /// Adds what the client counted to a round's outcome.
+    /// Adds the client's counts to a round's outcome.
     func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
         outcome.skipped.merge(counts.skippedByReason, uniquingKeysWith: +)
         for (what, count) in [

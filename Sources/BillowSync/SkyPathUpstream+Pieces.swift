@@ -4,10 +4,10 @@ package import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// What is asked, cut into pieces that the upstream can answer.
+/// Divides the query into pieces that the upstream can answer.
 extension SkyPathUpstream {
-    /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it;
-    /// nil where it can.
+    /// The problem of a query with one of SkyPath's APIs: the offending member of the query, and a sentence about it.
+    /// nil if there is none.
     package static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
         member: String, text: String
     )? {
@@ -37,14 +37,13 @@ extension SkyPathUpstream {
         (limits.corridorAreaKm2 ?? .infinity) * areaShare
     }
 
-    /// About how many corridor calls an area takes.
+    /// The approximate number of corridor requests for an area.
     private static func corridorCalls(_ ring: AreaRing, _ limits: SkyPathLimits) -> Double {
         ring.areaKm2 / pieceAreaKm2(limits)
     }
 
-    /// The calls that have an area's turbulence. An area that would take more corridor calls than a round has time
-    /// for is fetched by the bulk calls of the base cells that it touches: a few calls, but each of them whole every
-    /// time.
+    /// The requests for an area's turbulence. Some areas need more corridor requests than a round has time for. They
+    /// are fetched by bulk requests for the base cells that they touch. These are fewer, but always whole.
     func pieces(of area: DataQuery.Area) throws(SyncError) -> [SkyPathPiece] {
         let limits = client.configuration.limits
         if let problem = Self.problem(with: wanted, api: api, limits: limits) {

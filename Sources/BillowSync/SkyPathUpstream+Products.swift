@@ -4,21 +4,22 @@ import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is
-/// made unless its type is asked for. Every answer is whole, so there are no cursors.
+/// Fetches SkyPath's products other than computed turbulence. Their API is not public: paths and shapes are
+/// assumptions, and no request is sent unless its type is configured. Every response is complete, so there are no
+/// cursors.
 extension SkyPathUpstream {
-    /// A nowcast is issued once an hour; so often it is looked for. Seconds.
+    /// The seconds between two requests for a nowcast, which is issued once an hour.
     ///
     /// Source: docs/upstreams/skypath.md, "Products that are assumed": the web SDK's own interval
     static let nowcastSeconds = 900
-    /// The length of a step of a nowcast.
+    /// The time step of a nowcast.
     private static let nowcastStepSeconds = 3_600
-    /// There is no nowcast of smooth or light air.
+    /// The severities of a nowcast, which excludes smooth and light.
     ///
     /// Source: docs/upstreams/skypath.md, "Products that are assumed" (NowcastItem of the iOS SDK)
     private static let nowcastSeverities = 2...4
 
-    /// One type of data, whole.
+    /// Fetches one type of data whole.
     func fetch(_ type: DataQuery.DataType, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         switch type {
         case .turbulence: break
@@ -31,7 +32,8 @@ extension SkyPathUpstream {
 
     // MARK: - Areas
 
-    /// The sets of all histories are one batch with one time, so that a picture never has two of one history.
+    /// Fetches polygons of all histories. They are one batch with one time, so that a frame never has two sets of one
+    /// history.
     private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
         for history in wanted.polygonHistories {
@@ -47,24 +49,24 @@ extension SkyPathUpstream {
                 areas.append(
                     issued(
                         area, .polygons, "polygon", id: "\(area.severity)-\(history.text)", validFrom: updatedAt,
-                        // Then its youngest observation has left the window.
+                        // At this time, the set's youngest observation leaves the window.
                         validTo: updatedAt.advanced(by: history.seconds), issuedAt: updatedAt,
                         historySeconds: history.seconds))
             }
         }
-        // The set of one history may well be empty; that all are is doubted.
+        // The set of one history may be empty, but it is doubtful if all are.
         guard isBelieved(.polygons, isEmpty: sets.allSatisfy { $0.reply.records.isEmpty }) else { return }
         try await replace(.polygons, "polygon", with: areas.areas, at: updatedAt, &outcome)
     }
 
-    /// Whether the nowcast was taken so lately that there is no newer one.
+    /// Whether the last nowcast is so recent that there is no newer one.
     func hasNowcast(at now: Instant) -> Bool {
         progress.nowcastAt(for: SyncRequest.Part(.nowcast, wanted))
             .map { now >= $0 && now < $0.advanced(by: Self.nowcastSeconds) } ?? false
     }
 
-    /// An upstream that has nothing at all is more likely to be broken than the sky to be quiet: what is stored ends
-    /// only when the next answer is empty too.
+    /// Whether to trust a response. An empty response is more likely a fault of the upstream than a quiet sky. Stored
+    /// areas end only if the next response is empty too.
     private func isBelieved(_ type: DataQuery.DataType, isEmpty: Bool) -> Bool {
         progress.isEmptyAgain(type, isEmpty: isEmpty) || !isEmpty
     }
@@ -83,7 +85,7 @@ extension SkyPathUpstream {
                 continue
             }
             let validTo = hour.advanced(by: Self.nowcastStepSeconds)
-            // The hour that has begun is this issue's from its issue on; before that it was the issue before's.
+            // For the current hour, this issue is valid from its issue time on; before that, the previous issue was.
             let validFrom = max(hour, issuedAt)
             guard validFrom < validTo else { continue }
             areas.append(
@@ -96,7 +98,7 @@ extension SkyPathUpstream {
         progress.noteNowcast(SyncRequest.Part(.nowcast, wanted), at: now)
     }
 
-    /// Areas of one name are told apart by their place in the answer.
+    /// Creates ids of areas. Areas of the same name differ by their index in the response.
     private struct AreaIdentifiers {
         private(set) var areas: [IssuedArea] = []
         private var counts: [String: Int] = [:]
@@ -124,7 +126,7 @@ extension SkyPathUpstream {
             issuedAt: issuedAt, forecastHour: forecastHour, historySeconds: historySeconds, geometry: area.geometry)
     }
 
-    /// When an answer was made; never ahead of us, and now where it doesn't say.
+    /// The creation time of a response; the current time if it states none or one in the future.
     private static func updatedAt(_ areas: [SkyPathArea], _ now: Instant) -> Instant {
         areas.compactMap(\.updatedAt).max().map { min(Instant(clamping: $0), now) } ?? now
     }
@@ -140,7 +142,7 @@ extension SkyPathUpstream {
             }
     }
 
-    /// What was there before and isn't in the answer has ended.
+    /// Replaces the stored areas: an area that is missing in the response has ended.
     private func replace(
         _ collection: IssuedArea.Collection, _ kind: String, with areas: [IssuedArea], at instant: Instant,
         _ outcome: inout SyncOutcome
@@ -182,8 +184,9 @@ extension SkyPathUpstream {
         outcome.duplicates += count - result.positions
     }
 
-    /// SkyPath names flights, not transponders. An aircraft's address is made from the flight's id, in the block
-    /// `d00000` to `dfffff` that is no state's: it can't be taken for a real one, and is the same from fix to fix.
+    /// A pseudo-address for a flight, because SkyPath identifies flights, not transponders. It derives from the
+    /// flight's id, in the block `d00000` to `dfffff`, which no state uses. It differs from every real address, and
+    /// stays the same between positions.
     ///
     /// Source: ICAO Annex 10 volume III chapter 9, table 9-1 (blocks beginning 1101 are reserved)
     static func address(of flight: String) -> ICAO24? {
@@ -192,7 +195,8 @@ extension SkyPathUpstream {
         return ICAO24(rawValue: 0xD0_0000 | (hash >> 20 ^ hash) & 0xF_FFFF)
     }
 
-    /// They stand in the collection of pilot reports only: SkyPath's hexagons are its own word on what it knows.
+    /// Fetches pilot reports. They appear only in the collection of pilot reports, because SkyPath's hexagons already
+    /// include its own information.
     private func pilotReports(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let reply = try await ask(&outcome) { () async throws(UpstreamError) in
             try await client.pilotReports(hours: wanted.history.hours)
@@ -235,7 +239,7 @@ extension SkyPathUpstream {
         return reason == nil
     }
 
-    // MARK: - The exchange
+    // MARK: - Requests
 
     private func ask<Record>(
         _ outcome: inout SyncOutcome, _ call: () async throws(UpstreamError) -> SkyPathReply<Record>

@@ -4,9 +4,9 @@ import SkyPath
 package import Turbulence
 import UpstreamKit
 
-/// A round: which types are due, the pieces of turbulence one after the other, and what becomes of the coverage.
+/// Runs a round: the due types, the pieces of turbulence in sequence, and the coverage.
 extension SkyPathUpstream {
-    /// When a round began, and how late it may have become since.
+    /// The start of a round, and the time that has passed since.
     struct Clock {
         let now: Instant
         private let began: Duration
@@ -25,7 +25,7 @@ extension SkyPathUpstream {
         var latest: Instant { current.advanced(by: 1) }
     }
 
-    /// A round of every area, one after the other. One that fails costs the others nothing.
+    /// Runs a round of every area in sequence. A failure of one area does not affect the others.
     package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         var total = SyncOutcome()
         var failure: SyncError?
@@ -58,13 +58,13 @@ extension SkyPathUpstream {
         return outcome
     }
 
-    /// The types that are asked for and that the account may not have for the time being.
+    /// The requested types that are suspended for the account.
     private func resting(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
         progress.disabled(at: now).filter { wanted.types.contains($0.key) }
     }
 
-    /// The types that a round of an area asks for: those that don't rest, but for a nowcast so young that there is no
-    /// other yet.
+    /// The types that a round of an area requests: those that aren't suspended, without a nowcast so young that there
+    /// is no newer one yet.
     func due(_ area: DataQuery.Area, at now: Instant) -> [DataQuery.DataType] {
         let types = request(of: area)?.types ?? []
         let resting = resting(at: now)
@@ -73,8 +73,8 @@ extension SkyPathUpstream {
         }
     }
 
-    /// Every type that is due in an area. What goes wrong with one costs the others nothing, unless it is the
-    /// upstream that is down or has enough of us.
+    /// Fetches every due type of an area. The failure of one type does not affect the others, unless the upstream is
+    /// down or rejects further requests.
     func round(
         _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
@@ -104,7 +104,7 @@ extension SkyPathUpstream {
             }
         }
         if answered.isEmpty {
-            // That the session can't be kept either is no news beside a failure.
+            // If the session can't be stored either, the first failure is reported.
             do throws(SyncError) { try await keepSession() } catch { failure = failure ?? error }
         } else {
             try await finish(area, pieces, answered, isComplete: failure == nil, clock, &outcome)
@@ -120,12 +120,12 @@ extension SkyPathUpstream {
         }
     }
 
-    /// Ends a round in one transaction: when data was fetched, how far it reaches, the cursors of pieces that are asked
-    /// for no more, the data of the viewport before, and the session.
+    /// Ends a round in one transaction: the fetch time, the coverage, and the session. It removes the cursors of pieces
+    /// that are no longer requested, and the data of the previous viewport.
     ///
-    /// A source is as new as the area that has waited longest, and so is its turbulence. A type that the account may
-    /// not have rests alone: the source is as new as its others, that type's data isn't.
-    /// - Parameter pieces: the pieces of the turbulence, all of them up to date; nil where none was fetched.
+    /// The fetch time of a source is that of its oldest area, and so is that of its turbulence. A suspended type does
+    /// not hold back the source's fetch time, only its own.
+    /// - Parameter pieces: the pieces of the turbulence, all up to date; nil if it wasn't fetched.
     private func finish(
         _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
         _ clock: Clock, _ outcome: inout SyncOutcome
@@ -156,12 +156,12 @@ extension SkyPathUpstream {
         outcome.retracted += result.retracted
     }
 
-    /// Adds to the end of a round that all pieces of an area's turbulence are up to date.
+    /// Adds the coverage to the end of a round in which all pieces of an area's turbulence are up to date.
     private func noteCoverage(
         _ area: DataQuery.Area, _ pieces: [SkyPathPiece], _ clock: Clock, in batch: inout Batch
     ) async throws(SyncError) {
         let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
-        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
+        // Earlier coverage continues if the previous round had the same request and its time is inside this window.
         let start = clock.now.advanced(by: -reachSeconds)
         let (cursors, values) = try await stored { () async throws(StoreError) in
             (try await store.cursors(of: id), try await store.values(of: id))
@@ -173,7 +173,7 @@ extension SkyPathUpstream {
         batch.coverage.append(covered)
         batch.values = coverage.changes(to: values)
         for name in cursors.keys where !names.contains(name) {
-            // A name without an area is that of an earlier version.
+            // A name without an area was stored by an earlier version.
             let piece = SkyPathPieceName(name)
             if piece == nil || piece?.area == area { batch.cursors.updateValue(nil, forKey: name) }
         }
@@ -185,7 +185,7 @@ extension SkyPathUpstream {
         }
     }
 
-    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart.
+    /// The coverage of a fetched type; nil for turbulence, whose areas are recorded separately.
     func coverage(
         of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
     ) -> CoverageChange? {
@@ -193,7 +193,7 @@ extension SkyPathUpstream {
         let rings =
             wanted.isGlobal(type) ? [nil] : [wanted.polygon, wanted.viewport].compactMap { $0 }.map(Optional.some)
         let last = record?.fetchedKinds[kind]
-        // An answer of reports has those of the history before it; any other is a picture of its time.
+        // A response with reports includes the preceding history; any other is a snapshot of its time.
         let start = now.advanced(by: -(kind.longestGapSeconds ?? wanted.history.seconds))
         return CoverageChange(
             kind: kind, part: type.rawValue, rings: rings, since: kind.longestGapSeconds == nil ? start : now,
@@ -201,7 +201,7 @@ extension SkyPathUpstream {
     }
 
     /// Fetches the turbulence of an area.
-    /// - Returns: its pieces, all of them up to date.
+    /// - Returns: its pieces, all up to date.
     func turbulence(
         _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [SkyPathPiece] {
@@ -220,14 +220,15 @@ extension SkyPathUpstream {
             do {
                 try await fetch(piece, of: area, after: cursor, &filter, clock, &use, &outcome)
             } catch {
-                // A delta that the upstream won't give is asked for whole.
+                // If the upstream rejects the delta, the piece is fetched whole.
                 guard cursor != nil, error.isAboutTheQuery else { throw error }
                 try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome)
             }
         }
         if let answered = filter {
             if answered.isEmpty {
-                // Nothing that rough anywhere is as likely a fault: what the upstream has at all tells.
+                // No rough air anywhere may be a fault, so a request for all severities checks whether the upstream has
+                // any data.
                 filter = nil
                 for piece in pieces { try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome) }
             } else {

@@ -4,9 +4,9 @@ import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// The session of an account, kept across restarts.
+/// Stores the session of an account across restarts.
 extension SkyPathUpstream {
-    /// What a session is good for.
+    /// The account and API that a session is valid for.
     private var sessionMark: String? {
         let configuration = client.configuration
         return configuration.account.map { account in
@@ -17,7 +17,7 @@ extension SkyPathUpstream {
         }
     }
 
-    /// After a restart the session that is kept goes on until it ends.
+    /// Loads the stored session after a restart. It stays valid until it expires.
     func resumeSession() async throws(SyncError) {
         guard let sessionMark, !progress.hasResumed else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
@@ -31,15 +31,15 @@ extension SkyPathUpstream {
         }
     }
 
-    /// The session as it is to be stored; nil where the stored one is the same, or no account has one. The value is nil
-    /// where the session has ended.
+    /// The session to store; nil if it is stored already or there is no account. The inner value is nil if the session
+    /// has ended.
     func changedSession() async -> String?? {
         guard let sessionMark else { return nil }
         let session = await client.session.map { sessionMark + " " + $0.text }
         return session == progress.keptSession ? nil : .some(session)
     }
 
-    /// Stores the session of a round that brought nothing else.
+    /// Stores the session after a round without other results.
     func keepSession() async throws(SyncError) {
         try await progress.ledger.alone { () async throws(SyncError) in
             guard let session = await changedSession(), try await known(in: store) != nil else { return }

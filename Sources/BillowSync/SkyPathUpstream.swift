@@ -4,20 +4,23 @@ package import SkyPath
 package import Turbulence
 import UpstreamKit
 
-/// SkyPath's computed turbulence, brought into the store.
+/// Fetches SkyPath's computed turbulence into the store.
 ///
-/// The corridor, the viewport and the world are fetched apart. What is asked is cut into pieces that the upstream can
-/// answer: an area by v4 is one, by v5 one for each part within the upstream's limit, the world by v5 is one for each
-/// coarse cell. Every piece of an area has its own cursor, stored in the same transaction as its data; a piece
-/// without a valid one is fetched whole, and then what the store has beyond the answer is retracted. What only the
-/// viewport asked for is stored as transient: it ends with the viewport or the process, from then on, and nothing else
-/// does. Which areas were complete from when to when is stored with the source.
+/// The corridor, the viewport and the world are fetched separately. The query is divided into pieces that the upstream
+/// can answer. With v4 an area is one piece. With v5 it is one piece for each part within the upstream's limit, and the
+/// world is one for each base cell.
+///
+/// Every piece of an area has its own cursor, stored in the same transaction as its data. A piece without a valid
+/// cursor is fetched whole, and stored rows that the response lacks are retracted.
+///
+/// Data that only the viewport requests is stored as transient: it ends with the viewport or the process. Other data
+/// never ends that way. The areas and times of complete coverage are stored with the source.
 package struct SkyPathUpstream: Upstream {
-    /// Which of SkyPath's calls to use.
+    /// The version of SkyPath's API to use.
     package enum API: String, Sendable, Hashable, CaseIterable {
-        /// Corridor calls where a polygon is set, bulk calls otherwise.
+        /// Corridor requests if a polygon is set, bulk requests otherwise.
         case v5
-        /// The map call with ticks.
+        /// The map request with ticks.
         case v4
     }
 
@@ -27,34 +30,34 @@ package struct SkyPathUpstream: Upstream {
     package let simulated: Bool?
     let client: SkyPathClient
     let api: API
-    /// What is wanted of the upstream.
+    /// The query to the upstream.
     let wanted: DataQuery
     let store: any Store
     let retentionSeconds: Int
     let progress: SkyPathProgress
-    /// Rows in one transaction, so that other writers never wait long. Tests make it small.
+    /// The number of rows in one transaction, which limits the waiting time of other writers. Tests make it small.
     var batchSize = 10_000
-    /// A clock that nobody sets, for how long a round takes. Tests stop it.
+    /// A monotonic clock that measures the duration of a round. Tests stop it.
     var uptime: @Sendable () -> Duration = { started.duration(to: .now) }
 
     private static let started = ContinuousClock.now
 
-    /// Observations further ahead than this are refused: a clock is wrong. So is a cursor.
+    /// Observations and cursors further in the future than this are rejected, because a clock is wrong.
     static let futureSeconds = 300
-    /// Rows this near to an end of the window are never retracted: the upstream's clock may differ from ours.
+    /// Rows this near to an end of the window are never retracted, because the upstream's clock may differ.
     static let windowMarginSeconds = 180
-    /// A whole answer that was partly unreadable is asked for again after this: it may well stay so.
+    /// The seconds after which a partly unreadable response is requested again. It may well stay unreadable.
     static let recheckSeconds = 600
-    /// Corridor calls for one area. More can't be made in the minute that a round should take: then bulk calls are
-    /// made.
+    /// The most corridor requests for one area in a round, which should take a minute. Above this, bulk requests are
+    /// used.
     static let mostCorridorCalls = 200
-    /// Corridor calls for one area where bulk calls can't be made.
+    /// The most corridor requests for one area if bulk requests can't be used.
     static let mostCalls = 1_000
-    /// Pieces are this much smaller than the upstream's limit, so that no rounding makes one too large.
+    /// The share of the upstream's area limit that a piece may use, so that rounding never makes one too large.
     static let areaShare = 0.999
-    /// The name of the open session among the values of the source.
+    /// The name of the session among the values of the source.
     static let sessionName = "session"
-    /// The name by which earlier versions kept the viewport.
+    /// The name under which earlier versions stored the viewport.
     private static let oldViewportName = "viewport"
 
     package init(
@@ -80,7 +83,7 @@ package struct SkyPathUpstream: Upstream {
         self.progress = progress
     }
 
-    /// The longest history that the calls reach back, in seconds.
+    /// The longest history of a request, in seconds.
     var reachSeconds: Int {
         min(wanted.history.seconds, (api == .v4 ? History.sixHours : .fourHours).seconds)
     }
@@ -111,8 +114,8 @@ package struct SkyPathUpstream: Upstream {
 
     package var areas: [DataQuery.Area] { [.corridor, .viewport, .global] }
 
-    /// The area whose rounds bring what is no turbulence: each such type comes whole in one call, wherever it is
-    /// wanted. The first that lasts.
+    /// The area whose rounds fetch types other than turbulence: such a type comes whole in one request for all areas.
+    /// It is the first persistent area.
     private var carrier: DataQuery.Area? {
         let types = wanted.types.subtracting([.turbulence]).filter { !wanted.areas(of: $0).isEmpty }
         guard !types.isEmpty else { return nil }
@@ -151,7 +154,8 @@ package struct SkyPathUpstream: Upstream {
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
 
-    /// A viewport's observations end with it, unless an area that lasts has them too. Those of other areas stay.
+    /// Ends an area's data. Observations of a viewport end with it, unless a persistent area has them too. Those of
+    /// other areas stay.
     package func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {
         progress.reset(area)
         try await end([area], at: now)
@@ -162,8 +166,8 @@ package struct SkyPathUpstream: Upstream {
         try await end([.viewport, .corridor, .global].filter { $0 == .viewport || !wanted.contains($0) }, at: now)
     }
 
-    /// Notes that areas are asked for no more. Of a viewport, ends the observations that only it asked for, with all
-    /// that is known of how far it was fetched.
+    /// Records that areas are no longer requested. For a viewport it ends the observations that only the viewport
+    /// requested, and removes its cursors and coverage.
     func end(_ ended: [DataQuery.Area], at now: Instant) async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
@@ -189,7 +193,7 @@ package struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// What a cursor depends on.
+    /// The signature that a cursor depends on.
     var signature: SkyPathSignature {
         SkyPathSignature(
             api: api, history: wanted.history, category: wanted.category, severities: wanted.severities,
@@ -198,6 +202,6 @@ package struct SkyPathUpstream: Upstream {
 }
 
 extension SkyPathCounts {
-    /// Records that could not be read.
+    /// The unreadable records, by reason.
     var skippedByReason: [SkipReason: Int] { skipped.counted { .skyPath($0) } }
 }

@@ -3,16 +3,16 @@ package import JSONKit
 import Logging
 import Turbulence
 
-/// What is asked for while the source runs, and what of that lasts across restarts.
+/// Changes a source's settings at run time, and stores them across restarts.
 extension SourceLoop {
-    /// What is asked for, and how often.
+    /// The current query and update frequency.
     package var settings: SourceSettings { SourceSettings(query: upstream.query, update: update) }
 
-    /// The types of data that may be asked for.
+    /// The types of data that the query may request.
     package var types: [DataQuery.DataType] { upstream.types }
 
-    /// The settings after a change of some members, by the rules of the settings' file.
-    /// - Throws: at the first member that can't be used, or that leads to a query that can't be asked.
+    /// The settings after a change of some members, by the rules of the settings file.
+    /// - Throws: at the first invalid member, or one that makes the query invalid.
     package func settings(changedBy members: [String: JSONValue]) throws(SourceSettings.Problem) -> SourceSettings {
         let changed = try settings.changed(by: members, types: upstream.types)
         if let query = changed.query, query != settings.query, let problem = upstream.problem(with: query) {
@@ -21,16 +21,16 @@ extension SourceLoop {
         return changed
     }
 
-    /// Changes some members, all others as they are at this moment.
-    /// - Throws: `SourceSettings.Problem`; `StoreError` where the change can't be kept.
+    /// Changes some members; the others keep their current values.
+    /// - Throws: `SourceSettings.Problem`; `StoreError` if the change can't be stored.
     package func change(by members: [String: JSONValue]) async throws {
         try await change(settings(changedBy: members))
     }
 
-    /// Asks for something else from now on, or at another frequency. An area whose data is not enough is fetched
-    /// within a second, in one round with all other changes of that second. Another frequency counts from the last
-    /// round. Rounds that ask for something else than is wanted now end; what they have committed stays.
-    /// - Throws: where the change can't be kept; it is not made then.
+    /// Changes the query or the frequency. An area whose data no longer suffices is fetched within a second, in one
+    /// round with all other changes of that second. A new frequency counts from the last round. Rounds with an outdated
+    /// request are cancelled; their committed data stays.
+    /// - Throws: if the change can't be stored; it is not made then.
     package func change(_ settings: SourceSettings) async throws(StoreError) {
         let old = self.settings
         guard settings != old else { return }
@@ -38,9 +38,9 @@ extension SourceLoop {
         if let query = settings.query, query != old.query { upstream = upstream.with(query: query) }
         update = settings.update
         do throws(StoreError) { try await persist() } catch {
-            // Another change may have come meanwhile.
+            // Another change may have been made meanwhile.
             if self.settings == settings { (upstream, update) = before }
-            // That one may have begun to ask for what is taken back here.
+            // That change may have scheduled requests that are withdrawn here.
             if machine.plan != plan { note(.changed(plan)) }
             throw error
         }
@@ -49,8 +49,8 @@ extension SourceLoop {
 
     // MARK: - Across restarts
 
-    /// Restores the settings of before the restart, and only then lets the upstream prepare the store. A change of the
-    /// configuration, or of the key, ends them.
+    /// Restores the stored settings, and then lets the upstream prepare the store. A change of the configuration or of
+    /// the access key discards them.
     func restore() async {
         await restoreSettings()
         do throws(SyncError) { try await upstream.prepareAfterRestart(now: now()) } catch {
@@ -68,30 +68,30 @@ extension SourceLoop {
             if override.configured == configured.text {
                 if let settings = override.settings(like: configured) { take(settings) }
             } else {
-                logger.notice("its configuration changed; what was settled while it ran is forgotten")
+                logger.notice("the source's configuration changed; its persisted override is dropped")
             }
             if override.haltedCredential != nil, override.haltedCredential == upstream.credential {
                 (isHalted, refusal) = (true, override.refusal)
                 logger.warning("its key was refused before the restart; nothing is tried until it is started again")
             }
         } catch {
-            logger.error("what was settled before can't be read", metadata: ["error": "\(error)"])
+            logger.error("the persisted override can't be read", metadata: ["error": "\(error)"])
         }
         note(.restored(plan, isHalted: isHalted, refusal: refusal))
     }
 
-    /// Takes over the settings of the process before, where the upstream can still be asked them.
+    /// Applies the settings of the previous process, if they are still valid for the upstream.
     private func take(_ settings: SourceSettings) {
         if let query = settings.query, let problem = upstream.problem(with: query) {
             return logger.notice(
-                "what was settled while it ran can't be asked any more and is forgotten",
+                "the upstream can't answer the persisted override's query; the override is dropped",
                 metadata: ["member": "\(problem.member)", "problem": "\(problem.text)"])
         }
         if let query = settings.query { upstream = upstream.with(query: query) }
         update = settings.update
     }
 
-    /// Stores settings and refusal for the next process.
+    /// Stores the settings and the rejected key for the next process.
     func persist() async throws(StoreError) {
         let isHalted = machine.isHalted
         let override = PersistedSourceOverride(

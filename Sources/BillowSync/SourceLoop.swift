@@ -1,6 +1,7 @@
 package import BillowStore
 package import Logging
 import ServiceLifecycle
+import UpstreamKit
 package import Turbulence
 
 /// Keeps one source up to date for as long as the service group runs.
@@ -10,6 +11,9 @@ package import Turbulence
 /// key are kept across restarts.
 package actor SourceLoop: Service {
     package nonisolated let id: SourceID
+    /// Of its answers' bodies, since the start of the process.
+    package nonisolated var receivedBytes: Int { received.bytes }
+    private nonisolated let received = TransferMeter()
     var upstream: any Upstream
     var update: UpdateFrequency
     private let lengths: UpdateLengths
@@ -22,6 +26,8 @@ package actor SourceLoop: Service {
     private let random: @Sendable () -> Double
     private let sleep: @Sendable (Duration) async throws -> Void
     let logger: Logger
+    /// Whose threads the activities run on; nil leaves them to the cooperative pool.
+    private let executor: (any TaskExecutor)?
     private(set) var machine: SyncStateMachine
     /// The activity under way in each area, and the event that ends it.
     private var activities: [DataQuery.Area: Task<SyncStateMachine.Event, Never>] = [:]
@@ -31,7 +37,7 @@ package actor SourceLoop: Service {
 
     private static let started = ContinuousClock.now
 
-    /// Since the process began; nobody can set it.
+    /// Since the process began; it is monotonic.
     package static let uptime: @Sendable () -> Duration = { started.duration(to: .now) }
 
     /// Why a requested round is not made.
@@ -47,15 +53,18 @@ package actor SourceLoop: Service {
     ///   - lengths: the lengths of the named frequencies.
     ///   - control: the store of changes; nil keeps none.
     ///   - now: the time of the data.
-    ///   - uptime: a clock that nobody sets, for waits.
+    ///   - uptime: a monotonic clock, for waits.
     ///   - random: 0 ..< 1, for the jitter.
     ///   - sleep: waits, and throws when cancelled.
+    ///   - executor: whose threads every activity runs on, whoever asked for it: decoding is work for the bounded
+    ///     executor. nil leaves activities to the cooperative pool.
     package init(
         upstream: any Upstream, update: UpdateFrequency, lengths: UpdateLengths = UpdateLengths(), states: SourceStates,
         control: (any ControlStore)? = nil, now: @escaping @Sendable () -> Instant,
         uptime: @escaping @Sendable () -> Duration = SourceLoop.uptime,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, logger: Logger
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        executor: (any TaskExecutor)? = nil, logger: Logger
     ) {
         id = upstream.id
         self.upstream = upstream
@@ -68,6 +77,7 @@ package actor SourceLoop: Service {
         self.uptime = uptime
         self.random = random
         self.sleep = sleep
+        self.executor = executor
         var logger = logger
         logger[metadataKey: "source"] = "\(upstream.id)"
         self.logger = logger
@@ -86,15 +96,19 @@ package actor SourceLoop: Service {
             switch action {
             case .poll(let area): if isRunning { report(due: area) }
             case .fetch(let area, let now, let resetsCursors):
-                activities[area] = Task { [upstream] in
-                    await self.fetch(area, upstream, now, resetsCursors: resetsCursors)
+                activities[area] = TransferMeter.$current.withValue(received) {
+                    Task(executorPreference: executor) { [upstream] in
+                        await self.fetch(area, upstream, now, resetsCursors: resetsCursors)
+                    }
                 }
             case .release(let area):
-                activities[area] = Task { [upstream] in await self.release(area, upstream) }
+                activities[area] = Task(executorPreference: executor) { [upstream] in
+                    await self.release(area, upstream)
+                }
             case .sleep(let area, let duration):
                 guard isRunning else { break }
                 // An error is a cancellation, which ends a sleep early.
-                activities[area] = Task { [sleep] in
+                activities[area] = Task(executorPreference: executor) { [sleep] in
                     try? await sleep(duration)
                     return .slept(area)
                 }

@@ -1,7 +1,7 @@
 import Synchronization
 package import Turbulence
 
-/// The loops that run, by their sources.
+/// The running loops, by source.
 package final class SourceLoops: Sendable {
     private let loops = Mutex<[SourceID: SourceLoop]>([:])
 

@@ -4,9 +4,9 @@ import Geometry
 import Turbulence
 package import JSONKit
 
-/// What of a source can be changed while it runs.
+/// The settings of a source that can be changed at run time.
 package struct SourceSettings: Sendable, Hashable {
-    /// nil where there is nothing to choose.
+    /// nil for a source without a query.
     package var query: DataQuery?
     package var update: UpdateFrequency
 
@@ -15,10 +15,10 @@ package struct SourceSettings: Sendable, Hashable {
         self.update = update
     }
 
-    /// As JSON: `update` and the query's members.
+    /// The settings as JSON: `update` and the query's members.
     package var json: [String: JSONValue] { queryJSON.merging(["update": .string(update.text)]) { $1 } }
 
-    /// The query's members as JSON; empty where there is nothing to choose.
+    /// The query's members as JSON; empty without a query.
     package var queryJSON: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         guard let query else { return members }
@@ -42,27 +42,27 @@ package struct SourceSettings: Sendable, Hashable {
         return members
     }
 
-    /// The same for the same settings, in every process.
+    /// The stored form, equal for equal settings in every process.
     var text: String { Self.text(.object(json)) }
 
     static func text(_ value: JSONValue) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only a number that is not finite could not be written, and coordinates, hours and severities are.
+        // Only a number that is not finite can't be encoded, and no setting is one.
         guard let data = try? encoder.encode(value) else { preconditionFailure("settings can't be written as JSON") }
         return String(decoding: data, as: UTF8.self)
     }
 
-    // MARK: - Changing
+    // MARK: - Changes
 
-    /// A member that can't be used, with what could.
+    /// An invalid member, and its valid values.
     package struct Problem: Error, Sendable, Hashable {
         package var member: String
         package var value: String
         package var allowed: String
-        /// The part of the query whose ring is bad; nil for anything else.
+        /// The part of the query with an invalid ring; nil for other problems.
         package var area: DataQuery.Area?
-        /// Set where each member can be used, but not all together: a sentence about it.
+        /// A sentence about members that are valid, but not in combination.
         package var reason: String?
 
         init(member: String, value: String, allowed: String, area: DataQuery.Area? = nil) {
@@ -72,7 +72,7 @@ package struct SourceSettings: Sendable, Hashable {
             self.area = area
         }
 
-        /// A query that can't be asked.
+        /// A query that the upstream can't answer.
         init(unaskable member: String, _ reason: String) {
             self.init(
                 member: member, value: "", allowed: "a query that the upstream can be asked",
@@ -82,8 +82,8 @@ package struct SourceSettings: Sendable, Hashable {
     }
 
     /// These settings after a change of some members.
-    /// - Parameter types: those that may be asked for.
-    /// - Throws: at the first member that can't be used.
+    /// - Parameter types: the types that may be requested.
+    /// - Throws: at the first invalid member.
     package func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings
     {
         var settings = self
@@ -155,7 +155,7 @@ package struct SourceSettings: Sendable, Hashable {
         }
     }
 
-    /// null, or an object with a scope for some types.
+    /// Parses null, or an object with a scope for some types.
     private static func scopes(
         _ value: JSONValue, _ types: [DataQuery.DataType], bad: (String) -> Problem
     ) throws(Problem) -> [DataQuery.DataType: DataQuery.Scope] {
@@ -174,7 +174,7 @@ package struct SourceSettings: Sendable, Hashable {
         return scopes
     }
 
-    /// null, a list of [longitude, latitude], or a GeoJSON Polygon of one ring.
+    /// Parses null, a list of [longitude, latitude], or a GeoJSON Polygon of one ring.
     private static func ring(_ value: JSONValue, bad: (String) -> Problem) throws(Problem) -> AreaRing? {
         if value == .null { return nil }
         let form = "null, a closed ring of 4 to 250 [longitude, latitude], or a GeoJSON Polygon of one"
@@ -199,14 +199,14 @@ package struct SourceSettings: Sendable, Hashable {
     }
 }
 
-/// A source's changed settings and its refused key, as they are kept across restarts.
+/// A source's changed settings and its rejected key, as stored across restarts.
 struct PersistedSourceOverride: Sendable {
-    /// The configuration that the settings are a change of.
+    /// The configuration to which the changes apply.
     var configured: String
     var settings: [String: JSONValue]
-    /// The key that was refused; nil where none was.
+    /// The fingerprint of the rejected key; nil if none was rejected.
     var haltedCredential: String?
-    /// In which words; nil where none was.
+    /// The upstream's rejection; nil if there was none.
     var refusal: SourceState.Failure?
 
     init(
@@ -219,7 +219,7 @@ struct PersistedSourceOverride: Sendable {
         self.refusal = refusal
     }
 
-    /// nil for anything but what `text` gave: what can't be read is as good as nothing.
+    /// Parses `text`; nil for any other text. An unreadable override counts as none.
     init?(text: String) {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)),
             let configured = value["configured"]?.string, case .object(let settings)? = value["settings"]
@@ -249,7 +249,7 @@ struct PersistedSourceOverride: Sendable {
             ]))
     }
 
-    /// The settings; nil where this version can't use them.
+    /// The settings; nil if this version can't use them.
     func settings(like configured: SourceSettings) -> SourceSettings? {
         try? configured.changed(by: settings, types: DataQuery.DataType.allCases)
     }

@@ -21,8 +21,8 @@ package struct SourceState: Sendable, Hashable {
     package var slowKinds: [DataKind: Duration] = [:]
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     package var isReachable: Bool?
-    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is
-    /// due in, and for a folder, which is looked at and not fetched.
+    /// What the running round requests, whatever the query is meanwhile. Empty between rounds, in one without anything
+    /// due, and for a folder, which is scanned and not fetched.
     package var fetching: Set<Part> = []
     package var isFetching: Bool { !fetching.isEmpty }
     /// Whether the upstream takes our key, by its last answer; nil before that. false ends all attempts until `start`.
@@ -56,6 +56,8 @@ package struct SourceState: Sendable, Hashable {
         package var consecutiveFailures = 0
         /// Since the start of the process.
         package var failures = 0
+        /// The same of rounds that didn't fail.
+        package var successes = 0
         package var nextAttempt: Instant?
     }
 

@@ -1,31 +1,31 @@
 package import UpstreamKit
 
-/// Why a round failed.
+/// The failure of a round.
 package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
-        /// May work later.
+        /// A retry may succeed.
         case transient
-        /// The upstream refuses our key: asking again may lock the account.
+        /// The upstream rejected the key. A retry may lock the account.
         case session
-        /// The upstream won't serve this query or this client: asking again is of no use, but harmless.
+        /// The upstream refuses this query or this client. A retry is useless but harmless.
         case refused
-        /// Our own store.
+        /// The store failed.
         case store
         case cancelled
     }
 
-    /// The code for programs: that of the upstream's error, or one of our own. The documentation's
-    /// table is made of it.
+    /// A machine-readable code: that of the upstream's error, or one of the module's own. The table in the
+    /// documentation derives from it.
     package enum Code: Sendable, Hashable, CaseIterable {
         case upstream(UpstreamError.Code)
         case simulatedData
         case store
         case inbox
 
-        /// The upstream won't give this data to the account.
+        /// The account has no access to this data.
         package static let disabled = Code.upstream(.disabled)
 
-        /// In the order of the documentation.
+        /// All codes, in the order of the documentation.
         package static let allCases: [Code] =
             UpstreamError.Code.allCases.filter { $0 != .cancelled }.map { .upstream($0) }
             + [.simulatedData, .store, .inbox, .upstream(.cancelled)]
@@ -40,13 +40,13 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
             }
         }
 
-        /// The code of a name; nil for any other text.
+        /// The code with a name; nil for an unknown name.
         package init?(rawValue: String) {
             guard let code = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
             self = code
         }
 
-        /// The meaning for the documentation: at most 20 words, without a stop.
+        /// The meaning for the documentation: at most 20 words, without a full stop.
         package var meaning: String {
             switch self {
             case .upstream(let code): code.meaning
@@ -60,24 +60,24 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     package var kind: Kind
     package var code: Code
     package var message: String
-    /// Whether the upstream was reached at all; nil where it wasn't asked.
+    /// Whether the upstream was reached; nil if no request was sent.
     package var isReachable: Bool?
     package var retryAfterSeconds: Int?
-    /// The type of data that it is about; nil where it is about all.
+    /// The affected type of data; nil if all are affected.
     package var type: DataQuery.DataType?
-    /// What the round had brought before.
+    /// The outcome of the round before the failure.
     package var outcome = SyncOutcome()
 
     package var description: String { message }
 
-    /// The same, of one type of data.
+    /// This error for one type of data.
     func about(_ type: DataQuery.DataType) -> SyncError {
         var error = self
         error.type = type
         return error
     }
 
-    /// The same, with what the round had brought before.
+    /// This error with the outcome before it.
     func after(_ outcome: SyncOutcome) -> SyncError {
         var error = self
         error.outcome = outcome
@@ -94,7 +94,7 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SyncError {
-    /// The error of a round whose call failed.
+    /// Wraps the error of a failed request.
     init(_ error: UpstreamError) {
         let kind: Kind =
             switch error.code {
@@ -116,15 +116,15 @@ extension SyncError {
             retryAfterSeconds: error.retryAfterSeconds)
     }
 
-    /// Whether the upstream refuses this one query, so that another may be answered.
+    /// Whether the upstream rejects only this query, so that another may succeed.
     var isAboutTheQuery: Bool { code == .upstream(.queryRefused) || code == .upstream(.queryInvalid) }
 
-    /// Whether the service's other products may well be had.
+    /// Whether requests for the service's other products may succeed.
     var isAboutOneProduct: Bool {
         [.upstream(.queryRefused), .upstream(.unreadable), .upstream(.tooLarge)].contains(code)
     }
 
-    /// Whether the upstream's other types of data may well be had.
+    /// Whether requests for the upstream's other types of data may succeed.
     var isAboutOneType: Bool { isAboutOneProduct || code == .upstream(.queryInvalid) }
 
     static let cancelled = SyncError(.cancelled)

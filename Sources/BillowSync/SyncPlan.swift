@@ -1,23 +1,23 @@
 import Turbulence
 
-/// What is asked of a source, and how often: all that the rounds' rules need to know of its upstream.
+/// A source's requests and their interval: everything that the scheduling rules need to know about its upstream.
 struct SyncPlan: Sendable, Hashable {
-    /// The query; nil where there is nothing to choose.
+    /// nil for a source without a query.
     var query: DataQuery?
     var update: UpdateFrequency
-    /// Between two rounds by the clock, never shorter than the upstream allows; nil where none are made.
+    /// The time between two scheduled rounds, never shorter than the upstream permits; nil without a schedule.
     var interval: Duration?
-    /// The areas that are fetched apart, in the order of their rounds.
+    /// The areas that are fetched separately, in the order of their rounds.
     var areas: [DataQuery.Area]
-    /// The request of each area's rounds; an area without one is not asked for.
+    /// The request of each area's rounds; an area without one is not fetched.
     var requests: [DataQuery.Area: SyncRequest]
     var collections: [String]
     var feeds: Set<DataKind>
     var slowKinds: [DataKind: Duration]
-    /// Whether the upstream is asked with a key of ours.
+    /// Whether requests to the upstream carry an access key.
     var hasKey: Bool
 
-    /// Whether rounds of an area are made by the clock.
+    /// Whether rounds of an area are scheduled.
     func isActive(_ area: DataQuery.Area) -> Bool { interval != nil && requests[area] != nil }
 }
 

@@ -4,15 +4,15 @@ import UpstreamKit
 /// The rules of a source's rounds as a pure state machine: events go in, actions come out. It has no clock, does no
 /// work and waits for nothing; `SourceLoop` performs the actions and reports what came of them.
 ///
-/// Each area of the query has a lane of its own, with one activity at a time: a pause, a fetch or the release of data
-/// that is no longer asked for. The end of an activity is an event, whose actions name the next one. A change, a
+/// Each area of the query has a lane of its own, with one activity at a time. It is a pause, a fetch or the release of
+/// data that is no longer requested. The end of an activity is an event, whose actions name the next one. A change, a
 /// request or a restart comes at any time and only interrupts: it never starts an activity itself.
 struct SyncStateMachine: Sendable {
     /// The times of an event.
     struct Moment: Sendable, Hashable {
         /// The time of the data.
         var now: Instant
-        /// A clock that nobody sets, for waits.
+        /// A monotonic clock, for waits.
         var uptime: Duration
     }
 
@@ -277,6 +277,7 @@ struct SyncStateMachine: Sendable {
         state.areas[area]?.lastSuccess = moment.now
         state.areas[area]?.lastError = nil
         state.areas[area]?.consecutiveFailures = 0
+        state.areas[area]?.successes += 1
         state.count(outcome)
         return (actions + [.publish(state), .log(.synchronised(area, outcome))], nextDelay(area))
     }

@@ -1,6 +1,6 @@
 import BillowTimeline
 
-/// What the names of update frequencies stand for.
+/// The intervals of the named update frequencies.
 package struct UpdateLengths: Sendable, Hashable {
     package var fast = Duration.seconds(60)
     package var medium = Duration.seconds(300)
@@ -9,11 +9,11 @@ package struct UpdateLengths: Sendable, Hashable {
     package init() {}
 }
 
-/// How often an upstream is asked.
+/// The update frequency of an upstream.
 ///
 /// Source: docs/upstreams/skypath.md, "Frequencies" (DataUpdateFrequency of the iOS SDK)
 package enum UpdateFrequency: Sendable, Hashable {
-    /// Not at all.
+    /// No updates.
     case none
     case minimal
     case medium
@@ -23,7 +23,7 @@ package enum UpdateFrequency: Sendable, Hashable {
     /// The names, slowest first.
     package static let names = ["none", "minimal", "medium", "fast"]
 
-    /// One of the names.
+    /// Parses one of the names.
     package init?(name: some StringProtocol) {
         switch name {
         case "none": self = .none
@@ -34,7 +34,7 @@ package enum UpdateFrequency: Sendable, Hashable {
         }
     }
 
-    /// From the start of one wait to its end; nil for none.
+    /// The time from the end of one round to the start of the next; nil without updates.
     package func interval(_ lengths: UpdateLengths = UpdateLengths()) -> Duration? {
         switch self {
         case .none: nil

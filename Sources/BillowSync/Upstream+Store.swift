@@ -2,14 +2,13 @@ import BillowStore
 import Turbulence
 
 extension Upstream {
-    /// What the store knows of the source; nil before its first answer.
+    /// The source's record in the store; nil before the first response.
     func known(in store: any Store) async throws(SyncError) -> SourceRecord? {
         try await stored { () async throws(StoreError) in try await store.sources() }.first { $0.id == id }
     }
 
-    /// Makes the source known to the store, once there is an answer: whether its data is made up is what the settings
-    /// say, or else what the answer says of itself. Simulated and real data never stand in one file: the one would pass
-    /// for the other.
+    /// Registers the source once there is a response. The settings decide whether its data is simulated, or else the
+    /// response does. Simulated and real data never share a file, because they could be confused.
     @discardableResult
     func register(
         in store: any Store, answerIsSimulated: Bool, from baseURL: String
@@ -29,7 +28,7 @@ extension Upstream {
         }
     }
 
-    /// What the store gives, its failures translated.
+    /// Runs a store operation and translates its errors.
     func stored<Value>(_ body: () async throws(StoreError) -> Value) async throws(SyncError) -> Value {
         do throws(StoreError) { return try await body() } catch {
             if Task.isCancelled { throw .cancelled }

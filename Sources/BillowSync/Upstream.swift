@@ -1,58 +1,57 @@
 package import Turbulence
 
-/// One upstream, as the engine sees it: something that brings the store up to date.
+/// An upstream as the engine sees it: it brings the store up to date.
 package protocol Upstream: Sendable {
     var id: SourceID { get }
     /// `skypath`, …
     var kind: String { get }
     var merge: MergeRule { get }
-    /// Whether its data is made up; nil where its answers tell.
+    /// Whether its data is simulated; nil if its responses decide.
     var simulated: Bool? { get }
 
-    /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches,
-    /// and the error's outcome counts it.
+    /// Fetches new data and writes it to the store. Batches that were written before an error stay, and the error's
+    /// outcome counts them.
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome
 
-    /// The areas that are fetched apart, each in rounds and with failures of its own; `all` where everything is one
-    /// round.
+    /// The areas that are fetched separately, each with its own rounds and failures; `all` if a single round fetches
+    /// everything.
     var areas: [DataQuery.Area] { get }
-    /// What the rounds of an area ask for; nil where there is nothing to ask for there.
+    /// The request of an area's rounds; nil if there is none.
     func request(of area: DataQuery.Area) -> SyncRequest?
-    /// One round of one area, as `synchronise(now:)`.
+    /// Runs one round of one area, like `synchronise(now:)`.
     func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome
 
-    /// What is asked for; nil where there is nothing to choose.
+    /// The current query; nil for an upstream without one.
     var query: DataQuery? { get }
-    /// The types of data that may be asked for.
+    /// The types of data that a query may request.
     var types: [DataQuery.DataType] { get }
     /// The collections that it feeds.
     var collections: [String] { get }
-    /// The collections that a round of an area at this time would ask for, each with the areas of the query that it
-    /// is of.
+    /// The collections that a round of an area would request at this time, each with its areas of the query.
     func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part>
-    /// The kinds of data that it is fetched for, and that are stale when it is silent. Nothing for a folder, whose
-    /// files may be a year apart.
+    /// The kinds of data that it feeds, which become stale without a fetch. Empty for a folder, whose files may be a
+    /// year apart.
     var feeds: Set<DataKind> { get }
-    /// The shortest time between two rounds that the upstream allows.
+    /// The shortest time between two rounds that the upstream permits.
     var shortestInterval: Duration { get }
-    /// Kinds of data that are asked for more seldom than rounds are made, and how often.
+    /// Kinds of data that are requested less often than every round, with their intervals.
     var slowKinds: [DataKind: Duration] { get }
-    /// Tells one key of ours from another without giving it away; nil where none is sent.
+    /// A fingerprint of its access key that does not reveal the key; nil without a key.
     var credential: String? { get }
 
-    /// Why a query can't be asked: the member of the query that is to blame, and a sentence about it; nil where it can.
+    /// The problem of a query: the offending member, and a sentence about it; nil for a valid query.
     func problem(with query: DataQuery) -> (member: String, text: String)?
-    /// The same upstream, asked for something else.
+    /// The same upstream with another query.
     func with(query: DataQuery) -> any Upstream
     /// Resets the cursors of an area, so that its next round fetches everything.
     func resetCursors(of area: DataQuery.Area) async throws(SyncError)
     /// Lifts the suspension of types that the account was refused, so that the next round asks for them.
     func liftSuspensions()
-    /// Notes that an area is asked for no more. What was stored for only as long as that ends now; pictures of before
-    /// keep it.
+    /// Records that an area is no longer requested. Data that was stored only for the area ends now; earlier frames
+    /// still show it.
     func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError)
-    /// Prepares the store after a restart, before the first round and whether there will be one or not: ends data
-    /// that was wanted for as long as the process before ran, and notes which areas are asked for no more.
+    /// Prepares the store after a restart, before the first round, even where none follows. It ends data that was
+    /// requested only while the previous process ran, and notes the areas that are no longer requested.
     func prepareAfterRestart(now: Instant) async throws(SyncError)
 }
 
@@ -81,7 +80,7 @@ extension Upstream {
     package func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {}
     package func prepareAfterRestart(now: Instant) async throws(SyncError) {}
 
-    /// Some collections in all areas that they are wanted in.
+    /// Some collections, each in all areas in which it is requested.
     func parts(of collections: [String]) -> Set<SourceState.Part> {
         Set(
             collections.flatMap { collection in
@@ -92,22 +91,22 @@ extension Upstream {
     }
 }
 
-/// What one round brought.
+/// The outcome of one round.
 package struct SyncOutcome: Sendable, Hashable {
     package var accepted = 0
     package var duplicates = 0
     package var retracted = 0
     package var skipped: [SkipReason: Int] = [:]
     package var adjusted: [Adjustment: Int] = [:]
-    /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't
-    /// give: that tells nothing of the rest.
+    /// Whether the upstream answered a request. false if no request was due, or every request was refused: that is no
+    /// information about the rest.
     package var wasAnswered = true
-    /// Types of data that the upstream won't give to this account, and its words; the others go on.
+    /// Types of data that the account has no access to, with the upstream's message. Other types are unaffected.
     package var disabled: [DataQuery.DataType: String] = [:]
 
     package init() {}
 
-    /// Adds another round's.
+    /// Adds another round's outcome.
     mutating func add(_ other: SyncOutcome) {
         accepted += other.accepted
         duplicates += other.duplicates

@@ -4,7 +4,7 @@ import Geometry
 package import Turbulence
 
 extension AreaLook {
-    /// Areas that end within this time are faint.
+    /// An area whose validity ends within this time is drawn faint.
     private static let endingSeconds = 1_800
 
     package init(of area: IssuedArea, at instant: Instant) {
@@ -26,7 +26,7 @@ extension AreaLook {
 }
 
 extension IssuedArea {
-    /// `TURB-HI FL250–450`: what, and how high.
+    /// The hazard and the altitude band, such as `TURB-HI FL250–450`.
     package var caption: String? {
         let parts = [hazard, FlightLevelText.band(altitudeMinFeet, altitudeMaxFeet), isAboveGround ? "AGL" : nil]
             .compactMap { $0 }
@@ -36,18 +36,19 @@ extension IssuedArea {
 
 /// An issued area as drawn.
 struct AreaMark: Sendable, Hashable {
-    /// Its rings in the window's pixels, as drawn in one copy of the world.
+    /// The rings in the window's pixels, in one copy of the world.
     let rings: [MarkRing]
     let look: AreaLook
 
     struct MarkRing: Sendable, Hashable {
-        /// Not closed.
+        /// The vertices; the first isn't repeated at the end.
         var places: [Point]
-        /// Which edges are no border, because the antimeridian only cuts the ring there: by the index of their start.
+        /// Edges that are no border, because the ring is only cut there at the antimeridian. Each is the index of its
+        /// start.
         var seams: Set<Int>
     }
 
-    /// From here on an area's label stands in it.
+    /// The lowest zoom at which areas are labelled.
     static let firstLabelZoom = 4
     private static let margin = 8.0
 
@@ -59,8 +60,8 @@ struct AreaMark: Sendable, Hashable {
         }
     }
 
-    /// What may be written in areas: kind and levels, in the first part of each; warnings before advisories,
-    /// turbulence before other hazards, the more severe first.
+    /// The labels of areas: hazard and altitude band, in the first part of each area. Warnings rank before advisories,
+    /// turbulence before other hazards, and higher severities before lower ones.
     static func labels(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
         func rank(_ area: IssuedArea, _ look: AreaLook) -> (UInt8, UInt8, Int, String) {
@@ -135,7 +136,7 @@ struct AreaMark: Sendable, Hashable {
 }
 
 extension AreaMark.MarkRing {
-    /// Without places less than half a pixel from the one before: what can't be seen costs nothing.
+    /// Drops vertices less than half a pixel from the one before. They would cost time and wouldn't be visible.
     init(thinning points: [Point], seams: Set<Int>) {
         var places: [Point] = []
         var kept: Set<Int> = []
@@ -150,7 +151,7 @@ extension AreaMark.MarkRing {
         self.init(places: places, seams: kept)
     }
 
-    /// Its border: the ring itself, or the stretches between its seams.
+    /// The border: the whole ring, or the parts between its seams.
     var lines: [(points: [Point], isClosed: Bool)] {
         guard let seam = seams.min() else { return [(places, true)] }
         var lines: [(points: [Point], isClosed: Bool)] = []
@@ -167,13 +168,13 @@ extension AreaMark.MarkRing {
     }
 }
 
-/// Places inside a ring for its label.
+/// Finds places inside a ring for its label.
 enum InteriorPoint {
-    /// How far down they lie, the best first.
+    /// Heights to try, as shares of the ring's height from its top, the best first.
     private static let shares = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]
 
-    /// The middle of the widest stretch inside, along horizontal lines: half-way down, then further up and down.
-    /// Simple, and the same for every window of a scale.
+    /// The middle of the widest interval inside the ring on several horizontal lines. The first line is at half height,
+    /// the others lie above and below. The result is the same for every window of a scale.
     static func all(of ring: [Point]) -> [Point] {
         let top = ring.map(\.y).min() ?? 0
         let bottom = ring.map(\.y).max() ?? 0
@@ -183,7 +184,7 @@ enum InteriorPoint {
         }
     }
 
-    /// The middle of the widest stretch inside on a horizontal line; nil where nothing of the line is inside.
+    /// The middle of the widest interval inside the ring on a horizontal line; nil if the line misses the ring.
     private static func widest(of ring: [Point], at y: Double) -> Double? {
         var crossings: [Double] = []
         for (index, a) in ring.enumerated() {
@@ -201,7 +202,8 @@ enum InteriorPoint {
 }
 
 extension MapRegion {
-    /// The rings of a polygon in the window's pixels, not closed, in each copy of the world in which they come near it.
+    /// The rings of a polygon in the window's pixels, once for each copy of the world in which they come near it. The
+    /// rings aren't closed.
     /// - Parameter margin: pixels around the window that count as near.
     func copies(of polygon: [[LonLat]], margin: Double) -> [[[Point]]] {
         guard let exterior = polygon.first, exterior.count > 3 else { return [] }

@@ -3,15 +3,15 @@ import Geometry
 import Turbulence
 
 extension HexagonClasses {
-    /// The same fills without any border: a region of one severity is one area.
+    /// The same fills without borders. Adjacent cells of one severity look like one area.
     init(polygonsOf style: Style) {
         colours = Severity.allCases.map { style[$0].fill.colour }
         borders = Severity.allCases.map { _ in nil }
     }
 }
 
-/// Draws cells onto canvases: any window, any style, every pixel the exact mean of what covers it. What `TilePainter`
-/// does faster for the tiles of one layer in plain colours.
+/// Draws cells onto canvases, in any window and style. Each pixel is the exact mean of the colours that cover it.
+/// `TilePainter` does the same faster for tiles of a single layer in plain colours.
 final class CellPainter {
     private var raster: CoverageRaster?
 
@@ -68,10 +68,10 @@ final class CellPainter {
     }
 }
 
-/// What a class is inked with where its pattern is.
+/// The ink of a severity's pattern.
 struct ClassInk {
     let pattern: PlacedPattern
-    /// The pattern's paint over the fill, premultiplied, in 0…255.
+    /// The pattern's colour over the fill, premultiplied, in 0…255.
     let colour: SIMD4<Float>
 
     init?(_ pattern: SeverityPattern?, over fill: StraightColour, _ region: MapRegion) {
@@ -82,7 +82,7 @@ struct ClassInk {
         colour = above + SIMD4<Float>(fill) * (1 - above.w / 255)
     }
 
-    /// The colour of a pixel that is wholly of the class.
+    /// The colour of a pixel that the severity covers completely.
     func colour(over fill: StraightColour, x: Int, y: Int) -> PremultipliedColour {
         let plain = SIMD4<Float>(fill)
         return PremultipliedColour(nearest: plain + (colour - plain) * (Float(pattern.coverage(x: x, y: y)) / 255))
@@ -106,7 +106,7 @@ private struct ShareMixer {
         if !hasInks, let last, last.shares == shares { return last.colour }
         var sum = SIMD4<Float>.zero
         for lane in colours.indices where shares[lane] != 0 {
-            // Rounding of edges may leave a share some units below nothing.
+            // Rounding of edges can leave a share a few units below zero.
             let share = Float(Int16(bitPattern: shares[lane])) / Float(CoverageRaster.full)
             var colour = colours[lane]
             if let ink = inks[lane] {
@@ -129,7 +129,7 @@ extension SIMD4<Float> {
 }
 
 extension PremultipliedColour {
-    /// The nearest of four channels in 0…255, halves up.
+    /// The nearest colour to four channels in 0…255, with halves rounded up.
     fileprivate init(nearest channels: SIMD4<Float>) {
         func byte(_ value: Float, _ limit: UInt8) -> UInt8 {
             min(UInt8(truncatingIfNeeded: Int32(min(max(value + 0.5, 0), 255))), limit)

@@ -3,37 +3,37 @@ import BillowRaster
 import Geometry
 import Turbulence
 
-/// What a window shows of a field: a code for each pixel. Equal contents are equal pictures.
+/// The pixels of a field in a window, one code for each. Equal contents give equal pictures.
 ///
-/// A pixel shows the value of the grid's point that is nearest to its centre, or the value that the four points around
-/// it give (`FieldLook.isSmoothed`). Where a pixel without a value meets one with a value, a line says where the
-/// knowledge ends.
+/// A pixel shows the value of the grid point nearest to its centre, or interpolates between the four points around it
+/// (`FieldLook.isSmoothed`). A line marks where pixels with a value meet pixels without one.
 struct FieldContent: Sendable, Hashable {
     let width: Int
     let height: Int
-    /// Row-major from the north-west.
+    /// The code of each pixel, row-major from the north-west.
     let codes: [UInt8]
 
-    /// What a pixel is, in one byte.
+    /// The meaning of a pixel's byte.
     enum Code {
         /// A value that isn't shown, such as smooth air.
         static let nothing: UInt8 = 0
-        /// By severity 1 and the severity's number; by scale 1 and the EDR in hundredths, no more than `mostHundredths`.
+        /// In a style by severity: 1 plus the severity's number. In a style by scale: 1 plus the EDR in hundredths, at
+        /// most `mostHundredths`.
         static let firstValue: UInt8 = 1
         static let mostHundredths = 200
-        /// Where values end.
+        /// The line where values end.
         static let edge: UInt8 = 253
-        /// A point of the grid without a value.
+        /// A grid point without a value.
         static let missing: UInt8 = 254
-        /// Beyond the grid.
+        /// Outside the grid.
         static let outside: UInt8 = 255
     }
 
-    /// What a window shows of a field; nil where that is nothing. Beyond the grid something is shown: that nothing is
-    /// known.
+    /// Samples a field in a window; nil if nothing of it is visible. A window outside the grid isn't nil: it shows that
+    /// data is missing there.
     ///
     /// - Parameter paint: decides whether codes are severities or EDRs.
-    /// - Complexity: O(pixels); a tile of 256 pixels takes no more trigonometry than 516 times each way.
+    /// - Complexity: O(pixels). A tile of 256 × 256 pixels needs trigonometry for only 258 columns and 258 rows.
     init?(of field: FieldPicture, in region: MapRegion, paint: FieldPaint) {
         let sampler = FieldSampler(field, paint)
         let margin = region.scale
@@ -55,7 +55,14 @@ struct FieldContent: Sendable, Hashable {
         self.codes = codes
     }
 
-    /// For tests and contents that are known.
+    /// The content of a window without any data.
+    static func unknown(in region: MapRegion) -> FieldContent {
+        FieldContent(
+            width: region.width, height: region.height,
+            codes: Array(repeating: Code.outside, count: region.width * region.height))
+    }
+
+    /// For tests, and for contents whose codes are known.
     init(width: Int, height: Int, codes: [UInt8]) {
         precondition(codes.count == width * height, "\(codes.count) codes for \(width) × \(height) pixels")
         self.width = width
@@ -63,7 +70,7 @@ struct FieldContent: Sendable, Hashable {
         self.codes = codes
     }
 
-    /// Without the margin.
+    /// Removes the margin.
     private static func cropped(_ codes: [UInt8], width: Int, height: Int, margin: Int) -> [UInt8] {
         var cropped: [UInt8] = []
         cropped.reserveCapacity((width - 2 * margin) * (height - 2 * margin))
@@ -73,7 +80,7 @@ struct FieldContent: Sendable, Hashable {
         return cropped
     }
 
-    /// Without the margin, and with a line as wide as the margin where values end.
+    /// Removes the margin, and draws a line as wide as the margin where values end.
     private static func edged(_ codes: [UInt8], width: Int, height: Int, margin: Int) -> [UInt8] {
         codes.withUnsafeBufferPointer { codes in
             var edged: [UInt8] = []
@@ -88,7 +95,7 @@ struct FieldContent: Sendable, Hashable {
                     }
                     var isEdge = false
                     for step in 1...margin {
-                        // A value in one of the four directions.
+                        // One of the four neighbours in this distance has a value.
                         isEdge =
                             isEdge || codes[place - step] < Code.edge || codes[place + step] < Code.edge
                             || codes[place - step * width] < Code.edge || codes[place + step * width] < Code.edge
@@ -100,7 +107,7 @@ struct FieldContent: Sendable, Hashable {
         }
     }
 
-    /// Adds all that tells two contents apart.
+    /// Mixes in everything in which two contents can differ.
     func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(UInt64(width) << 32 | UInt64(height))
         codes.withUnsafeBytes { bytes in
@@ -120,11 +127,11 @@ struct FieldContent: Sendable, Hashable {
 /// Reads a field at the pixels of a window.
 struct FieldSampler {
     private let field: FieldPicture
-    /// By hundredths of EDR; the last is for a point without a value.
+    /// Codes by hundredths of EDR; the last is the code of a point without a value.
     private let codes: [UInt8]
     private let isByScale: Bool
 
-    /// What has been met.
+    /// The kinds of pixels found so far.
     struct Seen {
         var hasValue = false
         var hasMissing = false
@@ -151,15 +158,9 @@ struct FieldSampler {
     ) {
         let projection = field.projection
         let columns = projection.columns(
-            longitudes: (0..<width).map { column in
-                let x = (Double(region.originX + column - margin) + 0.5) / region.worldPixels
-                return UnitMercator.longitude(x: x)
-            })
+            longitudes: (0..<width).map { region.longitude(column: $0 - margin) })
         let rows = projection.rows(
-            latitudes: (0..<height).map { row in
-                let y = (Double(region.originY + row - margin) + 0.5) / region.worldPixels
-                return min(max(UnitMercator.latitude(y: y), -90), 90)
-            })
+            latitudes: (0..<height).map { min(max(region.latitude(row: $0 - margin), -90), 90) })
         for (number, row) in rows.enumerated() {
             let line = UnsafeMutableBufferPointer(rebasing: codes[number * width..<(number + 1) * width])
             if field.look.isSmoothed {
@@ -211,7 +212,7 @@ struct FieldSampler {
         }
     }
 
-    /// By severity what lies between two hundredths counts as it is; a scale shows the nearest hundredth.
+    /// By severity, an EDR between two hundredths counts exactly. By scale, it is rounded to the nearest hundredth.
     private func code(tenThousandths edr: Int) -> UInt8 {
         if isByScale { return codes[(edr + 50) / 100] }
         return field.look.severity(tenThousandths: edr).map(field.look.code) ?? FieldContent.Code.nothing

@@ -1,16 +1,16 @@
 import BillowRaster
 import Turbulence
 
-/// Draws fields: straight to palette indices where a tile shows nothing else, or onto a canvas.
+/// Draws fields: directly to palette indices if a tile shows nothing else, otherwise onto a canvas.
 struct FieldPainter {
-    /// A hatch's share of a pixel is told apart in so many steps, so that a palette has room for all.
+    /// Steps to which a hatch's share of a pixel is rounded, so that all colours fit into the palette.
     private static let hatchSteps = 16
 
     private let style: Style
     private let region: MapRegion
-    /// The same lines as over a picture that lacks data.
+    /// The hatch of places without data; it has the same lines as that of incomplete pictures.
     private let hatch: PlacedPattern
-    /// By code; of what is hatched, nothing.
+    /// Colours by code; clear for codes that are hatched.
     private let colours: [StraightColour]
 
     init(style: Style, region: MapRegion) {
@@ -32,10 +32,10 @@ struct FieldPainter {
         self.colours = colours
     }
 
-    /// Whether every pixel of a content has one of few colours.
+    /// Whether every pixel of a content has one of a few colours.
     static func isPlain(_ style: Style) -> Bool { style.field.isByScale || !style.hasPatterns }
 
-    /// The picture of a content alone, in a style that `isPlain`.
+    /// The picture of a content alone. The style must meet `isPlain`.
     func picture(_ content: FieldContent) -> IndexedPicture {
         var places = [UInt8?](repeating: nil, count: 256)
         var hatchPlaces = [UInt8?](repeating: nil, count: Self.hatchSteps + 1)
@@ -75,7 +75,7 @@ struct FieldPainter {
         ).translucentFirst()
     }
 
-    /// Lays a content over a canvas.
+    /// Draws a content over a canvas.
     func paint(_ content: FieldContent, onto canvas: inout Canvas) {
         let premultiplied = colours.map(\.premultiplied)
         let hatches = (0...Self.hatchSteps).map { hatchColour($0).premultiplied }

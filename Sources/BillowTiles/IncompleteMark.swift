@@ -1,14 +1,14 @@
 import BillowRaster
 
-/// Marks a picture that lacks data: thin grey lines over all of it, twice as far apart as those of hatched areas. They
-/// lie fixed on the world, so that they run on from tile to tile.
+/// Marks a picture that lacks data with thin grey lines all over it. They are twice as far apart as those of hatched
+/// areas. Their position depends on the world's pixels, so they continue from tile to tile.
 enum IncompleteMark {
-    /// Points between lines, and across one. A tile's width is a multiple of the first.
+    /// The distance between lines and their width, in points. A tile's width is a multiple of the distance.
     private static let (period, width) = (32, 1.0)
-    /// By scale, from 1 on.
+    /// The patterns by scale, from 1 on.
     private static let patterns = (1...3).map { Pattern(.backHatch, period: period * $0, width: width * Double($0)) }
 
-    /// The lines where they lie in a window.
+    /// The lines at their position in a window.
     static func pattern(in region: MapRegion) -> PlacedPattern {
         PlacedPattern(patterns[region.scale - 1], originX: region.originX, originY: region.originY)
     }
@@ -22,7 +22,7 @@ enum IncompleteMark {
         canvas.fill([whole], with: colour(theme), pattern: pattern)
     }
 
-    /// Seen on a base map of the theme, and on no severity taken for another.
+    /// The lines' colour: visible on a base map of the theme, and unlike any severity.
     static func colour(_ theme: Theme) -> StraightColour {
         switch theme {
         case .light: StraightColour(red: 0x3C, green: 0x46, blue: 0x50, alpha: 110)

@@ -1,28 +1,28 @@
 import BillowRaster
 
-/// What a layer would like to have written on the map: items in the order of their rank, each with a label.
+/// The labels that a layer proposes: items in the order of their rank, each with a label.
 struct LabelSource {
-    /// An item and a place of the map, in the world's pixels, that its label lies at. One item may have several.
+    /// An item and a place for its label, in the world's pixels. One item may have several anchors.
     struct Anchor {
         var item: Int
         var place: Point
     }
 
-    /// Items that labels are wanted for: 0..<count, the first before the second.
+    /// The number of items. Their indices 0..<count are their order of priority.
     let count: Int
     let anchors: [Anchor]
-    /// The label of an item; its spots lie within `LabelField.reach` of its anchors.
+    /// The label of an item. Its spots must lie within `LabelField.reach` of its anchors.
     let label: (Int) -> Label
 }
 
 extension LabelSource {
     /// Labels beside symbols: to the right, else to the left.
     /// - Parameters:
-    ///   - kept: the symbols, the first before the second.
-    ///   - gap: from a symbol's place to its label, in points.
-    ///   - scale: pixels a point.
-    ///   - size: points an em.
-    ///   - text: by the index that `kept` has.
+    ///   - kept: the symbols, the most important first.
+    ///   - gap: the distance from a symbol's place to its label, in points.
+    ///   - scale: pixels per point.
+    ///   - size: points per em.
+    ///   - text: returns the text of the symbol at an index of `kept`.
     init(
         besideSymbols kept: [SymbolGrid.Kept], gap: Double, scale: Double, size: Double, text: @escaping (Int) -> String
     ) {
@@ -40,31 +40,32 @@ extension LabelSource {
     }
 }
 
-/// Places labels so that none covers another: each, in the order of their rank, at the first of its spots that those
-/// before it left free, or nowhere.
+/// Places labels so that no two overlap. In the order of rank, each label gets the first of its spots that is still
+/// free, or none.
 ///
-/// Which labels a map shows where depends on the whole map of a zoom and not on the window, so tiles fit together. It
-/// is found out only for those near the window, and for those that these depend on.
+/// The placement depends on the whole map of a zoom and not on the window, so the labels of adjacent tiles match. It is
+/// computed only for labels near the window, and for labels that those depend on.
 struct LabelField {
-    /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and a line.
+    /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and one line of text.
     static let reach = SIMD2(400.0, 24.0)
 
     private let region: MapRegion
-    /// The picture that the window is a part of, whose edge cuts no label; nil where others go on beyond it, as tiles
-    /// do.
+    /// The whole picture that the window is a part of; its edge cuts no label. It is nil if other pictures adjoin, as
+    /// with tiles.
     private let frame: MapRegion?
     private let sources: [LabelSource]
     /// The rank of each source's first item.
     private let first: [Int]
-    /// The anchors of every rank: those of rank r are places[starts[r]..<starts[r + 1]].
+    /// The anchors of all ranks. Rank r has the anchors places[starts[r]..<starts[r + 1]].
     private let starts: [Int]
     private let places: [Point]
-    /// Ranks by where their anchors lie, in squares so large that labels of one meet only those of the next.
+    /// Ranks by the square of their anchors. Squares are so large that a label can only overlap labels of adjacent
+    /// squares.
     private var squares: [SIMD2<Int32>: [Int32]] = [:]
     private let columns: Int32
     private let square: SIMD2<Double>
 
-    /// - Parameter sources: the first before the second.
+    /// - Parameter sources: the most important first.
     init(_ sources: [LabelSource], in region: MapRegion, within frame: MapRegion? = nil) {
         self.region = region
         self.frame = frame
@@ -127,7 +128,7 @@ struct LabelField {
     private struct Candidate {
         let label: Label
         let boxes: [PixelBox]
-        /// Those before it that it could meet.
+        /// The ranks with priority whose labels could overlap this one.
         var better: [Int] = []
     }
 
@@ -137,7 +138,7 @@ struct LabelField {
     }
 
     private func label(_ rank: Int) -> Label {
-        // Of sources that begin at one rank all but the last are empty.
+        // If several sources begin at one rank, all but the last are empty.
         let source = first.lastIndex { $0 <= rank } ?? 0
         return sources[source].label(rank - first[source])
     }
@@ -162,7 +163,7 @@ struct LabelField {
         return found
     }
 
-    /// The ranks whose labels may reach into the window.
+    /// The ranks of labels that may reach into the window.
     private func near() -> [Int] {
         let reach = LabelField.reach * Double(region.scale)
         let (top, bottom) = (Double(region.originY) - reach.y, Double(region.originY + region.height) + reach.y)

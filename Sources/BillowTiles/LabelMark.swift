@@ -1,8 +1,8 @@
 import BillowRaster
 
-/// What may stand beside a symbol or in an area, and where: the first of its spots that is free.
+/// A label beside a symbol or in an area, with its possible spots. It is drawn at the first free one.
 struct Label {
-    /// A place on the map and how the text lies to it.
+    /// A place on the map and the alignment of the text to it.
     struct Spot {
         /// On the baseline, in the world's pixels.
         var place: Point
@@ -10,15 +10,15 @@ struct Label {
     }
 
     let text: String
-    /// Points an em.
+    /// Points per em.
     let size: Double
     let ink: LabelMark.Ink
-    /// The best first.
+    /// The possible spots, the best first.
     let spots: [Spot]
 
-    /// No label is longer: what is too long ends in an ellipsis.
+    /// The maximum length; longer texts are cut and end in an ellipsis.
     private static let mostCharacters = 40
-    /// Points beyond the letters that their halo takes.
+    /// The width of the halo around letters, in points.
     private static let halo = 1.5
 
     init(_ text: String, size: Double, ink: LabelMark.Ink, spots: [Spot]) {
@@ -28,8 +28,8 @@ struct Label {
         self.spots = spots
     }
 
-    /// What the text covers at each spot with its halo, in the world's pixels.
-    /// - Parameter scale: pixels a point.
+    /// The boxes of the text and its halo at each spot, in the world's pixels.
+    /// - Parameter scale: pixels per point.
     func boxes(scale: Double) -> [PixelBox] {
         let width = Label.widthBound(of: text) * size * scale
         let halo = Label.halo * scale
@@ -47,7 +47,7 @@ struct Label {
         }
     }
 
-    /// At least the width of a text in DejaVu Sans, in ems: known without opening the font, and the same everywhere.
+    /// An upper bound of a text's width in DejaVu Sans, in ems. It needs no font, so it is the same on every machine.
     static func widthBound(of text: String) -> Double {
         text.unicodeScalars.reduce(0) { $0 + widthBound(of: $1) }
     }
@@ -69,7 +69,7 @@ struct PixelBox {
     var maxX: Double
     var maxY: Double
 
-    /// Whether they share a point, on a map that repeats every `world` pixels.
+    /// Whether two boxes share a point, on a map that repeats every `world` pixels.
     func overlaps(_ other: PixelBox, world: Double) -> Bool {
         guard minY < other.maxY, other.minY < maxY else { return false }
         let shift = ((minX + maxX - other.minX - other.maxX) / 2 / world).rounded() * world
@@ -89,10 +89,10 @@ struct LabelMark: Sendable, Hashable {
     }
 
     let text: String
-    /// On the baseline.
+    /// A position on the baseline.
     let place: PicturePlace
     let alignment: Alignment
-    /// Points an em.
+    /// Points per em.
     let size: Double
     let ink: Ink
 
@@ -104,7 +104,7 @@ struct LabelMark: Sendable, Hashable {
         if case .area(let look) = ink { look.mix(into: &fingerprint) }
     }
 
-    /// - Parameter scale: pixels a point.
+    /// - Parameter scale: pixels per point.
     func paint(_ style: Style, scale: Double, onto canvas: inout Canvas, text painter: LabelPainter) throws(TextError) {
         let size = size * scale
         var start = place.point

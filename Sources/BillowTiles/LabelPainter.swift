@@ -1,6 +1,6 @@
 import BillowRaster
 
-/// Writes labels with a halo, so that they can be read on any ground. Owns a font, opened when the first label is
+/// Writes labels with a halo, which makes them readable on any background. It opens its font when the first label is
 /// written.
 final class LabelPainter {
     private var font: TextRenderer?
@@ -9,14 +9,14 @@ final class LabelPainter {
         (-1.0, -1.0), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1),
     ]
 
-    /// - Parameter start: on the baseline, at the left.
+    /// - Parameter start: the left end of the text, on the baseline.
     func draw(
         _ text: String, at start: Point, size: Double, _ marks: MarkColours, colour: StraightColour,
         on canvas: inout Canvas
     ) throws(TextError) {
         let font = try ready()
         let reach = max(1, size / 11)
-        // The baseline is brought to whole pixels once, so that halo and letters stay together.
+        // The baseline is rounded to whole pixels once, so that halo and letters match.
         let baseline = Point(x: start.x, y: start.y.rounded())
         for (dx, dy) in LabelPainter.ring {
             let at = Point(x: baseline.x + dx * reach, y: baseline.y + dy * reach)

@@ -2,18 +2,18 @@ public import BillowRaster
 public import Datasets
 public import Turbulence
 
-/// One to ten different layers, the lowest first.
+/// One to ten different layers, from bottom to top.
 public struct LayerList: Sendable, Hashable, CustomStringConvertible {
-    /// The datasets, the lowest first.
+    /// The datasets, from bottom to top.
     public let layers: [Dataset]
 
-    /// Layers that a picture may have.
+    /// The maximum number of layers in a picture.
     public static let longest = 10
 
     /// - Parameter layer: one of `Catalogue.layers`.
     public init(_ layer: Dataset) { layers = [layer] }
 
-    /// Those of them that are wanted, in their order; nil for none.
+    /// The layers that meet a condition, in the same order; nil if there are none.
     package func filter(_ isWanted: (Dataset) -> Bool) -> LayerList? { LayerList(layers.filter(isWanted)) }
 
     private init?(_ layers: [Dataset]) {
@@ -21,8 +21,8 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
         self.layers = layers
     }
 
-    /// Ids by comma.
-    /// - Throws: `unknown` for an id that is no layer; `unusable` for a repeat, or too many.
+    /// Parses ids separated by commas.
+    /// - Throws: `unknown` for an id that is no layer; `unusable` for a repeated layer, or too many.
     public init(_ text: some StringProtocol) throws(Failure) {
         var layers: [Dataset] = []
         let names = text.split(separator: ",", maxSplits: LayerList.longest, omittingEmptySubsequences: false)
@@ -47,19 +47,19 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
     public enum Failure: Error, Sendable, Hashable {
         /// An id that is no layer.
         case unknown(String)
-        /// A repeat, or too many layers.
+        /// A repeated layer, or too many layers.
         case unusable(ParameterError)
     }
 
-    /// As addresses write it.
+    /// The ids separated by commas, as in URLs.
     public var description: String { layers.map(\.id).joined(separator: ",") }
 
-    /// The titles of its layers, by comma.
+    /// The titles of the layers, separated by commas.
     public var title: String { layers.map(\.title).joined(separator: ", ") }
 }
 
 extension Dataset {
-    /// What its legend explains; nil for what is not drawn.
+    /// The entry that explains the layer in a legend; nil if the layer isn't drawn.
     private var subject: Legend.Subject? {
         switch drawing {
         case nil: nil
@@ -84,7 +84,7 @@ extension LayerList {
     ) -> Legend {
         var subjects: [Legend.Subject] = []
         for layer in layers { layer.add(to: &subjects) }
-        // All severities in their order, before those that a field shows of them.
+        // All severities in their order come before the subset that a field shows.
         if let severities = subjects.firstIndex(of: .severities) {
             subjects.insert(subjects.remove(at: severities), at: 0)
         }

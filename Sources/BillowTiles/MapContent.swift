@@ -1,10 +1,10 @@
 package import BillowRaster
 
-/// What a picture of any size shows, in blocks about as large as a tile that fit together as tiles do: beyond the
-/// picture itself, memory and work are those of a tile.
+/// The content of a picture of any size, split into blocks about as large as a tile. Blocks adjoin without a seam, as
+/// tiles do. Besides the picture itself, memory and work are the same as for a tile.
 package struct MapContent: Sendable {
     struct Block: Sendable {
-        /// Where it lies in the picture.
+        /// The block's position in the picture.
         var x: Int
         var y: Int
         var region: MapRegion
@@ -12,18 +12,18 @@ package struct MapContent: Sendable {
     }
 
     package let region: MapRegion
-    /// Those with something in them.
+    /// The blocks that aren't empty.
     let blocks: [Block]
 
-    /// Pixels each way.
+    /// The width and height of a block in pixels.
     private static let side = 512
 
     /// - Parameters:
-    ///   - labels: as of `PictureContent`.
-    ///   - isHatched: as of `PictureContent`.
-    ///   - style: as of `PictureContent`.
+    ///   - labels: see `PictureContent`.
+    ///   - isHatched: see `PictureContent`.
+    ///   - style: see `PictureContent`.
     ///   - list: the layers.
-    ///   - data: what they show.
+    ///   - data: the data of the layers.
     ///   - region: the window of the map.
     package init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
@@ -44,13 +44,16 @@ package struct MapContent: Sendable {
         self.blocks = blocks
     }
 
-    /// 128 bits of everything that decides the picture's pixels.
+    /// A 128-bit digest of everything that decides the picture's pixels.
     package func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
         var fingerprint = Fingerprint()
         for side in [region.width, region.height, region.scale, region.originX, region.originY] {
             fingerprint.mix(UInt64(bitPattern: Int64(side)))
         }
-        fingerprint.mix(region.worldPixels.bitPattern)
+        fingerprint.mix(region.projection == .mercator ? 0 : 1)
+        for number in [region.worldPixels, region.worldRows, region.offset.x, region.offset.y] {
+            fingerprint.mix(number.bitPattern)
+        }
         for block in blocks {
             fingerprint.mix(UInt64(block.x) << 32 | UInt64(block.y))
             fingerprint.mix(try block.content.fingerprint(style: style).text)

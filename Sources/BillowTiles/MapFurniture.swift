@@ -1,15 +1,17 @@
 package import BillowRaster
 import Foundation
 
-/// What stands on a map picture besides the map: a time in the north-west corner, a legend in the south-west, a bar of
-/// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
-/// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings;
-/// where there is no room for these either, a mark in the corner stands for them, in a picture of any size.
+/// The furniture of a map picture: a time in the north-west corner, a legend in the south-west, a scale bar in the
+/// south-east. No part is cut off or covers another.
+///
+/// The time stamp takes as many lines as it needs. If there is too little room, the legend is left out first and then
+/// the scale bar. If the whole time stamp doesn't fit, it is reduced to its warnings. If the warnings don't fit either,
+/// a mark in the corner replaces them, in a picture of any size.
 package struct MapFurniture: Sendable, Hashable {
     package var legend: Legend?
-    /// The time, and what else must be known of the picture; none for no time stamp.
+    /// The time, and other facts that a reader of the picture needs. If it is empty, no time stamp is drawn.
     package var timeStamp: [String]
-    /// The words of the time stamp that must not vanish.
+    /// The words of the time stamp that must not be left out.
     package var warnings: [String]
     package var showsScaleBar: Bool
 
@@ -22,13 +24,13 @@ package struct MapFurniture: Sendable, Hashable {
         self.showsScaleBar = showsScaleBar
     }
 
-    /// Points from the picture's edges.
+    /// The distance from the picture's edges in points.
     private static let margin = 10.0
     private static let textSize = 13.0
     private static let padding = 7.0
     private static let longestBar = 150.0
 
-    /// Mixes in all that decides how it looks, besides the window.
+    /// Mixes in everything that decides the furniture's pixels, besides the window.
     package func mix(into fingerprint: inout Fingerprint, style: Style) {
         fingerprint.mix(UInt64(timeStamp.count))
         for words in timeStamp + warnings { fingerprint.mix(words) }
@@ -43,7 +45,7 @@ package struct MapFurniture: Sendable, Hashable {
     package func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws(PictureError) {
         let margin = MapFurniture.margin * Double(region.scale)
         let plate = Plate(theme: style.theme, scale: Double(region.scale))
-        // What room is left for what comes next.
+        // The room left for the next part.
         var top = margin
         var right = Double(canvas.width) - margin
         do {
@@ -69,17 +71,17 @@ package struct MapFurniture: Sendable, Hashable {
         }
     }
 
-    /// The time stamp, or its warnings alone, or nil: what there is room for.
-    private func stamp(_ region: MapRegion, _ canvas: Canvas) throws(TextError) -> Stamp? {
+    /// The whole time stamp, or only its warnings, whichever fits; nil if neither does.
+    private func stamp(_ region: MapRegion, _ canvas: Canvas) throws(TextError) -> TimeStamp? {
         guard !timeStamp.isEmpty else { return nil }
         let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
         for words in [timeStamp, warnings] where !words.isEmpty {
-            if let stamp = try Stamp.fitting(words, scale: Double(region.scale), canvas, font) { return stamp }
+            if let stamp = try TimeStamp.fitting(words, scale: Double(region.scale), canvas, font) { return stamp }
         }
         return nil
     }
 
-    /// A legend as it stands on a map.
+    /// A legend as it is drawn on a map.
     package static func card(_ legend: Legend, scale: Int, theme: Theme) throws(PictureError) -> Canvas {
         let renderer: LegendRenderer
         do { renderer = try LegendRenderer() } catch { throw .text(error) }
@@ -88,9 +90,9 @@ package struct MapFurniture: Sendable, Hashable {
         }
     }
 
-    /// A time stamp in lines that fit the picture; in smaller letters where a single word would not, or there are too
-    /// many lines.
-    private struct Stamp {
+    /// A time stamp, wrapped to the picture's width. The letters are smaller if a single word is too wide, or if there
+    /// are too many lines.
+    private struct TimeStamp {
         let lines: [String]
         let left: Double
         let top: Double
@@ -104,10 +106,10 @@ package struct MapFurniture: Sendable, Hashable {
 
         var bottom: Double { top + height }
         var height: Double {
-            (capHeight * (1 + Stamp.lineHeight * Double(lines.count - 1)) + 2 * padding).rounded(.up)
+            (capHeight * (1 + TimeStamp.lineHeight * Double(lines.count - 1)) + 2 * padding).rounded(.up)
         }
 
-        func baseline(of line: Int) -> Double { top + padding + capHeight * (1 + Stamp.lineHeight * Double(line)) }
+        func baseline(of line: Int) -> Double { top + padding + capHeight * (1 + TimeStamp.lineHeight * Double(line)) }
 
         private init(_ words: [String], scale: Double, room: Double, _ font: TextRenderer) throws(TextError) {
             let (size, padding) = (MapFurniture.textSize * scale, MapFurniture.padding * scale)
@@ -115,7 +117,7 @@ package struct MapFurniture: Sendable, Hashable {
             var lines: [String] = []
             var widest = 0.0
             for word in words {
-                let longer = lines.last.map { $0 + Stamp.separator + word }
+                let longer = lines.last.map { $0 + TimeStamp.separator + word }
                 if let longer, try font.width(of: longer, size: size) + 2 * (margin + padding) <= room {
                     lines[lines.count - 1] = longer
                 } else {
@@ -131,15 +133,15 @@ package struct MapFurniture: Sendable, Hashable {
             capHeight = try font.capHeight(size: size)
         }
 
-        /// As large as the picture has room for, all in proportion; nil where it would need letters that can't be
-        /// drawn.
+        /// The largest layout that fits the picture, at constant proportions; nil if its letters would be too small to
+        /// draw.
         static func fitting(_ words: [String], scale: Double, _ canvas: Canvas, _ font: TextRenderer) throws(TextError)
-            -> Stamp?
+            -> TimeStamp?
         {
             let (width, height) = (Double(canvas.width), Double(canvas.height))
             var scale = scale
             while MapFurniture.textSize * scale >= TextRenderer.sizes.lowerBound {
-                let stamp = try Stamp(words, scale: scale, room: width, font)
+                let stamp = try TimeStamp(words, scale: scale, room: width, font)
                 if stamp.left + stamp.width <= width, stamp.bottom <= height { return stamp }
                 scale *= 0.9
             }
@@ -147,14 +149,14 @@ package struct MapFurniture: Sendable, Hashable {
         }
     }
 
-    /// A bar of a round number of nautical miles.
+    /// A scale bar of a round number of nautical miles.
     ///
     /// Source: the international nautical mile of 1,852 m
     struct ScaleBar {
         let nauticalMiles: Double
         let pixels: Double
 
-        /// nil where a pixel is no distance: at a pole.
+        /// Returns nil at a pole, where a pixel has no width.
         init?(_ region: MapRegion) {
             let milesPerPixel = region.metresPerPixel / 1_852
             let longest = milesPerPixel * MapFurniture.longestBar * Double(region.scale)
@@ -172,7 +174,7 @@ package struct MapFurniture: Sendable, Hashable {
         }
     }
 
-    /// A card with a line on it.
+    /// A card on which text and scale bar are drawn.
     private struct Plate {
         let ground: StraightColour
         let ink: StraightColour
@@ -191,11 +193,11 @@ package struct MapFurniture: Sendable, Hashable {
             self.scale = scale
         }
 
-        /// Points of the mark's side.
+        /// The side of the mark in points.
         private static let markSide = 14.0
 
-        /// An exclamation mark on a square in the corner, without any letters: what stands for warnings that have no
-        /// room. In the smallest pictures it is the square alone.
+        /// Draws an exclamation mark on a square in the corner, without using a font. It replaces warnings that don't
+        /// fit. In the smallest pictures it is only the square.
         func paintMark(onto canvas: inout Canvas) {
             let side = min(Plate.markSide * scale, Double(canvas.width), Double(canvas.height))
             fill(Box(left: 0, top: 0, width: side, height: side), &canvas, with: ink)
@@ -208,7 +210,7 @@ package struct MapFurniture: Sendable, Hashable {
             fill(Box(left: left, top: top + stroke + dot, width: bar, height: dot), &canvas, with: ground)
         }
 
-        func paint(_ stamp: Stamp, onto canvas: inout Canvas) throws(TextError) {
+        func paint(_ stamp: TimeStamp, onto canvas: inout Canvas) throws(TextError) {
             let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
             fill(
                 Box(left: stamp.left, top: stamp.top, width: stamp.width, height: stamp.height), &canvas, with: ground)
@@ -220,7 +222,7 @@ package struct MapFurniture: Sendable, Hashable {
 
         private static let barTextSize = 11.0
 
-        /// Where a bar goes whose right end is given.
+        /// The card of a scale bar whose right edge is given.
         func box(of bar: ScaleBar, right: Double, _ canvas: Canvas) throws(TextError) -> Box {
             let text = try TextRenderer().width(of: bar.text, size: Plate.barTextSize * scale)
             let width = (max(bar.pixels, text) + 2 * MapFurniture.padding * scale).rounded(.up)

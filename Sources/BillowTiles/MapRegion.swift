@@ -2,9 +2,11 @@ import BillowRaster
 import Foundation
 public import Geometry
 
-/// A window onto the web mercator map: which part of the world a picture shows, in how many pixels. Its corner lies on
-/// a whole pixel of the world, so windows of one scale fit together.
+/// A window onto the map: which part of the world a picture shows, in how many pixels. Windows of one scale onto the
+/// web mercator map fit together: their corners lie on whole pixels of the world, unless they are made `exactly`.
 public struct MapRegion: Sendable, Hashable {
+    /// How it lays out the earth.
+    public let projection: MapProjection
     /// Pixels a row.
     public let width: Int
     /// Rows.
@@ -13,22 +15,32 @@ public struct MapRegion: Sendable, Hashable {
     public let scale: Int
     /// Pixels around the world.
     let worldPixels: Double
+    /// Pixels down one width of the world: `worldPixels`, unless pixels aren't square.
+    let worldRows: Double
     /// The world's pixel in the north-west corner; x may lie a world or more to either side.
     let originX: Int
     let originY: Int
+    /// How far the corner lies from that pixel's, −0.5…0.5 pixels.
+    let offset: SIMD2<Double>
 
     /// Pixels each way.
     public static let sides = 1...4_096
     /// Copies of the world that a picture may show beside each other.
     private static let mostWorlds = 3.0
 
-    private init(width: Int, height: Int, scale: Int, worldPixels: Double, originX: Int, originY: Int) {
+    private init(
+        width: Int, height: Int, scale: Int, worldPixels: Double, originX: Int, originY: Int,
+        projection: MapProjection = .mercator, worldRows: Double? = nil, offset: SIMD2<Double> = .zero
+    ) {
         self.width = width
         self.height = height
         self.scale = scale
         self.worldPixels = worldPixels
         self.originX = originX
         self.originY = originY
+        self.projection = projection
+        self.worldRows = worldRows ?? worldPixels
+        self.offset = offset
     }
 
     /// A tile.
@@ -39,8 +51,8 @@ public struct MapRegion: Sendable, Hashable {
             originY: coord.y * scale.pixels)
     }
 
-    /// The smallest window of this size that shows all of a box, with the box in its middle; no finer than zoom 22,
-    /// and of at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
+    /// The smallest window of this size that shows all of a box, with the box in its middle. It is no finer than zoom
+    /// 22, and of at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
     public init?(_ box: BoundingBox, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
             return nil
@@ -55,7 +67,41 @@ public struct MapRegion: Sendable, Hashable {
         self.init(width: width, height: height, scale: scale, worldPixels: world, originX: Int(x), originY: Int(y))
     }
 
-    /// The window of a zoom with a place in its middle; nil for a side outside `sides`, a scale outside 1…3 or a zoom
+    /// The finest that a window may be, in pixels of 1 point around the world: those of zoom 22.
+    private static let finestWorld = Double(256 << TileCoord.maximumZoom)
+    /// What is nearer to the pixels of tiles than this, in pixels, is meant to lie on them.
+    private static let snap = 0.01
+
+    /// The window whose edges are those of a rectangle; its pixels need not be square. Where its edges lie on pixels of
+    /// tiles but for rounding, its pixels are those of tiles.
+    ///
+    /// nil for a side outside `sides`, a scale outside 1…3, and pixels smaller than those of zoom 22.
+    package init?(
+        _ projection: MapProjection, exactly box: PlaneBox, width: Int, height: Int, scale: Int = 1
+    ) {
+        guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
+            return nil
+        }
+        let tile = Double(256 * scale)
+        func world(_ side: Int, _ span: Double) -> Double {
+            let exact = Double(side) / span
+            let ofTiles = exp2(log2(exact / tile).rounded()) * tile
+            return abs(ofTiles * span - Double(side)) < MapRegion.snap ? ofTiles : exact
+        }
+        func corner(_ place: Double) -> (whole: Double, offset: Double) {
+            let whole = place.rounded()
+            return (whole, abs(place - whole) < MapRegion.snap ? 0 : place - whole)
+        }
+        let (columns, rows) = (world(width, box.maxX - box.minX), world(height, box.maxY - box.minY))
+        let finest = MapRegion.finestWorld * Double(scale) * (1 + 1e-9)
+        guard columns <= finest, rows <= finest else { return nil }
+        let (x, y) = (corner(box.minX * columns), corner(box.minY * rows))
+        self.init(
+            width: width, height: height, scale: scale, worldPixels: columns, originX: Int(x.whole),
+            originY: Int(y.whole), projection: projection, worldRows: rows, offset: SIMD2(x.offset, y.offset))
+    }
+
+    /// The window of a zoom with a place in its middle. nil for a side outside `sides`, a scale outside 1…3 or a zoom
     /// outside 0…22.
     public init?(center: LonLat, zoom: Int, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale),
@@ -97,16 +143,19 @@ public struct MapRegion: Sendable, Hashable {
 
     /// What it shows of the earth.
     package var region: GeographicRegion {
-        let (x, y) = (Double(originX) / worldPixels, Double(originY) / worldPixels)
+        let x = (Double(originX) + offset.x) / worldPixels
+        let y = (Double(originY) + offset.y) / worldRows
+        let bottom = y + Double(height) / worldRows
         return GeographicRegion(
-            unitX: x...x + Double(width) / worldPixels, unitY: y...y + Double(height) / worldPixels)
+            unitX: x...x + Double(width) / worldPixels, south: projection.latitude(y: projection.onEarth(bottom)),
+            north: projection.latitude(y: projection.onEarth(y)))
     }
 
     /// A part of it.
     func part(x: Int, y: Int, width: Int, height: Int) -> MapRegion {
         MapRegion(
             width: width, height: height, scale: scale, worldPixels: worldPixels, originX: originX + x,
-            originY: originY + y)
+            originY: originY + y, projection: projection, worldRows: worldRows, offset: offset)
     }
 
     /// The zoom whose tiles have this scale, rounded: what decides how much detail is drawn.
@@ -118,19 +167,29 @@ public struct MapRegion: Sendable, Hashable {
     /// What it shows in grid units, widened by some pixels on each side.
     func box(margin: Int = 0) -> GridBox {
         let units = Double(Grid.world) / worldPixels
-        func unit(_ pixel: Int, _ rule: FloatingPointRoundingRule) -> Int64 {
-            Int64((Double(pixel) * units).rounded(rule)) - Grid.half
+        func column(_ pixel: Int, _ rule: FloatingPointRoundingRule) -> Int64 {
+            Int64(((Double(pixel) + offset.x) * units).rounded(rule)) - Grid.half
+        }
+        func row(_ pixel: Int, _ rule: FloatingPointRoundingRule) -> Int64 {
+            switch projection {
+            case .mercator:
+                return Int64(
+                    ((Double(pixel) + offset.y) * (Double(Grid.world) / worldRows)).rounded(rule)) - Grid.half
+            case .geographic:
+                let latitude = projection.latitude(y: (Double(pixel) + offset.y) / worldRows)
+                return Int64((UnitMercator.y(latitude: latitude) * Double(Grid.world)).rounded(rule)) - Grid.half
+            }
         }
         return GridBox(
-            minX: unit(originX - margin, .down), minY: unit(originY - margin, .down),
-            maxX: unit(originX + width + margin, .up), maxY: unit(originY + height + margin, .up))
+            minX: column(originX - margin, .down), minY: row(originY - margin, .down),
+            maxX: column(originX + width + margin, .up), maxY: row(originY + height + margin, .up))
     }
 
     /// Metres that a pixel is wide in the middle of the window.
     ///
     /// Source: EPSG:3857 on the sphere of 6,378,137 m
     public var metresPerPixel: Double {
-        let latitude = UnitMercator.latitude(y: (Double(originY) + Double(height) / 2) / worldPixels)
+        let latitude = projection.latitude(y: (Double(originY) + offset.y + Double(height) / 2) / worldRows)
         return 2 * .pi * 6_378_137 * cos(latitude * .pi / 180) / worldPixels
     }
 
@@ -140,12 +199,24 @@ public struct MapRegion: Sendable, Hashable {
     @inline(__always)
     func worldPoint(_ place: LonLat) -> Point {
         Point(
-            x: UnitMercator.x(longitude: place.longitude) * worldPixels,
-            y: UnitMercator.y(latitude: place.latitude) * worldPixels)
+            x: UnitMercator.x(longitude: place.longitude) * worldPixels - offset.x,
+            y: projection.y(latitude: place.latitude) * worldRows - offset.y)
     }
 
-    /// The copies of the world in which something that reaches from one of the world's pixels to another, across,
-    /// touches the window widened by `margin` pixels.
+    /// Degrees of a column's middle, which may lie a world or more to either side.
+    @inline(__always)
+    func longitude(column: Int) -> Double {
+        UnitMercator.longitude(x: (Double(originX + column) + offset.x + 0.5) / worldPixels)
+    }
+
+    /// Degrees of a row's middle; beyond ±90 where nothing is.
+    @inline(__always)
+    func latitude(row: Int) -> Double {
+        projection.latitude(y: (Double(originY + row) + offset.y + 0.5) / worldRows)
+    }
+
+    /// The copies of the world in which a thing touches the window. The thing reaches across from one of the world's
+    /// pixels to another; the window is widened by `margin` pixels.
     ///
     /// A margin counts up to one world: in a picture of a few pixels a symbol would else be drawn a hundred times upon
     /// itself.
@@ -167,11 +238,18 @@ public struct MapRegion: Sendable, Hashable {
     /// whatever the window: rounding never depends on where it begins.
     @inline(__always)
     func subpixels(_ point: GridPoint, copy: Int64) -> SIMD2<Int64> {
-        let perUnit = worldPixels * Double(CoverageRaster.subpixels) / Double(Grid.world)
-        let x = (Double(Int64(point.x) + Grid.half + copy << 31) * perUnit + 0.5).rounded(.down)
-        let y = (Double(Int64(point.y) + Grid.half) * perUnit + 0.5).rounded(.down)
+        let perPixel = Double(CoverageRaster.subpixels)
+        let perUnit = worldPixels * perPixel / Double(Grid.world)
+        let x = (Double(Int64(point.x) + Grid.half + copy << 31) * perUnit - offset.x * perPixel + 0.5).rounded(.down)
+        let y: Double
+        switch projection {
+        case .mercator:
+            let perRow = worldRows * perPixel / Double(Grid.world)
+            y = Double(Int64(point.y) + Grid.half) * perRow
+        case .geographic: y = projection.y(latitude: Grid.latitude(point)) * worldRows * perPixel
+        }
         return SIMD2(
             Int64(x) &- Int64(originX) &* CoverageRaster.subpixels,
-            Int64(y) &- Int64(originY) &* CoverageRaster.subpixels)
+            Int64((y - offset.y * perPixel + 0.5).rounded(.down)) &- Int64(originY) &* CoverageRaster.subpixels)
     }
 }

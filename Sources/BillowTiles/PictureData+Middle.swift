@@ -4,8 +4,8 @@ package import Geometry
 import Turbulence
 
 extension PictureData {
-    /// A place where there is most to see, for pictures of nowhere in particular: in the fullest square of four
-    /// degrees, the place in the fullest of its quarter degrees; nil where there is nothing at all.
+    /// The place with the most data, for pictures requested without a place. It lies in the fullest quarter-degree
+    /// square of the fullest four-degree square; nil without any data.
     package var busiestPlace: LonLat? {
         var seen: [(place: LonLat, weight: Int)] = []
         var issued: [IssuedArea] = []
@@ -23,7 +23,7 @@ extension PictureData {
                 }
             }
         }
-        // As cells weigh; what says nothing of turbulence is of no interest.
+        // Reports weigh as cells do. Reports without turbulence have no weight.
         seen += reports.map { report in
             let value = report.severity.map { Int($0.rawValue) + 1 } ?? 0
             return (report.place, value * value)
@@ -44,7 +44,7 @@ extension PictureData {
         }
     }
 
-    /// Those in the square of a side that have the most weight together.
+    /// The places in the square with the greatest total weight.
     private static func fullest(_ seen: [(place: LonLat, weight: Int)], degrees: Double) -> [(
         place: LonLat, weight: Int
     )] {

@@ -3,36 +3,39 @@ public import BillowSnapshot
 import Datasets
 public import Turbulence
 
-/// All that the pictures of one instant are drawn from, already filtered. What no layer of a picture needs may be left
-/// empty (`LayerList.needs`).
+/// The data of the pictures of one instant, already filtered. Data that no layer of a picture needs (`LayerList.needs`)
+/// may be left empty.
 public struct PictureData: Sendable {
-    /// The instant that is pictured.
+    /// The instant that the pictures show.
     public var instant: Instant
-    /// What the layers of cells show.
+    /// The data of the cell layers.
     public var plane: FramePlane?
-    /// What the layer of turbulence polygons shows; nil for nothing.
+    /// The data of the turbulence polygon layer; nil if there is none.
     public var polygons: Polygons?
     /// The pilot reports.
     public var reports: [PilotReport]
     /// The areas of each dataset of areas.
     public var areas: [IssuedArea.Collection: [IssuedArea]]
-    /// Where aircraft are.
+    /// The positions of aircraft.
     public var positions: [AircraftPosition]
-    /// The positions of one aircraft each, oldest first.
+    /// The tracks: each has the positions of one aircraft, oldest first.
     public var tracks: [[AircraftPosition]]
 
-    /// The turbulence field; nil where there is none at the instant.
+    /// The turbulence field; nil if there is none at the instant.
     package var field: FieldPicture?
+    /// Whether fields exist, but none of the instant has a level at the altitudes that are shown. The picture then
+    /// shows missing data, because blank pixels would look like smooth air.
+    package var lacksField = false
 
-    /// What the layer of turbulence polygons shows: never both.
+    /// The source of the turbulence polygon layer: one of two.
     public enum Polygons: Sendable {
-        /// Cells dissolved here.
+        /// Polygons that Billow dissolves from cells.
         case cells(FramePlane)
-        /// As an upstream issued them; those without severity aren't drawn.
+        /// Polygons as an upstream issued them. Those without a severity aren't drawn.
         case issued([IssuedArea])
     }
 
-    /// What isn't given is not drawn.
+    /// Data that isn't given isn't drawn.
     public init(
         instant: Instant, plane: FramePlane? = nil, polygons: Polygons? = nil, reports: [PilotReport] = [],
         areas: [IssuedArea.Collection: [IssuedArea]] = [:], positions: [AircraftPosition] = [],
@@ -48,8 +51,8 @@ public struct PictureData: Sendable {
     }
 }
 
-/// What a picture shows of its data, layer by layer: everything that decides its pixels, besides window and style.
-/// Equal contents are equal pictures.
+/// The content of a picture, layer by layer: everything that decides its pixels, besides window and style. Equal
+/// contents give equal pictures.
 public struct PictureContent: Sendable, Hashable {
     enum Part: Sendable, Hashable {
         case cells(TileContent, isBordered: Bool)
@@ -61,29 +64,29 @@ public struct PictureContent: Sendable, Hashable {
         case tracks([TrackMark])
     }
 
-    /// Those with something in them, the lowest first.
+    /// The parts that aren't empty, from bottom to top.
     let parts: [Part]
-    /// What is written over all of them. No label covers another.
+    /// The labels above all parts. No label overlaps another.
     let labels: [LabelMark]
-    /// Whether it is hatched, as a picture that lacks data.
+    /// Whether the picture is hatched, because it lacks data.
     let isHatched: Bool
 
-    /// Whether nothing is to be drawn.
+    /// Whether there is nothing to draw.
     public var isEmpty: Bool { parts.isEmpty && labels.isEmpty && !isHatched }
 
-    /// Labels of aircraft in each 256 × 256 points of the map.
+    /// The allowed maximum of aircraft labels in each 256 × 256 points of the map.
     public static let labelCounts = 0...100
-    /// How many of these are taken without any number.
+    /// The maximum if none is given.
     public static let defaultLabels = 25
 
-    /// Gathers what a window shows.
+    /// Collects what is visible in a window.
     /// - Parameters:
-    ///   - labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
-    ///   - frame: the picture that the window is a part of, where nothing goes on beyond it.
-    ///   - isHatched: marks it as one that lacks data.
-    ///   - style: whether a field is shown by severity or by a scale of its own.
+    ///   - labels: the maximum number of aircraft labels in a block of 256 × 256 points, at zooms that have labels.
+    ///   - frame: the whole picture that the window is a part of; nil if other pictures adjoin.
+    ///   - isHatched: marks the picture as one that lacks data.
+    ///   - style: decides whether a field is shown by severity or by a scale of its own.
     ///   - list: the layers.
-    ///   - data: what they show.
+    ///   - data: the data of the layers.
     ///   - region: the window.
     public init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels,
@@ -112,7 +115,10 @@ public struct PictureContent: Sendable, Hashable {
             switch layer.drawing {
             case nil: break
             case .field:
-                let content = data.field.flatMap { FieldContent(of: $0, in: region, paint: style?.field ?? .standard) }
+                let content =
+                    data.lacksField
+                    ? FieldContent.unknown(in: region)
+                    : data.field.flatMap { FieldContent(of: $0, in: region, paint: style?.field ?? .standard) }
                 if let content { parts.append(.field(content)) }
             case .cells(let zoom): addCells(data.plane, isBordered: region.zoom >= zoom)
             case .polygons:
@@ -132,12 +138,12 @@ public struct PictureContent: Sendable, Hashable {
             }
         }
         self.parts = parts
-        // What lies on top is named first.
+        // The top layers get their labels first.
         self.labels = sources.isEmpty ? [] : LabelField(sources.reversed(), in: region, within: frame).marks()
     }
 
-    /// 128 bits of the content and of what the style gives to it, for cache keys and entity tags.
-    /// - Throws: `style` where a style has too many borders.
+    /// A 128-bit digest of the content and of the parts of the style that it uses, for cache keys and entity tags.
+    /// - Throws: `style` if a style has too many borders.
     public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
         var fingerprint = Fingerprint()
         for part in parts {
@@ -171,7 +177,7 @@ public struct PictureContent: Sendable, Hashable {
 }
 
 extension Style {
-    /// Mixes in all that a picture takes from the style: two that mix the same draw the same.
+    /// Mixes in everything that drawing reads from the style. Styles with equal digests draw equal pictures.
     package func mix(into fingerprint: inout Fingerprint) {
         mixMarks(into: &fingerprint)
         mixPatterns(into: &fingerprint)
@@ -223,7 +229,7 @@ extension PictureContent.Part {
         case .areas(let marks): mixAll(4, marks) { $0.mix(into: &$1) }
         case .traffic(let marks): mixAll(5, marks) { $0.mix(into: &$1) }
         case .tracks(let marks): mixAll(6, marks) { $0.mix(into: &$1) }
-        // 7 are labels.
+        // 7 is the number of the labels.
         case .polygons(let marks): mixAll(8, marks) { $0.mix(into: &$1) }
         }
     }

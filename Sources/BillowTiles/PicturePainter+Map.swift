@@ -1,7 +1,7 @@
 package import BillowRaster
 
 extension PicturePainter {
-    /// The picture of a window of up to 4,096 × 4,096 pixels, transparent where there is nothing, drawn block by block.
+    /// The picture of a window of up to 4,096 × 4,096 pixels, drawn block by block. Empty pixels are transparent.
     package func canvas(_ content: MapContent, style: Style) throws(PictureError) -> Canvas {
         var canvas: Canvas
         do { canvas = try Canvas(width: content.region.width, height: content.region.height) } catch {
@@ -13,13 +13,13 @@ extension PicturePainter {
         return canvas
     }
 
-    /// The same of some data.
+    /// The picture of some layers in a window.
     /// - Parameters:
-    ///   - labels: as of `PictureContent`.
+    ///   - labels: see `PictureContent`.
     ///   - list: the layers.
-    ///   - data: what they show.
+    ///   - data: the data of the layers.
     ///   - region: the window of the map.
-    ///   - style: what they are drawn with.
+    ///   - style: the style of the layers.
     package func canvas(
         _ list: LayerList, of data: PictureData, in region: MapRegion, style: Style,
         labels: Int = PictureContent.defaultLabels

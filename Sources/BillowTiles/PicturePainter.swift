@@ -3,9 +3,9 @@ public import Turbulence
 
 /// Why a picture can't be drawn.
 public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A style can't be drawn with.
+    /// The style can't be used.
     case style(ParameterError)
-    /// Words can't be drawn.
+    /// A text can't be drawn.
     case text(TextError)
     /// The legend can't be drawn.
     case legend(LegendError)
@@ -25,38 +25,67 @@ public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Draws any layers in any style. Holds the buffers that it draws in, so it serves one at a time. Not `Sendable`.
+/// Draws any layers in any style. It reuses its buffers, so it draws one picture at a time and isn't `Sendable`.
 public final class PicturePainter {
     private let tiles: TilePainter
     private let cells = CellPainter()
     private let labels = LabelPainter()
 
-    /// - Parameter sprites: where the sprites of small cells are kept; several painters may have them in common.
+    /// - Parameter sprites: the cache of cell sprites; several painters may share one.
     public init(sprites: SpriteCache = SpriteCache()) { tiles = TilePainter(sprites: sprites) }
 
-    /// Works out ahead what makes the next pictures of the same places faster, for some tenths of a millisecond.
+    /// Makes sprites in advance, which speeds up the next pictures of the same places. A call takes some tenths of a
+    /// millisecond.
     ///
-    /// - Returns: whether there is more to do.
+    /// - Returns: whether more sprites are waiting to be made.
     public func prepare() -> Bool { tiles.prepare(sprites: 100) }
 
-    /// The PNG of a tile: by the exact path for a layer of cells alone, else layer over layer.
+    /// The PNG of a tile. A single layer of cells takes the exact path; other layers are drawn one over another.
     public func png(
         _ content: PictureContent, at coord: TileCoord, scale: TileScale, style: Style, encoder: IndexedPNGEncoder
     ) throws(PictureError) -> [UInt8] {
+        let region = MapRegion(coord, scale: scale)
         let picture: IndexedPicture
-        if content.parts.count == 1, content.labels.isEmpty, !content.isHatched,
-            case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns
-        {
-            picture = tiles.paint(cells, at: coord, scale: scale, classes: try Self.classes(style, isBordered))
-        } else if content.parts.count == 1, content.labels.isEmpty, !content.isHatched,
-            case .field(let field) = content.parts[0], FieldPainter.isPlain(style)
-        {
-            picture = FieldPainter(style: style, region: MapRegion(coord, scale: scale)).picture(field)
+        if let plain = try plain(content, in: region, style: style) {
+            picture = plain
         } else {
-            picture = try canvas(content, in: MapRegion(coord, scale: scale), style: style)
-                .indexed(keeping: style.fills)
+            picture = try canvas(content, in: region, style: style).indexed(keeping: style.fills)
         }
         do { return try encoder.encode(picture) } catch { throw .png(error) }
+    }
+
+    /// The PNG of a map by the path of tiles. It must be of one layer in plain colours and no larger than a block. A
+    /// layer of cells must also have a tile's window. Returns nil for any other map.
+    ///
+    /// - Parameter background: the colour under the picture; nil leaves it transparent.
+    package func png(
+        likeTile map: MapContent, style: Style, background: StraightColour?, encoder: IndexedPNGEncoder
+    ) throws(PictureError) -> [UInt8]? {
+        guard map.blocks.count == 1, let block = map.blocks.first, block.region == map.region,
+            let picture = try plain(block.content, in: map.region, style: style)
+        else { return nil }
+        do { return try encoder.encode(background.map(picture.on) ?? picture) } catch { throw .png(error) }
+    }
+
+    /// The picture of a window with one layer in plain colours, drawn directly to palette indices; nil for any other.
+    private func plain(_ content: PictureContent, in region: MapRegion, style: Style) throws(PictureError)
+        -> IndexedPicture?
+    {
+        guard content.parts.count == 1, content.labels.isEmpty, !content.isHatched else { return nil }
+        switch content.parts[0] {
+        case .cells(let cells, let isBordered) where !style.hasPatterns:
+            return tiles.paint(cells, in: region, classes: try Self.classes(style, isBordered))
+        case .field(let field) where FieldPainter.isPlain(style):
+            return FieldPainter(style: style, region: region).picture(field)
+        default: return nil
+        }
+    }
+
+    /// The PNG of a canvas, with a palette. The colours in `exact` are unchanged by the quantisation.
+    package func png(_ canvas: Canvas, keeping exact: [StraightColour], encoder: IndexedPNGEncoder)
+        throws(PictureError) -> [UInt8]
+    {
+        do { return try encoder.encode(canvas.indexed(keeping: exact)) } catch { throw .png(error) }
     }
 
     private static func classes(_ style: Style, _ isBordered: Bool) throws(PictureError) -> HexagonClasses {

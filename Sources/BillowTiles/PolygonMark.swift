@@ -2,14 +2,15 @@ import BillowRaster
 import Geometry
 import Turbulence
 
-/// What an upstream's turbulence polygons cover of a window in one severity, as drawn: in the colours of cells and
-/// without borders, so that their picture reads as that of polygons dissolved here.
+/// The part of a window that an upstream's turbulence polygons of one severity cover, as drawn. They have the colours
+/// of cells and no borders, as the polygons that Billow dissolves.
 struct PolygonMark: Sendable, Hashable {
     let severity: Severity
-    /// In the window's pixels, not closed; holes wind the other way. Not thinned out: neighbours share their edges.
+    /// In the window's pixels, not closed; holes have the opposite winding. The vertices aren't thinned, because
+    /// adjacent polygons share edges.
     let rings: [[Point]]
 
-    /// The marks of a window, the worst severity first.
+    /// The marks of a window, from the highest severity to the lowest.
     static func marks(of areas: [IssuedArea], in region: MapRegion) -> [PolygonMark] {
         Severity.allCases.reversed().compactMap { severity in
             let polygons: [[[LonLat]]] = areas.filter { $0.severity == severity }.flatMap(\.geometry.polygons)
@@ -18,8 +19,8 @@ struct PolygonMark: Sendable, Hashable {
         }
     }
 
-    /// As one layer: where severities share a pixel, the worse takes its share first. So sets of "this severity or
-    /// worse", which lie upon each other, look as exact ones do.
+    /// Draws all severities as one layer: if several share a pixel, the higher one takes its share first. So nested
+    /// polygons of "this severity or worse" look the same as disjoint ones.
     static func paint(_ marks: [PolygonMark], style: Style, region: MapRegion, onto canvas: inout Canvas) {
         canvas.fill(
             parts: marks.map { mark in

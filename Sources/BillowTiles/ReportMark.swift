@@ -8,12 +8,12 @@ struct ReportMark: Sendable, Hashable {
     let isUrgent: Bool
     let isSmall: Bool
 
-    /// Points: the side of the square in which one report is shown at low zoom.
+    /// The side of the square in which one report is shown at low zoom, in points.
     private static let spacing = 22.0
     private static let reach = 14.0
-    /// From here on reports have their full size.
+    /// The lowest zoom at which reports have their full size.
     private static let fullSizeZoom = 5
-    /// From here on its altitude stands beside it.
+    /// The lowest zoom at which reports are labelled with their altitude.
     static let firstLabelZoom = 8
     private static let labelsPerBlock = 40
 
@@ -24,7 +24,7 @@ struct ReportMark: Sendable, Hashable {
         isUrgent = report.isUrgent
     }
 
-    /// The marks of a window, the highest rank on top, and what may be written beside them: their altitudes.
+    /// The marks of a window, the highest rank on top, and the labels with their altitudes.
     static func marks(of reports: [PilotReport], in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
@@ -45,7 +45,7 @@ struct ReportMark: Sendable, Hashable {
         )
     }
 
-    /// The reports that a window shows, the highest rank last, as it is drawn.
+    /// The reports that are visible in a window, in drawing order: the highest rank last.
     static func shown(_ reports: [PilotReport], in region: MapRegion) -> [PilotReport] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         return grid.found(kept(reports, grid, everywhere: false)).map { reports[$0.index] }
@@ -56,8 +56,8 @@ struct ReportMark: Sendable, Hashable {
         grid.kept(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
     }
 
-    /// Which of two reports is shown where there is room for one: an urgent one, then the more severe, then the newer.
-    /// So no routine report hides an urgent one, or one that is more severe.
+    /// The rank of a report. If there is room for only one report, an urgent one is shown, then the more severe, then
+    /// the newer. So a routine report never hides an urgent or a more severe one.
     private static func rank(_ report: PilotReport) -> Rank {
         Rank(
             urgency: report.isUrgent ? 1 : 0, severity: report.severity.map { Int($0.rawValue) } ?? -1,
@@ -87,9 +87,9 @@ struct ReportMark: Sendable, Hashable {
     }
 }
 
-/// Altitudes as pilots write them.
+/// Formats altitudes as pilots write them.
 package enum FlightLevelText {
-    /// `FL380` from 18,000 feet on, else `9,000 ft`; rounded to hundreds.
+    /// `FL380` from 18,000 feet up, otherwise `9,000 ft`; rounded to hundreds of feet.
     package static func of(_ feet: Int) -> String {
         let hundreds = (feet + 50) / 100
         if hundreds >= 180 { return "FL\(hundreds)" }
@@ -97,7 +97,7 @@ package enum FlightLevelText {
         return thousands > 0 ? "\(thousands),\(rest)00 ft" : "\(rest * 100) ft"
     }
 
-    /// A band: `FL250–450`, `below FL180`, `above FL300`; nil where neither end is known.
+    /// An altitude band, such as `FL250–450`, `below FL180` or `above FL300`; nil if neither end is known.
     package static func band(_ minimum: Int?, _ maximum: Int?) -> String? {
         switch (minimum, maximum) {
         case (nil, nil): nil

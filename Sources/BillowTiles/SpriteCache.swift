@@ -2,18 +2,18 @@ import BillowRaster
 import Geometry
 import Synchronization
 
-/// The sprites of small cells, kept for the next tile, by zoom, scale and chunk of the cell table. Painters have it in
-/// common: what one has worked out all of them draw by.
+/// A cache of the sprites of small cells, by zoom, scale and chunk of the cell table. Painters share it: a sprite that
+/// one has made is used by all.
 public final class SpriteCache: Sendable {
-    /// Cells have more than 30 px each way beyond it, at any scale.
+    /// The highest zoom with sprites. At higher zooms, cells are more than 30 px wide and high at any scale.
     static let highestZoom = 6
-    /// Some 200 to 500 bytes a sprite.
+    /// The budget in bytes. A sprite takes some 200 to 500 bytes.
     private static let mostBytes = 28 << 20
-    /// Sheets that were used within so many tiles aren't let go of: where more is wanted than there is room for, some
-    /// cells are drawn without.
+    /// Sheets used within this number of tiles aren't evicted. If the budget is too small, some cells are drawn without
+    /// sprites.
     private static let usedLately: UInt64 = 2_000
 
-    /// The zoom and the scale that sprites are for.
+    /// The zoom and the scale of sprites.
     struct Size: Hashable, Sendable {
         var zoom: Int
         var scale: TileScale
@@ -43,16 +43,16 @@ public final class SpriteCache: Sendable {
     private let state = Mutex(State())
     private static let none = SpriteSheet(count: CellTable.chunkSize)
 
-    /// An empty cache.
+    /// Makes an empty cache.
     public init() {}
 
-    /// What one tile draws by.
+    /// The access of one tile to the cache.
     struct Use {
         fileprivate let store: SpriteCache
         let size: Size
         fileprivate let tile: UInt64
 
-        /// The sprites of a chunk, as far as there are any.
+        /// The cached sprites of a chunk; empty if there are none.
         func sheet(_ chunk: Int) -> SpriteSheet { store.sheet(Key(size: size, chunk: chunk), tile: tile) }
     }
 
@@ -73,12 +73,12 @@ public final class SpriteCache: Sendable {
         }
     }
 
-    /// The sprites of a chunk, to add to.
+    /// The cached sprites of a chunk, as the base of a new sheet.
     func sheet(of size: Size, chunk: Int) -> SpriteSheet {
         state.withLock { $0.sheets[Key(size: size, chunk: chunk)]?.sprites ?? Self.none }
     }
 
-    /// Puts a sheet in place of the one that it was made from; nothing happens where that is another by now.
+    /// Replaces a sheet by one made from it. Does nothing if the cached sheet has changed since.
     func replace(_ old: SpriteSheet, by new: SpriteSheet, of size: Size, chunk: Int) {
         state.withLock { state in
             let key = Key(size: size, chunk: chunk)
@@ -89,11 +89,11 @@ public final class SpriteCache: Sendable {
         }
     }
 
-    /// Makes room by letting go of what was used longest ago; gives whether there is any.
+    /// Evicts the least recently used sheets if the budget is exceeded. Returns whether there is room for more.
     ///
-    /// - Complexity: O(sheets log sheets), once in many that are made
+    /// - Complexity: O(sheets log sheets) when it evicts, which is rare.
     func hasRoom() -> Bool {
-        // Let go of outside the lock.
+        // The evicted sheets are freed after the lock is released.
         var gone: [SpriteSheet] = []
         return state.withLock { state in
             guard state.bytes > Self.mostBytes else { return true }
@@ -112,7 +112,7 @@ public final class SpriteCache: Sendable {
     }
 }
 
-/// What sprites one painter has yet to make, and makes between its pictures.
+/// The queue of sprites that a painter makes between its pictures.
 final class SpriteQueue {
     let store: SpriteCache
 
@@ -123,7 +123,7 @@ final class SpriteQueue {
         var projection: SubpixelProjection
         var chunk: CellChunk
         var index: Int
-        /// The last is the next to be made: in the order of drawing, in which memory is then read.
+        /// Taken from the end. The order is that of drawing, so that sprites lie in memory as they will be read.
         var positions: [UInt16]
     }
 
@@ -134,16 +134,16 @@ final class SpriteQueue {
 
     init(_ store: SpriteCache) { self.store = store }
 
-    /// Notes what is wanted, while there is room: what finds none is wanted again when it is drawn again.
+    /// Queues cells. If the queue is full, they are dropped; they are queued again when they are next drawn.
     func want(_ more: [Wanted]) {
         guard wantedCount < Self.mostWanted else { return }
         wanted += more
         wantedCount += more.reduce(0) { $0 + $1.positions.count }
     }
 
-    /// Makes up to so many of what is wanted; of the newest pictures first.
+    /// Makes up to `limit` sprites, those of the newest pictures first.
     ///
-    /// - Returns: whether there is more to do.
+    /// - Returns: whether more are waiting to be made.
     func make(_ limit: Int) -> Bool {
         guard !wanted.isEmpty else { return false }
         guard store.hasRoom() else {

@@ -1,50 +1,52 @@
 import BillowRaster
 import Geometry
 
-/// Thins symbols out where they would cover each other, and places what is left in a window.
+/// Thins out symbols that would overlap, and places the remaining ones in a window.
 ///
-/// The map is laid out in squares of some points, counted from the world's north-west corner; of those whose places
-/// lie in one square, one is shown. So which are shown depends on the zoom alone, not on the picture, and the two
-/// halves of a symbol on the edge of two tiles are halves of the same. From `wholeZoom` on the squares are so small
-/// that only what lies in the same place is left out, which bounds a picture's cost whatever the data.
+/// The map is divided into squares of some points, counted from the world's north-west corner. One symbol of each
+/// square is shown. So the choice depends only on the zoom, not on the window, and a symbol on the edge between two
+/// tiles is drawn in both.
+///
+/// From `wholeZoom` on, the squares are so small that only symbols at the same place are left out. This bounds the cost
+/// of a picture for any data.
 struct SymbolGrid {
     let region: MapRegion
     /// The side of a square in pixels.
     private let spacing: Double
-    /// How far outside of the window what is found may lie, in pixels.
+    /// The distance outside the window up to which symbols are found, in pixels.
     private let margin: Double
 
-    /// From here on nothing is thinned out but what lies in the same place.
+    /// The lowest zoom at which only symbols at the same place are thinned out.
     static let wholeZoom = 10
-    /// Labels are counted by squares of a tile's size.
+    /// The side of the squares in which labels are counted: that of a tile, in points.
     private static let blockPoints = 256
 
     /// - Parameters:
     ///   - points: the side of a square below `wholeZoom`.
-    ///   - reach: how far a symbol reaches from its place, in points.
+    ///   - reach: how far a symbol extends from its place, in points.
     init(_ region: MapRegion, points: Double, reach: Double) {
         self.region = region
         spacing = (region.zoom >= SymbolGrid.wholeZoom ? 2 : points) * Double(region.scale)
         margin = reach * Double(region.scale)
     }
 
-    /// An item that is shown, and where in the world's pixels.
+    /// The index of a shown item, and its place in the world's pixels.
     struct Kept {
         let index: Int
         let point: Point
     }
 
-    /// The items that are shown, in their order.
+    /// The items that are shown, in the order of `items`.
     /// - Parameters:
-    ///   - everywhere: whether also those far from the window are wanted.
-    ///   - isBetter: which of two items of one square is shown; must not depend on their order.
+    ///   - everywhere: whether to include items far from the window.
+    ///   - isBetter: decides which of two items in a square is shown; must not depend on their order.
     func kept<Item>(
         _ items: [Item], everywhere: Bool, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
     ) -> [Kept] {
         var best: [SIMD2<Int32>: Kept] = [:]
         for (index, item) in items.enumerated() {
             let point = region.worldPoint(place(item))
-            // What shares a square with something shown must be looked at too.
+            // Items outside the margin matter if they share a square with an item inside it.
             guard everywhere || isNear(point, margin + spacing) else { continue }
             let square = SIMD2(Int32((point.x / spacing).rounded(.down)), Int32((point.y / spacing).rounded(.down)))
             if let other = best[square], !isBetter(item, items[other.index]) { continue }
@@ -53,7 +55,7 @@ struct SymbolGrid {
         return best.values.sorted { $0.index < $1.index }
     }
 
-    /// What of it reaches into the window, and where: as often as copies of the world are shown.
+    /// The items that reach into the window, once for each visible copy of the world.
     func found(_ kept: [Kept]) -> [(index: Int, at: Point)] {
         kept.filter { isNear($0.point, margin) }.flatMap { kept in
             region.copies(from: kept.point.x, to: kept.point.x, margin: margin).map { copy in
@@ -62,7 +64,7 @@ struct SymbolGrid {
         }
     }
 
-    /// The first of each block of 256 × 256 points of the map.
+    /// The first `most` items of each block of 256 × 256 points of the map.
     func first(_ most: Int, ofEachBlock kept: [Kept]) -> [Kept] {
         let block = Double(SymbolGrid.blockPoints * region.scale)
         var counts: [SIMD2<Int32>: Int] = [:]
@@ -81,14 +83,15 @@ struct SymbolGrid {
 }
 
 extension Point {
-    /// What is drawn exactly where it is must be told apart exactly.
+    /// Mixes in the exact position: the drawing isn't rounded, so the fingerprint must not be either.
     func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(x.bitPattern)
         fingerprint.mix(y.bitPattern)
     }
 }
 
-/// A position in a picture in sixteenths of a pixel: exact enough to draw, and the same number wherever it is asked.
+/// A position in a picture in sixteenths of a pixel. It is exact enough for drawing, and the same number on every
+/// machine.
 struct PicturePlace: Sendable, Hashable {
     let x: Int32
     let y: Int32

@@ -2,39 +2,40 @@ public import BillowSnapshot
 import Geometry
 import Turbulence
 
-/// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content,
-/// place, scale and style are the same bytes, whatever their version or instant.
+/// The content of a tile of the hexagon layer: its cells with their severities. Tiles of equal content, place, scale
+/// and style have equal bytes, whatever their version or instant.
 public struct TileContent: Sendable, Hashable {
     /// The H3 resolution of the cells.
     public let resolution: Int
-    /// Dense index × 8 + severity, in rising order.
+    /// Each is the cell's dense index × 8 + its severity, in ascending order.
     let cells: [UInt32]
 
-    /// Whether no cell shares a point with the tile.
+    /// Whether no cell touches the tile.
     public var isEmpty: Bool { cells.isEmpty }
-    /// How many cells it draws.
+    /// The number of cells.
     public var count: Int { cells.count }
 
-    /// The cells of a frame that share a point with a tile.
+    /// Finds the cells of a frame that touch a tile.
     /// - Complexity: O(cells found + coarser cells above them)
     public init(of plane: FramePlane, in coord: TileCoord) {
         self.init(of: plane, in: coord.box, resolution: DrawnResolution.of(zoom: coord.z))
     }
 
-    /// The cells of a frame that share a point with a box, in a resolution of 0…5.
+    /// Finds the cells of a frame that touch a box, at a resolution of 0…5.
     init(of plane: FramePlane, in box: GridBox, resolution: Int) {
         self.resolution = resolution
         cells = plane.cells(resolution: resolution, in: box)
     }
 
-    /// Adds all that tells two contents apart.
+    /// Mixes in everything in which two contents can differ.
     func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(UInt64(resolution))
         for cell in cells { fingerprint.mix(UInt64(cell)) }
     }
 }
 
-/// A 128-bit digest of a picture's inputs: stable between processes, machines and builds. Not cryptographic.
+/// A 128-bit digest of a picture's inputs. It is the same in all processes, machines and builds, and isn't
+/// cryptographic.
 ///
 /// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
 public struct Fingerprint: Sendable, Hashable {

@@ -14,7 +14,7 @@ public struct TileCoord: Sendable, Hashable {
     /// The finest zoom.
     public static let maximumZoom = 22
 
-    /// nil outside the grid.
+    /// Returns nil outside the grid.
     public init?(z: Int, x: Int, y: Int) {
         guard (0...TileCoord.maximumZoom).contains(z), (0..<1 << z).contains(x), (0..<1 << z).contains(y) else {
             return nil
@@ -32,7 +32,7 @@ public struct TileCoord: Sendable, Hashable {
         return GridBox(minX: minX, minY: minY, maxX: minX + size, maxY: minY + size)
     }
 
-    /// What it shows of the earth.
+    /// The part of the earth that the tile shows.
     package var region: GeographicRegion {
         let count = Double(1 << z)
         return GeographicRegion(
@@ -40,7 +40,7 @@ public struct TileCoord: Sendable, Hashable {
     }
 }
 
-/// How many pixels a tile has: 256 × 256 times the scale each way.
+/// The number of pixels of a tile: 256 × 256 times the scale each way.
 public enum TileScale: Int, Sendable, Hashable, CaseIterable {
     /// 256 pixels a side.
     case one = 1
@@ -53,22 +53,27 @@ public enum TileScale: Int, Sendable, Hashable, CaseIterable {
     public var pixels: Int { 256 * rawValue }
 }
 
-/// Which resolution a zoom is drawn in: the finest whose mean cell is at least some 3 px wide on a 256 px tile.
+/// The H3 resolution for each zoom: the finest whose mean cell is at least some 3 px wide on a 256 px tile.
 package enum DrawnResolution {
-    /// By zoom: coarser H3 parents up to zoom 4, the cells themselves from 5 on.
+    /// By zoom: coarser H3 parents up to zoom 4. From 5 on, cells are drawn at their own resolution.
     private static let byZoom = [1, 2, 3, 3, 4]
 
     package static func of(zoom: Int) -> Int { zoom < byZoom.count ? byZoom[zoom] : Cell.resolution }
 }
 
 extension GeographicRegion {
-    /// What a rectangle of the unit mercator square shows; x may lie a world or more to either side.
+    /// The region of a rectangle of the unit mercator square; x may be a world or more outside it.
     init(unitX x: ClosedRange<Double>, unitY y: ClosedRange<Double>) {
+        self.init(
+            unitX: x, south: UnitMercator.latitude(y: min(max(y.upperBound, 0), 1)),
+            north: UnitMercator.latitude(y: min(max(y.lowerBound, 0), 1)))
+    }
+
+    /// The region between two latitudes and two x of the unit square.
+    init(unitX x: ClosedRange<Double>, south: Double, north: Double) {
         let west = UnitMercator.longitude(x: x.lowerBound - x.lowerBound.rounded(.down))
         let box = BoundingBox(
-            west: west, south: UnitMercator.latitude(y: min(max(y.upperBound, 0), 1)),
-            east: west + min((x.upperBound - x.lowerBound) * 360, 360),
-            north: UnitMercator.latitude(y: min(max(y.lowerBound, 0), 1)))
+            west: west, south: south, east: west + min((x.upperBound - x.lowerBound) * 360, 360), north: north)
         self = box.map(GeographicRegion.box) ?? .everywhere
     }
 }

@@ -58,14 +58,21 @@ public final class TilePainter {
     {
         let raster = raster(pixels: scale.pixels)
         raster.use(colours: classes.colours)
-        cover(content, at: coord, scale: scale, borders: classes.borders, raster)
+        cover(
+            content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z), zoom: coord.z, scale,
+            borders: classes.borders, raster)
         return builder(for: classes).picture(from: raster)
     }
 
-    /// Works out ahead what makes the next pictures of the same places faster, and changes none of them: the sprites of
-    /// small cells that were drawn without. So many at most; one takes some five times as long as drawing its cell,
-    /// which is why
-    /// no picture waits for it.
+    /// The picture of a window that is a tile; nil of any other.
+    func paint(_ content: TileContent, in region: MapRegion, classes: HexagonClasses) -> IndexedPicture? {
+        guard let (coord, scale) = region.tile else { return nil }
+        return paint(content, at: coord, scale: scale, classes: classes)
+    }
+
+    /// Makes the sprites of small cells that were drawn without. The next pictures of the same places get faster; none
+    /// changes. So many at most; one takes some five times as long as drawing its cell, which is why no picture waits
+    /// for it.
     ///
     /// - Returns: whether there is more to do.
     public func prepare(sprites limit: Int) -> Bool { sprites.make(limit) }
@@ -78,7 +85,9 @@ public final class TilePainter {
         var shares = [CoverageRaster.Shares](repeating: .zero, count: scale.pixels * scale.pixels)
         for first in stride(from: 0, to: CoverageRaster.classes, by: 4) {
             raster.useBareAreas(ofClassesFrom: first + 1)
-            cover(content, at: coord, scale: scale, borders: borders, raster)
+            cover(
+                content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z), zoom: coord.z, scale,
+                borders: borders, raster)
             for (pixel, lanes) in raster.drainLanes().enumerated() {
                 for lane in 0..<4 { shares[pixel][first + lane] = UInt16(truncatingIfNeeded: lanes[lane]) }
             }
@@ -87,11 +96,11 @@ public final class TilePainter {
     }
 
     private func cover(
-        _ content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?], _ raster: InkRaster
+        _ content: TileContent, _ projection: SubpixelProjection, zoom: Int, _ scale: TileScale, borders: [Int?],
+        _ raster: InkRaster
     ) {
-        let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
-        let known = coord.z <= SpriteCache.highestZoom ? sprites.store.use(SpriteCache.Size(coord.z, scale)) : nil
+        let known = zoom <= SpriteCache.highestZoom ? sprites.store.use(SpriteCache.Size(zoom, scale)) : nil
         var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, sprites: known)
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0
@@ -314,7 +323,7 @@ struct CellOutlines {
 }
 
 /// From grid units to subpixels from a tile's north-west corner. A grid point has the same place in the world's
-/// subpixels for every tile of a zoom and scale: rounding never depends on where a tile begins.
+/// subpixels for every tile of a zoom and scale. So rounding never depends on where a tile begins.
 struct SubpixelProjection {
     private let scale: Int64
     private let down: Int64
@@ -328,16 +337,18 @@ struct SubpixelProjection {
     var firstColumn: Int { Int(origin.x >> 10) }
     var firstRow: Int { Int(origin.y >> 10) }
 
-    init(coord: TileCoord, scale: TileScale) {
-        self.scale = Int64(scale.rawValue)
+    /// - Parameters:
+    ///   - region: a window whose pixels are those of tiles.
+    ///   - zoom: that of these tiles.
+    init(_ region: MapRegion, zoom: Int) {
+        scale = Int64(region.scale)
         // A world is 2^(z + 8) pixels of 2^10 subpixels wide, times the scale, and 2^31 units.
-        let shift = Int64(coord.z) + 18 - 31
+        let shift = Int64(zoom) + 18 - 31
         down = max(-shift, 0)
         up = max(shift, 0)
         round = down > 0 ? 1 << (down - 1) : 0
-        let tile = Int64(scale.pixels) * CoverageRaster.subpixels
-        origin = SIMD2(Int64(coord.x) * tile, Int64(coord.y) * tile)
-        box = coord.box
+        origin = SIMD2(Int64(region.originX), Int64(region.originY)) &* CoverageRaster.subpixels
+        box = region.box()
         isInside = box.minX > -Grid.half && box.maxX < Grid.half
     }
 

@@ -2,8 +2,8 @@ import BillowRaster
 import Geometry
 import Turbulence
 
-/// An aircraft as drawn: its outline from above, turned to its heading; a disc where that isn't known. On the ground
-/// it is smaller.
+/// An aircraft as drawn: an outline from above, turned to its heading, or a disc if the heading is unknown. An aircraft
+/// on the ground is drawn smaller.
 struct TrafficMark: Sendable, Hashable {
     let place: PicturePlace
     /// Degrees clockwise from north, in steps of `headingStep`.
@@ -12,10 +12,10 @@ struct TrafficMark: Sendable, Hashable {
     let isSmall: Bool
 
     private static let headingStep = 3
-    /// Points: the side of the square in which one aircraft is shown at low zoom.
+    /// The side of the square in which one aircraft is shown at low zoom, in points.
     private static let spacing = 11.0
     private static let reach = 14.0
-    /// From here on aircraft have their full size, before that half of it.
+    /// The lowest zoom at which aircraft have their full size. Below it they have half of it.
     private static let fullSizeZoom = 6
     static let firstLabelZoom = 7
 
@@ -28,8 +28,8 @@ struct TrafficMark: Sendable, Hashable {
         isSmall = zoom < TrafficMark.fullSizeZoom
     }
 
-    /// The marks of a window, those in the air on top, and what may be written beside them: call sign and level of
-    /// those in the air, the first `labels` of each 256 × 256 points.
+    /// The marks of a window, with airborne aircraft on top, and their labels. A label is the call sign and level of an
+    /// airborne aircraft. Each 256 × 256 points have at most `labels` of them.
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
         -> (marks: [TrafficMark], labels: LabelSource?)
     {
@@ -47,7 +47,7 @@ struct TrafficMark: Sendable, Hashable {
         )
     }
 
-    /// The aircraft that a window shows.
+    /// The aircraft that are visible in a window.
     static func shown(_ positions: [AircraftPosition], in region: MapRegion) -> [AircraftPosition] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         return grid.found(kept(positions, grid, everywhere: false)).map { positions[$0.index] }
@@ -64,7 +64,7 @@ struct TrafficMark: Sendable, Hashable {
             .joined(separator: " ")
     }
 
-    /// In the air before on the ground, then by address.
+    /// Airborne aircraft rank before those on the ground; then the address decides.
     private static func isBetter(_ a: AircraftPosition, _ b: AircraftPosition) -> Bool {
         a.isOnGround != b.isOnGround ? b.isOnGround : a.icao24 < b.icao24
     }
@@ -81,16 +81,16 @@ struct TrafficMark: Sendable, Hashable {
     }
 }
 
-/// Where one aircraft came from, as drawn.
+/// The past track of one aircraft, as drawn.
 struct TrackMark: Sendable, Hashable {
     let points: [Point]
 
-    /// Points: one track ends in a square of this side at low zoom.
+    /// At low zoom, one track is shown for each square of this side, in points, by its end.
     private static let spacing = 11.0
 
     /// - Parameter tracks: the positions of one aircraft each, oldest first.
     static func marks(of tracks: [[AircraftPosition]], in region: MapRegion) -> [TrackMark] {
-        // Which are shown depends on where they end; that may be far away.
+        // The choice of tracks depends on their ends, which may be far from the window.
         let spacing = (region.zoom >= SymbolGrid.wholeZoom ? 1 : TrackMark.spacing) * Double(region.scale)
         var kept: [SIMD2<Int32>: Int] = [:]
         for (index, track) in tracks.enumerated() {
@@ -103,7 +103,8 @@ struct TrackMark: Sendable, Hashable {
         return kept.values.sorted().flatMap { index in pieces(tracks[index], in: region) }
     }
 
-    /// A track as lines of at least a pixel's step, cut where nobody saw the aircraft, in every copy of the world.
+    /// A track as polylines with steps of at least a pixel, in every copy of the world. It is split where the aircraft
+    /// was not seen.
     private static func pieces(_ track: [AircraftPosition], in region: MapRegion) -> [TrackMark] {
         var lines: [[Point]] = []
         var line: [Point] = []
@@ -115,7 +116,7 @@ struct TrackMark: Sendable, Hashable {
                     lines.append(line)
                     line = []
                 } else {
-                    // The short way, across the antimeridian.
+                    // Take the shorter way, across the antimeridian.
                     point.x -= ((point.x - last.x) / region.worldPixels).rounded() * region.worldPixels
                     let isLast = position == track.last
                     if !isLast, abs(point.x - last.x) < 1, abs(point.y - last.y) < 1 { continue }

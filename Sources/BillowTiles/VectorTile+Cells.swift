@@ -6,13 +6,13 @@ public import Turbulence
 extension VectorTile {
     /// A cell's outline.
     /// - Parameters:
-    ///   - dense: its index at the resolution 0…5.
+    ///   - dense: the cell's dense index at the resolution.
     ///   - resolution: 0 to 5.
     public static func shape(dense: Int, resolution: Int) -> Shape {
         .polygons([[CellTable.of(resolution: resolution).vertices(dense: dense).map(unit)]])
     }
 
-    /// A tile with its buffer.
+    /// A tile's box, including its buffer.
     package static func box(of coord: TileCoord) -> GridBox {
         let margin = (Grid.world >> Int64(coord.z)) * Int64(buffer) / Int64(extent) + 1
         let box = coord.box
@@ -20,7 +20,7 @@ extension VectorTile {
             minX: box.minX - margin, minY: box.minY - margin, maxX: box.maxX + margin, maxY: box.maxY + margin)
     }
 
-    /// Whether the box around a cell shares a point with a box, in this world or one beside it.
+    /// Whether a cell's bounding box shares a point with a box, in this world or an adjacent one.
     package static func touches(_ box: GridBox, dense: Int, resolution: Int) -> Bool {
         // The tree ends two steps above the finest cells.
         let above = (0..<max(0, resolution - 3)).reduce(dense) { dense, _ in dense / 7 }
@@ -35,7 +35,7 @@ extension VectorTile {
         return [-Grid.world, 0, Grid.world].contains { minX + $0 <= box.maxX && box.minX <= maxX + $0 }
     }
 
-    /// The cells that a tile's picture is drawn from, with their resolution: H3 parents at low zoom.
+    /// The cells of a tile's picture, and their resolution. At low zoom they are H3 parents.
     public static func cells(of plane: FramePlane, in coord: TileCoord) -> (
         resolution: Int, cells: [(dense: UInt32, severity: Severity)]
     ) {
@@ -50,21 +50,21 @@ extension VectorTile {
 }
 
 extension PictureContent {
-    /// The reports that a tile's picture shows: thinned out at low zoom.
+    /// The reports of a tile's picture, thinned out at low zoom.
     package static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
         ReportMark.shown(reports, in: MapRegion(coord, scale: .one))
     }
 
-    /// The aircraft that a tile's picture shows: thinned out at low zoom.
+    /// The aircraft of a tile's picture, thinned out at low zoom.
     package static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
         TrafficMark.shown(positions, in: MapRegion(coord, scale: .one))
     }
 }
 
 extension VectorTile {
-    /// The area of some cells of one resolution without the borders between them: the directed edges that no neighbour
-    /// runs the other way, chained into rings. An exterior and a hole are told apart by their winding alone, which is
-    /// what a vector tile does too.
+    /// The union of cells of one resolution, without the borders between them. It consists of the directed edges whose
+    /// reverse is no edge of a neighbour, chained into rings. Winding alone distinguishes exteriors from holes, as in
+    /// vector tiles.
     package static func outline(of cells: [Int], resolution: Int) -> Shape {
         let table = CellTable.of(resolution: resolution)
         var edges: [GridPoint: [GridPoint]] = [:]
@@ -83,7 +83,7 @@ extension VectorTile {
             }
         }
         var rings: [[GridPoint]] = []
-        // In a fixed order, so that equal cells are equal bytes.
+        // The order is fixed, so that equal cells give equal bytes.
         for start in edges.keys.sorted(by: { ($0.y, $0.x) < ($1.y, $1.x) }) {
             while let first = edges[start]?.first {
                 var ring = [start]
@@ -98,7 +98,7 @@ extension VectorTile {
         return .polygons(nested(rings))
     }
 
-    /// Each exterior with the holes that lie in it.
+    /// Assigns each hole to the exterior that contains it.
     private static func nested(_ rings: [[GridPoint]]) -> [[[Point]]] {
         func area(_ ring: [GridPoint]) -> Double {
             guard var previous = ring.last else { return 0 }
@@ -113,7 +113,7 @@ extension VectorTile {
         let exteriors = rings.filter { area($0) < 0 }.sorted { area($0) > area($1) }
         var polygons = exteriors.map { [$0.map(unit)] }
         for hole in rings where area(hole) > 0 {
-            // The smallest that holds it; a place beside the middle of an edge is on no corner of another ring.
+            // Find the smallest exterior that contains the hole. The middle of an edge is no vertex of another ring.
             let middle = Point(
                 x: (unit(hole[0]).x + unit(hole[1]).x) / 2, y: (unit(hole[0]).y + unit(hole[1]).y) / 2)
             if let index = exteriors.firstIndex(where: { contains($0, middle) }) {
@@ -139,7 +139,7 @@ extension VectorTile {
 }
 
 extension TileCoord {
-    /// What lies in the tile and its buffer, in degrees.
+    /// The bounds of the tile and its buffer, in degrees.
     package var bounds: BoundingBox {
         let side = 1 / Double(1 << z)
         let margin = side * VectorTile.buffer / Double(VectorTile.extent)

@@ -17,26 +17,27 @@ public struct VectorTile: Sendable {
         case flag(Bool)
     }
 
-    /// Where a feature lies, on the unit square of web mercator; x may run on beyond it, so that no edge jumps.
+    /// A feature's geometry, on the unit square of web mercator. x may go beyond the square, so that no edge wraps
+    /// around.
     public enum Shape: Sendable, Hashable {
-        /// One place.
+        /// A point.
         case point(Point)
-        /// Some lines.
+        /// Polylines.
         case lines([[Point]])
-        /// Polygons of rings, the exterior first, not closed, of any winding.
+        /// Polygons of rings, the exterior first. Rings aren't closed and have any winding.
         case polygons([[[Point]]])
     }
 
     /// A feature of a layer.
     public struct Feature: Sendable {
-        /// Below 2⁵³, so that JavaScript keeps it.
+        /// Less than 2⁵³, so that JavaScript represents it exactly.
         public var id: UInt64?
-        /// Where it lies.
+        /// The geometry.
         public var shape: Shape
-        /// In order; a name is there once.
+        /// The properties in their order; each name occurs once.
         public var properties: [(name: String, value: Value)]
 
-        /// A feature with its properties.
+        /// Makes a feature with its properties.
         public init(id: UInt64?, shape: Shape, properties: [(name: String, value: Value)]) {
             self.id = id
             self.shape = shape
@@ -44,21 +45,21 @@ public struct VectorTile: Sendable {
         }
     }
 
-    /// Units across a tile.
+    /// The width of a tile in units.
     public static let extent = 4_096
-    /// How far beyond its edges a tile shows what lies there, in units: 4 of 256 pixels.
+    /// The buffer around a tile, in units: 4 of 256 pixels.
     static let buffer = 64.0
 
     private let coord: TileCoord
     private var tile = ProtocolBuffer()
 
-    /// An empty tile.
+    /// Makes an empty tile.
     public init(_ coord: TileCoord) { self.coord = coord }
 
-    /// The encoded tile; empty where no feature reaches into it.
+    /// The encoded tile; empty if no feature reaches into it.
     public var bytes: [UInt8] { tile.bytes }
 
-    /// Adds a layer with what of its features lies in the tile; none where nothing does.
+    /// Adds a layer with the parts of its features inside the tile. Adds no layer if there are none.
     public mutating func add(layer name: String, _ features: [Feature]) {
         var layer = ProtocolBuffer()
         layer.write(field: 15, integer: 2)
@@ -85,19 +86,19 @@ public struct VectorTile: Sendable {
         tile.write(field: 3, message: layer)
     }
 
-    /// A place on the unit square.
+    /// The place's coordinates on the unit square.
     public static func unit(_ place: LonLat) -> Point {
         Point(x: UnitMercator.x(longitude: place.longitude), y: UnitMercator.y(latitude: place.latitude))
     }
 
-    /// A grid point on the unit square.
+    /// The grid point's coordinates on the unit square.
     static func unit(_ point: GridPoint) -> Point {
         func unit(_ units: Int32) -> Double { Double(Int64(units) + Grid.half) / Double(Grid.world) }
         return Point(x: unit(point.x), y: unit(point.y))
     }
 }
 
-/// Numbers values in the order in which they come.
+/// Numbers distinct values in the order of their first occurrence.
 private struct Numbering<Value: Hashable> {
     private var numbers: [Value: UInt32] = [:]
     private(set) var all: [Value] = []
@@ -111,7 +112,7 @@ private struct Numbering<Value: Hashable> {
     }
 }
 
-/// A message under construction.
+/// A protocol buffer message under construction.
 ///
 /// Source: Protocol Buffers encoding, protobuf.dev/programming-guides/encoding
 private struct ProtocolBuffer {
@@ -119,7 +120,7 @@ private struct ProtocolBuffer {
 
     init() {}
 
-    /// A vector tile's value: strings, whole numbers (zigzag where negative), doubles, flags.
+    /// A vector tile's value: strings, whole numbers (zigzag if negative), doubles, flags.
     init(_ value: VectorTile.Value) {
         switch value {
         case .text(let text): write(field: 1, text: text)
@@ -166,11 +167,11 @@ private struct ProtocolBuffer {
     }
 }
 
-/// A shape as a tile has it: cut to the tile and its buffer, in whole units, as drawing commands.
+/// The geometry of a feature in a tile: clipped to the tile and its buffer, in whole units, as drawing commands.
 ///
 /// Source: Mapbox Vector Tile Specification 2.1, section 4.3
 private struct TileGeometry {
-    /// 1 point, 2 line, 3 polygon.
+    /// 1 is a point, 2 a line, 3 a polygon.
     let type: UInt64
     private(set) var commands: [UInt32] = []
     private var cursor = SIMD2<Int>(0, 0)
@@ -180,7 +181,7 @@ private struct TileGeometry {
 
     init(_ shape: VectorTile.Shape, in coord: TileCoord) {
         let tiles = Double(1 << coord.z)
-        // In the copies of the world beside it too.
+        // Also in the adjacent copies of the world.
         func placed(_ point: Point, _ copy: Int) -> Point {
             Point(
                 x: ((point.x + Double(copy)) * tiles - Double(coord.x)) * Double(VectorTile.extent),
@@ -207,9 +208,9 @@ private struct TileGeometry {
             }
         case .polygons(let polygons):
             type = 3
-            for copy in -1...1 {
-                for polygon in polygons { add(polygon: polygon.map { $0.map { placed($0, copy) } }) }
-            }
+            let copies = (-1...1).flatMap { copy in polygons.map { $0.map { $0.map { placed($0, copy) } } } }
+            let isCell = polygons.count == 1 && polygons[0].count == 1
+            for polygon in isCell ? Self.convex(copies) ?? Self.cut(copies) : Self.cut(copies) { add(polygon) }
         }
     }
 
@@ -217,7 +218,7 @@ private struct TileGeometry {
         point.x >= least && point.x <= most && point.y >= least && point.y <= most
     }
 
-    /// Points inside the clip box, so the conversions can't trap.
+    /// The point is inside the clip box, so the conversions can't trap.
     private static func whole(_ point: Point) -> SIMD2<Int> {
         SIMD2(Int(point.x.rounded()), Int(point.y.rounded()))
     }
@@ -247,12 +248,11 @@ private struct TileGeometry {
         places.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
-    /// Exterior rings have a positive area with y downward, holes a negative one; a ring without area is left out, and
-    /// an exterior takes its holes along.
-    private mutating func add(polygon rings: [[Point]]) {
-        for (index, ring) in rings.enumerated() {
-            var places = Self.distinct(Self.clipped(ring: ring).map(Self.whole))
-            while places.count > 1, places.first == places.last { places.removeLast() }
+    /// Exterior rings have a positive area with y downward, holes a negative one. A ring without area is left out. An
+    /// exterior without area leaves its holes out too.
+    private mutating func add(_ polygon: [[SIMD2<Int>]]) {
+        for (index, ring) in polygon.enumerated() {
+            var places = ring
             let area = Self.doubledArea(places)
             guard places.count > 2, area != 0 else {
                 if index == 0 { return }
@@ -261,6 +261,63 @@ private struct TileGeometry {
             if (area > 0) != (index == 0) { places.reverse() }
             draw(places, closed: true)
         }
+    }
+
+    /// The polygons clipped to the tile, valid and in whole units.
+    private static func cut(_ polygons: [[[Point]]]) -> [[[SIMD2<Int>]]] {
+        PolygonCut(least: least, most: most)?.cut(polygons) ?? polygons.map { $0.map(rounded(ring:)) }
+    }
+
+    /// The maximum number of vertices of a ring for the convex path. A cell has no more.
+    private static let mostCorners = 10
+
+    /// Clips polygons of one short ring each without a general overlay, as for cells. Rings that are convex after
+    /// clipping are always valid. Returns nil if one isn't convex.
+    private static func convex(_ polygons: [[[Point]]]) -> [[[SIMD2<Int>]]]? {
+        var cut: [[[SIMD2<Int>]]] = []
+        for ring in polygons.compactMap(\.first) {
+            guard ring.count <= mostCorners else { return nil }
+            let places = rounded(ring: ring)
+            guard places.count > 2 else { continue }
+            guard isConvex(places) else { return nil }
+            cut.append([places])
+        }
+        return cut
+    }
+
+    /// Clips a ring and rounds its vertices one by one.
+    private static func rounded(ring: [Point]) -> [SIMD2<Int>] {
+        var places = distinct(clipped(ring: ring).map(whole))
+        while places.count > 1, places.first == places.last { places.removeLast() }
+        return places
+    }
+
+    /// Whether a ring turns only one way, and once around.
+    private static func isConvex(_ places: [SIMD2<Int>]) -> Bool {
+        var side = 0
+        var (turnsX, turnsY) = (0, 0)
+        var last = places[places.count - 1] &- places[places.count - 2]
+        var direction = SIMD2(0, 0)
+        for step in places.indices.map({ places[($0 + 1) % places.count] &- places[$0] }) {
+            let cross = (last.x * step.y - last.y * step.x).signum()
+            // The line reverses its direction.
+            if cross == 0, last.x * step.x + last.y * step.y < 0 { return false }
+            if cross != 0 {
+                guard side == 0 || side == cross else { return false }
+                side = cross
+            }
+            let signs = SIMD2(step.x.signum(), step.y.signum())
+            if signs.x != 0 {
+                if direction.x != 0, direction.x != signs.x { turnsX += 1 }
+                direction.x = signs.x
+            }
+            if signs.y != 0 {
+                if direction.y != 0, direction.y != signs.y { turnsY += 1 }
+                direction.y = signs.y
+            }
+            last = step
+        }
+        return turnsX <= 2 && turnsY <= 2
     }
 
     private static func doubledArea(_ places: [SIMD2<Int>]) -> Int {

@@ -1,12 +1,12 @@
-/// ISO 8601 durations of weeks, days, hours, minutes and seconds; months and years have no fixed length and are
-/// refused.
+/// Parses and formats ISO 8601 durations of weeks, days, hours, minutes and seconds. Months and years are rejected,
+/// because they have no fixed length.
 ///
 /// Source: ISO 8601-1:2019 section 5.5.2
 package enum ISODuration {
-    /// The longest that is taken: ten years.
+    /// The maximum duration: ten years.
     package static let longestSeconds = 3_653 * 86_400
 
-    /// Whole seconds, at most ten years; nil for anything else.
+    /// Parses a duration to whole seconds, at most ten years; nil for any other text.
     package static func seconds(_ text: some StringProtocol) -> Int? {
         guard text.first == "P", text.utf8.count <= 32 else { return nil }
         var total = 0
@@ -36,7 +36,7 @@ package enum ISODuration {
         return total
     }
 
-    /// `P7D`, `PT2H30M`, `PT0S`: the form of a whole number of seconds, 0 or more.
+    /// Formats a number of seconds, 0 or more: `P7D`, `PT2H30M`, `PT0S`.
     package static func text(_ seconds: Int) -> String {
         let (days, rest) = max(seconds, 0).quotientAndRemainder(dividingBy: 86_400)
         let parts = [(rest / 3_600, "H"), (rest / 60 % 60, "M"), (rest % 60, "S")]

@@ -1,36 +1,37 @@
 package import Turbulence
 
-/// One end of a timeline as it is asked for: an instant, or an offset from now.
+/// One end of a requested timeline: an instant, or an offset from now.
 package enum TimePoint: Sendable, Hashable {
     case instant(Instant)
     /// Seconds from now, negative before it.
     case offset(seconds: Int)
 
     package static let now = TimePoint.offset(seconds: 0)
-    /// What `init(_:)` reads, for messages.
+    /// The syntax that `init(_:)` accepts, for error messages.
     package static let expected =
-        "an instant in whole seconds with a zone (2026-11-21T02:30:00Z), now, or an offset from now such as -2h, +30m, "
+        "an instant with a zone (2026-11-21T02:30:00Z), now, or an offset from now such as -2h, +30m, "
         + "-PT2H or P1D (no months or years: their length varies)"
 
-    /// Reads `now`, an offset as a signed number with a unit (`-2h`, `+90m`, `-4d`, `30s`), as a signed ISO 8601
-    /// duration (`-PT2H`), or an instant as ISO 8601 has it. nil for anything else, and for offsets beyond ten years.
+    /// Parses `now`, an instant in ISO 8601, or an offset. An offset is a signed number with a unit (`-2h`, `+90m`,
+    /// `-4d`, `30s`) or a signed ISO 8601 duration (`-PT2H`). nil for any other text, and for offsets of more than ten
+    /// years.
     package init?(_ text: some StringProtocol) {
         if text == "now" {
             self = .now
             return
         }
-        if let instant = Instant(text) {
+        if let instant = Instant(text, fraction: true) {
             self = .instant(instant)
             return
         }
-        // A query's plus sign arrives as a blank where the client left it unencoded.
+        // The plus sign of a query arrives as a space if the client didn't encode it.
         let sign: Int = text.first == "-" ? -1 : 1
         let length = text.first.map { "+- ".contains($0) } == true ? text.dropFirst() : text[...]
         guard let seconds = ISODuration.seconds(length) ?? Self.counted(length) else { return nil }
         self = .offset(seconds: sign * seconds)
     }
 
-    /// `2h`, `30m`, `45s`, `4d`.
+    /// Parses `2h`, `30m`, `45s`, `4d`.
     private static func counted(_ text: some StringProtocol) -> Int? {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         let digits = text.dropLast()
@@ -41,7 +42,7 @@ package enum TimePoint: Sendable, Hashable {
         return seconds <= ISODuration.longestSeconds ? seconds : nil
     }
 
-    /// The instant that it means, held within what an instant can be.
+    /// The instant of the point, clamped to the range of `Instant`.
     package func resolved(now: Instant) -> Instant {
         switch self {
         case .instant(let instant): instant

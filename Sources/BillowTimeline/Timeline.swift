@@ -1,22 +1,22 @@
 package import Turbulence
 
-/// A stretch of time that is animated: a start before an end, and at most so many frames, equally spaced with both ends
-/// among them. Past, future, or both.
+/// The time range of an animation and its maximum number of frames, equally spaced, with both ends included. The range
+/// may be in the past, the future, or both.
 package struct Timeline: Sendable, Hashable {
     package let start: Instant
     package let end: Instant
-    /// The most frames that any layer has, 1 or more.
+    /// The maximum number of frames of a layer, 1 or more.
     package let intervals: Int
-    /// Whether the frames between start and end lie on round UTC times.
+    /// Whether the frames between start and end are at round UTC times.
     package let isAnchored: Bool
-    /// The instant of a live frame among the round times: the present, where it lies between start and end.
+    /// The instant of a live frame between the round times: the present, if it lies between start and end.
     package let live: Instant?
 
-    /// Above this many frames an animation costs clients more than it shows.
+    /// The recommended maximum: more frames cost clients more than they show.
     package static let advisedIntervals = 20
 
-    /// - Throws: `ParameterError` naming `end` where it isn't after the start or is too far from it, and `intervals`
-    ///   outside 1…`limits.intervals`.
+    /// - Throws: `ParameterError` for `end` if it isn't after the start or is too far from it. `ParameterError` for
+    ///   `intervals` outside 1…`limits.intervals`.
     package init(start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits())
         throws(ParameterError)
     {
@@ -45,16 +45,16 @@ package struct Timeline: Sendable, Hashable {
         self.live = live
     }
 
-    /// The same stretch with the frames between its ends on multiples of their spacing since 1970, and a live frame at
-    /// `now` where that lies within. As the clock moves on, all frames but these three stay what they were.
+    /// The same range, with the frames between its ends at multiples of their spacing since 1970. It has a live frame
+    /// at `now` if that lies within. As time passes, all frames except these three are unchanged.
     package func anchored(now: Instant) -> Timeline {
         Timeline(start, end, intervals, isAnchored: true, live: now > start && now < end ? now : nil)
     }
 
-    /// In seconds, above 0.
+    /// The length in seconds, above 0.
     package var rangeSeconds: Int { end.seconds - start.seconds }
 
-    /// What to say about so many frames; nil where there is nothing to say.
+    /// A recommendation if there are too many frames; otherwise nil.
     package var advice: String? {
         guard intervals > Self.advisedIntervals else { return nil }
         return "\(intervals) frames make an animation slow to load; \(Self.advisedIntervals) or fewer are advised"
@@ -62,22 +62,24 @@ package struct Timeline: Sendable, Hashable {
 
     // MARK: - Frames
 
-    /// How many frames something shows that is new every so many seconds (1 or more): never more than it has states.
+    /// The number of frames of a layer with an update interval in seconds (1 or more): at most the number of its
+    /// states.
     package func frameCount(updateInterval seconds: Int) -> Int {
         min(intervals, rangeSeconds / max(seconds, 1) + 1)
     }
 
-    /// The frames of something that is new every so many seconds, in rising order: start + i · range ÷ (count − 1),
-    /// cut to whole seconds, so that the first is the start and the last the end. One frame alone is at the end.
-    /// Anchored, those
-    /// between the ends are round, and the live one takes the place of the round one next to it.
+    /// The frames of a layer with an update interval in seconds, ascending: start + i · range ÷ (count − 1), truncated
+    /// to whole seconds. The first is the start and the last the end; a single frame is at the end.
+    ///
+    /// If the timeline is anchored, frames between the ends are at round times. The live frame replaces the adjacent
+    /// round one.
     package func times(updateInterval seconds: Int = 1) -> [Instant] {
         let count = frameCount(updateInterval: seconds)
         guard count > 1 else { return [end] }
         guard isAnchored else {
             return (0..<count).map { start.advanced(by: $0 * rangeSeconds / (count - 1)) }
         }
-        // Rounded up: so at most one round time is too many.
+        // Rounded up, so that there is at most one round time too many.
         let step = (rangeSeconds + count - 2) / (count - 1)
         let first = start.floored(toMultipleOf: step).advanced(by: step)
         var between = stride(from: first.seconds, to: end.seconds, by: step).map { Instant(clamping: $0) }
@@ -90,18 +92,18 @@ package struct Timeline: Sendable, Hashable {
                 between = [live]
             }
         }
-        // The start takes the place of the round time after it, which is not the live frame.
+        // The start replaces the round time after it, unless that is the live frame.
         while between.count > count - 2, let surplus = between.firstIndex(where: { $0 != live || count <= 2 }) {
             between.remove(at: surplus)
         }
         return [start] + between + [end]
     }
 
-    /// The frames of something that is new whenever it changes, in rising order: what holds at the start, then each
-    /// change. Where those are more than `intervals`, what holds at equally spaced instants; one frame alone is at the
+    /// The frames of a layer that is updated at irregular times, ascending: the state at the start, then each change.
+    /// If there are more than `intervals`, the states at equally spaced instants are used. A single frame is at the
     /// end.
     ///
-    /// - Parameter changes: in rising order, each once.
+    /// - Parameter changes: ascending, without repeats.
     package func times(changes: [Instant]) -> [Instant] {
         let grid = times()
         guard let first = grid.first, grid.count > 1 else { return grid }
@@ -113,10 +115,10 @@ package struct Timeline: Sendable, Hashable {
         }
     }
 
-    // MARK: - Going to a time
+    // MARK: - Seeking
 
-    /// An instant that a timeline is sent to.
-    /// - Throws: `ParameterError` outside it, ends included.
+    /// Validates an instant to seek to.
+    /// - Throws: `ParameterError` if it is outside the timeline; both ends are inside.
     package func goTo(_ instant: Instant, parameter: String = "time") throws(ParameterError) -> Instant {
         guard (start...end).contains(instant) else {
             throw ParameterError(
@@ -126,11 +128,11 @@ package struct Timeline: Sendable, Hashable {
     }
 }
 
-/// How large a timeline may be.
+/// The limits of a timeline.
 package struct TimelineLimits: Sendable, Hashable {
-    /// The most frames, 1 or more.
+    /// The maximum number of frames, 1 or more.
     package var intervals: Int
-    /// The longest stretch, in seconds.
+    /// The maximum length in seconds.
     package var spanSeconds: Int
 
     package init(intervals: Int = 500, spanSeconds: Int = 366 * 86_400) {
@@ -139,16 +141,16 @@ package struct TimelineLimits: Sendable, Hashable {
     }
 }
 
-/// Which of a layer's frames is shown at an instant.
+/// Selects the frame of a layer that is shown at an instant.
 package enum FrameRule: String, Sendable, Hashable, CaseIterable {
-    /// The newest at or before it: what was known then.
+    /// The newest at or before the instant: the data known then.
     case latest
-    /// The nearest, the earlier of two equally near.
+    /// The nearest; of two equally near, the earlier.
     case nearest
-    /// That instant's or none.
+    /// The frame of exactly that instant, or none.
     case exact
 
-    /// The frame shown, of times in rising order; nil where the rule finds none.
+    /// Finds the frame to show among ascending times; nil if the rule finds none.
     /// - Complexity: O(log n)
     package func frame(at instant: Instant, of times: [Instant]) -> Instant? {
         var low = 0

@@ -1,11 +1,11 @@
 package import Turbulence
 
-/// A timeline as a client asks for it, parts of it perhaps left to the defaults.
+/// A client's request for a timeline, in which parts may be left to the defaults.
 package struct TimelineRequest: Sendable, Hashable {
     package var start: TimePoint?
     package var end: TimePoint?
     package var intervals: Int?
-    /// Whether frames lie on round UTC times; nil where neither end is given.
+    /// Whether frames are at round UTC times; nil if neither end is given.
     package var isAnchored: Bool?
 
     package init(
@@ -17,10 +17,9 @@ package struct TimelineRequest: Sendable, Hashable {
         self.isAnchored = isAnchored
     }
 
-    /// The timeline with offsets settled against `now`, once and for all, so that its frames don't drift while they
-    /// play.
+    /// Resolves offsets against `now` once, so that the frames don't move during playback.
     ///
-    /// A start alone ends at the default end, an end alone starts the default length before.
+    /// A start without an end ends at the default end. An end without a start begins the default length before it.
     /// - Parameter now: the publication's time, floored to the minute, so that all clients of a minute share frames.
     package func resolved(now: Instant, defaults: TimelineDefaults) throws(ParameterError) -> Timeline {
         let end: Instant
@@ -39,12 +38,12 @@ package struct TimelineRequest: Sendable, Hashable {
     }
 }
 
-/// What a timeline is where a request doesn't say.
+/// The defaults of a timeline request.
 package struct TimelineDefaults: Sendable, Hashable {
     /// Seconds from now, below `endSeconds`.
     package var startSeconds: Int
     package var endSeconds: Int
-    /// From 1 to the limit.
+    /// The maximum number of frames, from 1 to the limit.
     package var intervals: Int
     package var limits: TimelineLimits
 

@@ -1,11 +1,12 @@
-/// When something that is animated is new.
+/// When the data of an animated layer is updated.
 package enum UpdateRule: Sendable, Hashable {
-    /// Every so many seconds, 1 or more.
+    /// At an interval in seconds, 1 or more.
     case every(seconds: Int)
-    /// When what it shows changes, whenever that is: areas, at the beginnings and ends of their validities.
+    /// When the shown data changes, at irregular times. For areas, these are the beginnings and ends of their
+    /// validities.
     case changes
 
-    /// Reads an ISO 8601 duration of 1 second or more, or `changes`; nil for anything else.
+    /// Parses an ISO 8601 duration of 1 second or more, or `changes`; nil for any other text.
     package init?(_ text: String) {
         if text == "changes" {
             self = .changes
@@ -16,6 +17,6 @@ package enum UpdateRule: Sendable, Hashable {
         }
     }
 
-    /// nil of what has no interval.
+    /// The interval in seconds; nil for `changes`.
     package var seconds: Int? { if case .every(let seconds) = self { seconds } else { nil } }
 }

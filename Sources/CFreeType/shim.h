@@ -54,8 +54,8 @@ static inline uint32_t billow_font_glyph(BillowFont *font, uint32_t character) {
     return FT_Get_Char_Index(font->face, character);
 }
 
-/// The way from `before` (0: none) to after `glyph` without hinting, kerning included, in 1/64 pixel, and how far the
-/// glyph's ink reaches above the baseline.
+/// The way from `before` (0: none) to after `glyph` without hinting, with kerning, in 1/64 pixel. And the height of the
+/// glyph's ink above the baseline.
 static inline int billow_font_measure(BillowFont *font, uint32_t before, uint32_t glyph, int *kerning, int *advance,
                                       int *height) {
     FT_Vector kern = {0, 0};

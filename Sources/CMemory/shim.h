@@ -6,8 +6,8 @@
 #include <malloc.h>
 #endif
 
-/// Blocks of `mapped_from` bytes and more get pages of their own, which the system has back as soon as they are freed; what
-/// else is freed at the end of the heap goes back from four times that on, and threads share two arenas. Elsewhere than on
+/// Blocks of `mapped_from` bytes and more get pages of their own, which return to the system as soon as they are freed.
+/// Free memory at the end of the heap returns from four times that size on. Threads share two arenas. Elsewhere than on
 /// glibc nothing happens. Source: mallopt(3)
 static inline void billow_memory_return(int mapped_from) {
 #ifdef __GLIBC__

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// libpng reports errors by longjmp. Every function here creates, uses and destroys its libpng structs by itself, so the
-// jump starts and lands inside one C frame (and libpng's below it) and never crosses a Swift one.
+// libpng reports errors by longjmp. Every function here creates, uses and destroys its libpng structs by itself. So the
+// jump starts and lands inside one C frame (and libpng's below it), and never crosses a Swift one.
 
 enum { BILLOW_PNG_MESSAGE = 128 };
 

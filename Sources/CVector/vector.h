@@ -1,7 +1,7 @@
 #pragma once
 
-// The few vector instructions that the tile path lives by and that Swift's own vectors don't become: SSE2, which every x86-64
-// processor has, and the same in plain C for all others (little-endian).
+// The few vector instructions that the tile path needs and that Swift's own vectors don't become. They are SSE2, which
+// every x86-64 processor has, and the same in plain C for all others (little-endian).
 
 #include <stdint.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 typedef int32_t billow_int4 __attribute__((ext_vector_type(4)));
 
-/// In each lane of `a` its lower half times the lower half of `b` plus its upper half times the upper half of `b`, all four
-/// 16-bit numbers with their signs.
+/// In each lane of `a`: its lower half times the lower half of `b`, plus its upper half times the upper half of `b`.
+/// All four are 16-bit numbers with their signs.
 BILLOW_INLINE billow_int4 billow_multiply_pairs(billow_int4 a, uint32_t b) {
 #if defined(__SSE2__)
     return (billow_int4)_mm_madd_epi16((__m128i)a, _mm_set1_epi32((int)b));

@@ -1,53 +1,57 @@
 package import Turbulence
 
-/// Something that Billow serves under one id: as features, and unless `drawing` is nil as a layer of pictures.
+/// A dataset that Billow serves under one id: as features and, unless `drawing` is nil, as a layer of pictures.
 ///
-/// `Catalogue.all` has one of each. Whatever differs from dataset to dataset is a member here, so that a new one is an
-/// entry of the catalogue and nothing else has to know it.
+/// `Catalogue.all` has one object of each. Every difference between datasets is a member here. So a new dataset only
+/// needs an entry in the catalogue.
 public final class Dataset: Sendable {
-    /// In addresses: `/tiles/{id}/…`, `/collections/{id}`.
+    /// The id in URLs: `/tiles/{id}/…`, `/collections/{id}`.
     public let id: String
-    /// A heading.
+    /// The title for headings.
     public let title: String
-    /// A word for menus.
+    /// A short title for menus.
     public let shortTitle: String
     /// A sentence for lists of layers and collections.
     public let summary: String
-    /// Who is to be named wherever it is shown, and what it doesn't replace; nil where nobody asks for that.
+    /// The source's name, required wherever the data is shown, and its disclaimer; nil if the source requires neither.
     package let attribution: String?
-    /// What it is made of. The sources of that kind determine how fresh it is.
+    /// The kind of its data. The sources of that kind determine its freshness.
     package let kind: DataKind
     package let geometry: GeometryType
-    /// What a picture of an instant shows of the log.
+    /// The part of the log that a picture of an instant shows.
     package let content: Content
-    /// What the time of a query selects.
+    /// The features that the time of a query selects.
     package let selection: TimeSelection
-    /// The property with a feature's own time; nil where features have none.
+    /// The property with a feature's own time; nil if features have none.
     package let timeProperty: String?
-    /// How often a timeline has a new frame, unless a setting says otherwise.
+    /// The update interval of a timeline's frames, unless a setting overrides it.
     package let updates: Updates
-    /// How it is drawn; nil for what is no layer.
+    /// How the layer is drawn; nil for a dataset that isn't a layer.
     package let drawing: Drawing?
     /// The properties of its features, in the order of the columns.
     package let properties: [Property]
-    /// The types of upstream data that become its features; empty for what is only imported or derived.
+    /// The properties of its values at a position and along a route; empty if it has none.
+    package let sampleProperties: [Property]
+    /// The types of upstream data that are converted to its features; empty if it is only imported or derived.
     package let origins: [Origin]
-    /// The kinds of its areas; empty for what isn't made of areas.
+    /// The kinds of its areas; empty for a dataset without areas.
     package let areaKinds: [AreaKind]
-    /// Its place in a picture of all layers, the lowest first.
+    /// Whether its areas are warnings in force: alerts and profiles name them beside reports of turbulence.
+    package let isWarning: Bool
+    /// Its position in a picture of all layers, from bottom to top.
     package let stacking: Int
-    /// The ids of the layers that it shows, one near and the other far out; empty for most.
+    /// The ids of the layers that it combines, one for high zooms and one for low ones; usually empty.
     package let parts: [String]
-    /// Whether a map shows it before anybody chose.
+    /// Whether a map shows it initially.
     package let isShownAtFirst: Bool
 
     package init(
         id: String, title: String, shortTitle: String, summary: String, kind: DataKind, geometry: GeometryType,
         content: Content,
         selection: TimeSelection, timeProperty: String? = nil, updates: Updates = .every(seconds: 60),
-        drawing: Drawing?, properties: [Property], origins: [Origin] = [],
-        areaKinds: [AreaKind] = [], stacking: Int = 0, parts: [String] = [], isShownAtFirst: Bool = false,
-        attribution: String? = nil
+        drawing: Drawing?, properties: [Property], sampleProperties: [Property] = [], origins: [Origin] = [],
+        areaKinds: [AreaKind] = [], isWarning: Bool = false, stacking: Int = 0, parts: [String] = [],
+        isShownAtFirst: Bool = false, attribution: String? = nil
     ) {
         self.id = id
         self.title = title
@@ -62,15 +66,17 @@ public final class Dataset: Sendable {
         self.updates = updates
         self.drawing = drawing
         self.properties = properties
+        self.sampleProperties = sampleProperties
         self.origins = origins
         self.areaKinds = areaKinds
+        self.isWarning = isWarning
         self.stacking = stacking
         self.parts = parts
         self.isShownAtFirst = isShownAtFirst
     }
 }
 
-/// There is one object of each dataset.
+/// Equality is identity, because there is one object of each dataset.
 extension Dataset: Hashable, CustomStringConvertible {
     public static func == (a: Dataset, b: Dataset) -> Bool { a === b }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -84,7 +90,7 @@ extension Dataset {
         case line = "LineString"
     }
 
-    /// A type of data of an upstream service, by the names that settings have for both.
+    /// A type of data of an upstream service, by the names of both in settings.
     package struct Origin: Sendable, Hashable {
         package let service: String
         package let type: String
@@ -98,13 +104,13 @@ extension Dataset {
         package static let file = Origin("inbox", "file")
     }
 
-    /// A product whose areas a dataset has.
+    /// A product with areas in a dataset.
     package struct AreaKind: Sendable, Hashable {
-        /// The value of the features' `kind`.
+        /// The value of the property `kind` of features.
         package let id: String
-        /// For people.
+        /// The title for users.
         package let title: String
-        /// The type of the upstream's data; nil for what is only imported.
+        /// The type of the upstream's data; nil if it is only imported.
         package let origin: Origin?
 
         package init(_ id: String, _ title: String, from origin: Origin?) {
@@ -114,45 +120,45 @@ extension Dataset {
         }
     }
 
-    /// What a picture of an instant is made of.
+    /// The data of a picture of an instant.
     package enum Content: Sendable, Hashable {
-        /// What was observed in the history before it.
+        /// The observations in the history before the instant.
         case history(ObservedKind)
-        /// The aircraft seen lately, and their tracks of so many seconds.
+        /// The recently seen aircraft, and their tracks of the given length.
         case positions(trackSeconds: Int)
-        /// The areas that hold at it.
+        /// The areas valid at the instant.
         case areas(IssuedArea.Collection)
-        /// Turbulence polygons: dissolved from observations, or where they are asked for issued ones.
+        /// Turbulence polygons: dissolved from observations, or issued ones if they are requested.
         case polygons
-        /// The turbulence field that is shown at it.
+        /// The turbulence field shown at the instant.
         case field
     }
 
-    /// What the time of a query selects of the features.
+    /// The features that the time of a query selects.
     package enum TimeSelection: Sendable, Hashable {
         /// The picture at an instant, over the history before it.
         case picture
-        /// What was observed in an interval; everything where none is given.
+        /// The features observed in an interval; all if none is given.
         case observed
-        /// What holds or was seen last at an instant, or at some time of an interval.
+        /// The features valid or last seen at an instant, or at any time of an interval.
         case standing
-        /// The ways of aircraft over the history before an instant, or over an interval.
+        /// The tracks of aircraft over the history before an instant, or over an interval.
         case tracks
     }
 
     /// When a timeline has a new frame.
     package enum Updates: Sendable, Hashable {
         case every(seconds: Int)
-        /// Whenever an area begins or ends, or a field is about another time.
+        /// Whenever an area begins or ends, or a field has another valid time.
         case changes
     }
 
     /// How a layer is drawn.
     package enum Drawing: Sendable {
-        /// H3 cells with a border, or without one below a zoom.
+        /// H3 cells, with a border from a zoom on.
         case cells(borderedFromZoom: Int)
         case polygons
-        /// Each pixel by the point of a grid that is nearest to it.
+        /// The value of the nearest grid point at each pixel.
         case field
         case reports
         case areas(AreaDrawing)
@@ -160,12 +166,12 @@ extension Dataset {
         case tracks
     }
 
-    /// How the areas of a layer are drawn and explained.
+    /// How the areas of a layer are drawn, and their legend.
     package struct AreaDrawing: Sendable {
         package struct LegendEntry: Sendable, Hashable {
             package let label: String
             package let sign: AreaSign
-            /// Whether the area is about turbulence, and not about other weather.
+            /// Whether the area is about turbulence, not about other weather.
             package let isOfTurbulence: Bool
             /// Whether the area is a step ahead of its issue, or ends soon.
             package let isFaint: Bool
@@ -180,7 +186,7 @@ extension Dataset {
 
         /// The sign of an area.
         package let sign: @Sendable (IssuedArea) -> AreaSign
-        /// Whether an area without a hazard's name is taken to be about turbulence.
+        /// Whether an area without a named hazard counts as turbulence.
         package let isUnnamedTurbulence: Bool
         package let legend: [LegendEntry]
 
@@ -194,15 +200,15 @@ extension Dataset {
         }
     }
 
-    /// The zoom from which `turbulence` shows hexagons, and below which polygons; the same at every scale, so that no
-    /// picture shows both.
+    /// The lowest zoom at which `turbulence` shows hexagons; below it shows polygons. It is the same at every scale, so
+    /// no picture shows both.
     ///
     /// Source: docs/upstreams/skypath.md, "Colours": SkyPath's advice of 3,320 m a point
     package static let firstHexagonZoom = 6
 
-    /// The kinds of data that it is made of.
+    /// The kinds of its data.
     package var kinds: [DataKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
-    /// The kind of data that its issued areas are; nil for what has none. Issued polygons are not of the kind of ours.
+    /// The kind of data of its issued areas; nil if it has none. Issued polygons have another kind than Billow's own.
     package var kindOfAreas: DataKind? {
         switch content {
         case .areas: kind
@@ -211,22 +217,24 @@ extension Dataset {
         }
     }
 
-    /// The kind of data that one of its origins brings.
+    /// The kind of data that one of its origins provides.
     func kind(of origin: Origin) -> DataKind {
         areaKinds.contains { $0.origin == origin } ? kindOfAreas ?? kind : kind
     }
 
+    /// Whether each feature is the row of an observation, independent of pictures.
+    package var isOfRows: Bool { content == .history(.observations) && !isHexagons }
     /// Whether its features are H3 cells.
     package var isHexagons: Bool { if case .cells = drawing { true } else { false } }
-    /// Whether it shows the cells of the turbulence picture, or what they are dissolved into.
+    /// Whether it shows the cells of the turbulence picture, or polygons dissolved from them.
     package var showsCells: Bool { drawing != nil && kind == .observations }
-    /// Whether it is shown as it stands at an instant, unless an interval is asked for.
+    /// Whether it shows the state at an instant, unless an interval is requested.
     package var isPicture: Bool { selection != .observed }
-    /// The collection of its areas; nil for what isn't made of areas.
+    /// The collection of its areas; nil for a dataset without areas.
     package var areas: IssuedArea.Collection? { if case .areas(let collection) = content { collection } else { nil } }
 }
 
-/// The signs of areas: told apart by line and pattern, not by colour alone.
+/// The signs of areas. They differ in line and pattern, not only in colour.
 package enum AreaSign: UInt8, Sendable, Hashable, CaseIterable {
     case warning = 0
     case advisory = 1

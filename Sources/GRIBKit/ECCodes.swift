@@ -3,8 +3,8 @@ import Synchronization
 
 /// The C library ecCodes, and all that is called of it. No pointer or handle leaves this file.
 ///
-/// It belongs to one thread at a time. ecCodes guards its tables and caches with locks only where it is built for that,
-/// and Debian's build isn't built for POSIX threads (`ECCODES_THREADS` is off; it takes OpenMP's locks, which ecCodes
+/// It belongs to one thread at a time. ecCodes guards its tables and caches with locks only where it is built so.
+/// Debian's build isn't built for POSIX threads (`ECCODES_THREADS` is off; it takes OpenMP's locks, which ecCodes
 /// promises for OpenMP's threads). So a lock of ours is held around each call: a second caller waits for as long as one
 /// field takes to decode. Call it from a thread that may wait.
 package enum ECCodes {
@@ -17,6 +17,12 @@ package enum ECCodes {
             let version = Int(codes_get_api_version())
             return "\(version / 10_000).\(version / 100 % 100).\(version % 100)"
         }
+    }
+
+    /// The folders that the library reads its tables from. Without tables no message can be decoded.
+    package static var tableFolders: [String] {
+        turn.withLock { _ in codes_definition_path(nil).map { String(cString: $0) } ?? "" }
+            .split(separator: ":").map(String.init)
     }
 
     /// The values that a message packs, in its order: exactly `count` of them.

@@ -1,10 +1,10 @@
 import Geometry
 
 extension EarthShape {
-    /// Octets 15 to 30 of a grid definition section.
+    /// Parses octets 15 to 30 of a grid definition section.
     ///
-    /// - Throws: `unknownValue` for the codes that aren't a figure of the Earth: 10 (geomagnetic coordinates), 11 (the
-    ///   Sun) and what is reserved.
+    /// - Throws: `unknownValue` for codes that aren't a figure of the Earth: 10 (geomagnetic coordinates), 11 (the Sun)
+    ///   and reserved ones.
     ///
     /// Source: WMO FM 92 GRIB edition 2, code table 3.2
     init(_ section: GRIBSection) throws(GRIBRefusal) {

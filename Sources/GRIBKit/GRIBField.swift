@@ -1,15 +1,16 @@
 /// A field's header and values.
 package struct GRIBField: Sendable {
     package let header: GRIBHeader
-    /// In the normalised order: rows northward from the southernmost, each eastward from the westernmost point,
-    /// whatever the message's scanning mode; `values[row * columns + column]`. NaN where there is no value.
+    /// The values in the normalised order: rows northward from the southernmost, each eastward from the westernmost
+    /// point. It doesn't depend on the message's scanning mode: `values[row * columns + column]`. NaN if there is no
+    /// value.
     package let values: [Float]
     package let statistics: GRIBStatistics
 
-    /// Decodes one field of a message. It takes as long as the packing needs (some 100 ms of JPEG 2000), and waits for
-    /// other decoding in the process: see `ECCodes`.
+    /// Decodes a field of a message. The time depends on the packing (some 100 ms for JPEG 2000). It waits for other
+    /// decoding in the process: see `ECCodes`.
     ///
-    /// - Parameter field: its place in `message.fields`.
+    /// - Parameter field: its index in `message.fields`.
     /// - Throws: `decoder` with the library's message.
     package init(_ message: GRIBMessage, field: Int = 0) throws(GRIBRefusal) {
         header = message.fields[field]
@@ -18,10 +19,10 @@ package struct GRIBField: Sendable {
         (values, statistics) = Self.arranged(packed, header: header, bits: sections.bits)
     }
 
-    /// Stands for values that the packing calls missing: no packing gives it.
+    /// The placeholder for missing values; no packing can give it.
     private static let missing = -Double.greatestFiniteMagnitude
 
-    /// The values that are packed, without those that the bitmap leaves out.
+    /// Unpacks the values, without those that the bitmap excludes.
     private static func packedValues(
         _ header: GRIBHeader, _ sections: GRIBFieldSections
     ) throws(GRIBRefusal) -> [Double] {
@@ -34,7 +35,7 @@ package struct GRIBField: Sendable {
         return try ECCodes.values(bareMessage(header, sections), count: count, missing: missing)
     }
 
-    /// The reference value by its decimal scale.
+    /// The reference value with its decimal scale.
     ///
     /// Source: WMO FM 92 GRIB edition 2, regulation 92.9.4
     private static func constant(_ section: GRIBSection) throws(GRIBRefusal) -> Double {
@@ -44,8 +45,8 @@ package struct GRIBField: Sendable {
         return exponent >= 0 ? reference / power : reference * power
     }
 
-    /// A message of our own around the packed values, as one row of them: sections 5 and 7 are all that the decoder
-    /// sees of what came from outside. Bitmap and scanning are ours.
+    /// A message made by Billow around the packed values, as one row. The decoder sees only sections 5 and 7 of the
+    /// original message. Billow handles bitmap and scanning itself.
     private static func bareMessage(_ header: GRIBHeader, _ sections: GRIBFieldSections) -> [UInt8] {
         func octets(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
@@ -70,7 +71,7 @@ package struct GRIBField: Sendable {
         return message
     }
 
-    /// Brings packed values to their points, line by line of the message.
+    /// Assigns packed values to their points, line by line of the message.
     private static func arranged(
         _ packed: [Double], header: GRIBHeader, bits: ArraySlice<UInt8>?
     ) -> ([Float], GRIBStatistics) {
@@ -111,25 +112,26 @@ package struct GRIBField: Sendable {
     }
 }
 
-/// What a field's values are like, for whoever judges them: nothing is refused for it here.
+/// Statistics of a field's values, for callers that validate them. No field is rejected because of them here.
 package struct GRIBStatistics: Sendable, Hashable {
-    /// Points without a value, by bitmap or packing.
+    /// The number of points without a value, by bitmap or packing.
     package var missing = 0
-    /// Values that are usable numbers: finite, and within ±10¹⁵.
+    /// The number of usable values: finite, and within ±10¹⁵.
     package var usable = 0
-    /// Usable values below zero.
+    /// The number of usable values below zero.
     package var negative = 0
-    /// Values that are packed as NaN.
+    /// The number of values packed as NaN.
     package var notANumber = 0
-    /// Infinite values, and those beyond ±10¹⁵, such as 1e20, which some writers mean to be missing.
+    /// The number of infinite values, and of those beyond ±10¹⁵, such as 1e20. Some writers use these for missing
+    /// values.
     package var huge = 0
-    /// The least and the largest usable value; nil where there is none.
+    /// The smallest and the largest usable value; nil if there is none.
     package var range: ClosedRange<Float>? { usable > 0 ? least...largest : nil }
 
     private var least = Float.infinity
     private var largest = -Float.infinity
 
-    /// Beyond what any field measures, and below what stands for missing.
+    /// Larger than any measured value, and smaller than any placeholder for missing ones.
     private static let huge: Float = 1e15
 
     @inline(__always)

@@ -1,9 +1,9 @@
 package import Geometry
 
 extension GRIBGrid {
-    /// The grid without the order in which the message lists its points.
+    /// The grid without the order of points in the message.
     ///
-    /// - Throws: `invalid` where the message's values don't give a grid.
+    /// - Throws: `invalid` if the message's values don't give a grid.
     package func definition() throws(GRIBRefusal) -> GridDefinition {
         do { return try GridDefinition(shape: shape, columns: columns, rows: rows, projection: try projection()) } catch
         {
@@ -29,11 +29,11 @@ extension GRIBGrid {
         }
     }
 
-    /// The steps come from the corners, as with ecCodes: those of the message are rounded to its unit.
+    /// The steps are computed from the corners, as by ecCodes, because those of the message are rounded to its unit.
     private func plane(_ first: LonLat, _ last: LonLat) throws(GridError) -> GridDefinition.Projection {
         let (westmost, eastmost) = scanning.isNegativeI ? (last, first) : (first, last)
         let (lowest, highest) = scanning.isPositiveJ ? (first, last) : (last, first)
-        // The same meridian twice is once around.
+        // Equal meridians at both ends mean a full circle.
         let span = eastmost.longitude - westmost.longitude
         let dx = columns == 1 ? 1 : (span <= 0 ? span + 360 : span) / Double(columns - 1)
         let dy = rows == 1 ? 1 : (highest.latitude - lowest.latitude) / Double(rows - 1)
@@ -43,6 +43,6 @@ extension GRIBGrid {
 }
 
 extension GridProjection {
-    /// - Throws: `invalid` where the definition doesn't give a grid.
+    /// - Throws: `invalid` if the definition doesn't give a grid.
     package init(_ grid: GRIBGrid) throws(GRIBRefusal) { self.init(try grid.definition()) }
 }

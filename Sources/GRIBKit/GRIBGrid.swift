@@ -1,9 +1,9 @@
 package import Geometry
 
-/// The definition of a grid, as a message has it.
+/// The definition of a grid in a message.
 package struct GRIBGrid: Sendable, Hashable {
     package var shape: EarthShape
-    /// Points along i, and along j: each at least 1.
+    /// The number of points along i and along j, at least 1 each.
     package var columns: Int
     package var rows: Int
     package var scanning: ScanningMode
@@ -17,16 +17,16 @@ package struct GRIBGrid: Sendable, Hashable {
         self.template = template
     }
 
-    /// Degrees, and metres in the plane of the projection. `first` and `last` are the points that the message lists so,
-    /// which scanning decides the corners of.
+    /// The grid template, with values in degrees, and in metres in the plane of the projection. `first` and `last` are
+    /// the first and last points in the message; the scanning mode decides which corners they are.
     package enum Template: Sendable, Hashable {
         /// 3.0, regular longitudes and latitudes.
         case lonLat(first: LonLat, last: LonLat)
-        /// 3.20. `trueLatitude` is where the steps are true (LaD), `orientation` the meridian along y (LoV).
+        /// 3.20. The steps are true to scale at `trueLatitude` (LaD); `orientation` is the meridian along y (LoV).
         case polarStereographic(
             first: LonLat, orientation: Double, trueLatitude: Double, south: Bool, dx: Double, dy: Double)
-        /// 3.30. The steps are those on the plane, true at the standard parallels; LaD changes nothing, as with PROJ,
-        /// ecCodes and GDAL, and is one of the parallels in all known files.
+        /// 3.30. The steps are those in the plane, true to scale at the standard parallels. LaD is ignored, as by PROJ,
+        /// ecCodes and GDAL. It is one of the parallels in all known files.
         case lambertConformal(
             first: LonLat, orientation: Double, parallels: (first: Double, second: Double), dx: Double, dy: Double)
 
@@ -46,7 +46,7 @@ package struct GRIBGrid: Sendable, Hashable {
         }
     }
 
-    /// GTG's and GTGN's grid, which is that of the HRRR model: 1799 × 1059 points, 3 km apart.
+    /// The grid of GTG and GTGN, which is that of the HRRR model: 1799 × 1059 points, 3 km apart.
     package static let turbulenceGuidance = GRIBGrid(
         shape: .sphere, columns: 1_799, rows: 1_059, scanning: .normalised,
         template: .lambertConformal(
@@ -57,9 +57,9 @@ package struct GRIBGrid: Sendable, Hashable {
 }
 
 extension GRIBGrid {
-    /// A grid definition section.
+    /// Parses a grid definition section.
     ///
-    /// - Throws: `gridTooLarge` before anything else is looked at, then what is wrong with it.
+    /// - Throws: `gridTooLarge`, which is checked first; then errors in other values.
     ///
     /// Source: WMO FM 92 GRIB edition 2, section 3 and grid definition templates 3.0, 3.20 and 3.30
     init(_ section: GRIBSection, limit: Int) throws(GRIBRefusal) {
@@ -120,7 +120,7 @@ extension GRIBGrid {
         }
     }
 
-    /// The degrees of a unit of template 3.0.
+    /// The unit of template 3.0 in degrees.
     private static func unit(_ section: GRIBSection) throws(GRIBRefusal) -> Double {
         guard let angle = try section.optional(39...42), angle != 0 else { return 1e-6 }
         guard let parts = try section.optional(43...46), parts != 0 else {
@@ -129,11 +129,11 @@ extension GRIBGrid {
         return Double(angle) / Double(parts)
     }
 
-    /// A latitude of four octets, and the longitude in the four after it.
+    /// Parses a latitude of four octets, and the longitude in the four after it.
     private static func place(
         _ section: GRIBSection, latitude octet: Int, unit: Double
     ) throws(GRIBRefusal) -> LonLat {
-        // By the million where that is the unit: 21,138,123 × 10⁻⁶ isn't the nearest number to 21.138123.
+        // Division by a million is exact to the nearest number; 21,138,123 × 10⁻⁶ isn't the nearest to 21.138123.
         func degrees(_ value: Int) -> Double { unit == 1e-6 ? Double(value) / 1e6 : Double(value) * unit }
         let latitude = degrees(try section.signed(octet...octet + 3))
         let longitude = degrees(try section.signed(octet + 4...octet + 7))
@@ -143,8 +143,8 @@ extension GRIBGrid {
         return place
     }
 
-    /// The steps of template 3.0 are whole units, so that over a row they may be off by half a unit a point; what is
-    /// off by more belongs to another grid.
+    /// The steps of template 3.0 are rounded to units, so a row may differ by half a unit per point. A larger
+    /// difference is an error.
     private func checkSteps(_ section: GRIBSection, unit: Double) throws(GRIBRefusal) {
         guard case .lonLat(_, _, let dx, let dy) = try definition().projection else { return }
         for (octets, steps, step, flag) in [

@@ -1,34 +1,47 @@
-/// What a message says of one of its fields, read without decoding the values.
+/// The metadata of a field in a message, parsed without decoding the values.
 ///
 /// Source: WMO FM 92 GRIB edition 2, sections 0, 1, 3, 4 and 5
 package struct GRIBHeader: Sendable, Hashable {
     package let parameter: GRIBParameter
     package let level: GRIBLevel
-    /// The reference time of the data, seconds since 1970: of a forecast the start of its run.
+    /// The reference time in seconds since 1970: the start of the run for a forecast.
     package let referenceSeconds: Int
-    /// The time that the field is for, seconds since 1970: of a field over a time the end of it.
+    /// The valid time in seconds since 1970: its end for a field over an interval.
     package let validSeconds: Int
     /// The originating centre (common code table C-11: 7 is NCEP) and its sub-centre.
     package let centre: Int
     package let subcentre: Int
-    /// Code table 1.3: 0 is operational, 1 an operational test.
-    package let productionStatus: Int
+    package let productionStatus: ProductionStatus
     /// Code table 1.4: 0 is an analysis, 1 a forecast.
     package let dataType: Int
     /// Code table 4.3: 0 is an analysis, 2 a forecast.
     package let generatingProcess: Int
     package let grid: GRIBGrid
     package let packing: GRIBPacking
-    /// Whether a bitmap tells which points have a value.
+    /// Whether a bitmap marks the points with a value.
     package let hasBitmap: Bool
+
+    /// The production status of a message's data.
+    ///
+    /// Source: WMO FM 92 GRIB edition 2, code table 1.3
+    package struct ProductionStatus: RawRepresentable, Sendable, Hashable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        package static let operational = ProductionStatus(rawValue: 0)
+        /// Not for operational use; Billow's simulator marks its messages with it.
+        package static let operationalTest = ProductionStatus(rawValue: 1)
+    }
 
     package var leadSeconds: Int { validSeconds - referenceSeconds }
 
-    /// Product definition templates whose first 34 octets are those of 4.0, and where the end of a time lies in them.
+    /// The product definition templates whose first 34 octets are those of 4.0. The value is the octet at which the end
+    /// of an interval begins.
     private static let products: [Int: Int?] = [0: nil, 1: nil, 2: nil, 8: 35, 11: 38, 12: 37, 15: nil]
 
     init(discipline: Int, sections: GRIBFieldSections, limits: GRIBLimits) throws(GRIBRefusal) {
-        // The grid first: nothing else matters of one that is too large.
+        // The grid comes first, because a grid that is too large must be rejected at once.
         grid = try GRIBGrid(sections.grid, limit: limits.gridPoints)
         _ = try grid.definition()
         packing = try GRIBPacking(sections.representation)
@@ -40,7 +53,7 @@ package struct GRIBHeader: Sendable, Hashable {
         centre = try identification.unsigned(6...7)
         subcentre = try identification.unsigned(8...9)
         referenceSeconds = try GRIBTime.seconds(identification, at: 13)
-        productionStatus = try identification.octet(20)
+        productionStatus = ProductionStatus(rawValue: try identification.octet(20))
         dataType = try identification.octet(21)
 
         let product = sections.product
@@ -69,17 +82,18 @@ struct GRIBFieldSections {
     let grid: GRIBSection
     let product: GRIBSection
     let representation: GRIBSection
-    /// nil where every point has a value.
+    /// nil if every point has a value.
     let bitmap: GRIBSection?
     let data: GRIBSection
 
-    /// The sections whose octets make two fields the same one.
+    /// The octets of the sections that identify a field, for finding duplicates.
     var identity: [UInt8] { Array(identification.bytes) + grid.bytes + product.bytes }
 
     /// The bits of the bitmap.
     var bits: ArraySlice<UInt8>? { bitmap?.bytes.dropFirst(6) }
 
-    /// - Throws: `bitmapMismatch` unless the bitmap is as long as the grid, and has as many points as are packed.
+    /// - Throws: `bitmapMismatch` unless the bitmap has the grid's length, and as many points as there are packed
+    ///   values.
     func checkBitmap(_ header: GRIBHeader) throws(GRIBRefusal) {
         guard let bits else {
             guard header.packing.count == header.grid.count else {
@@ -90,7 +104,7 @@ struct GRIBFieldSections {
         let count = header.grid.count
         guard bits.count == (count + 7) / 8 else { throw .lengthMismatch(section: 6) }
         var present = bits.reduce(0) { $0 + $1.nonzeroBitCount }
-        // The last octet is filled up with anything.
+        // The padding of the last octet may have any value.
         if count % 8 != 0, let last = bits.last { present -= (last & (0xFF >> UInt8(count % 8))).nonzeroBitCount }
         guard present == header.packing.count else {
             throw .bitmapMismatch(present: present, values: header.packing.count)

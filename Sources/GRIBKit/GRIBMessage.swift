@@ -1,18 +1,18 @@
-/// A whole GRIB2 message whose sections and headers have been checked. Most have one field; some repeat sections for
+/// A whole GRIB2 message with validated sections and headers. Most messages have one field; some repeat sections for
 /// more.
 package struct GRIBMessage: Sendable {
-    /// Its place in the stream, from 1, refused ones counted.
+    /// Its number in the stream, from 1, including rejected messages.
     package let number: Int
-    /// Where it begins in the stream.
+    /// Its offset in the stream.
     package let offset: Int
-    /// From `GRIB` to `7777`.
+    /// The bytes from `GRIB` to `7777`.
     package let bytes: [UInt8]
-    /// What its fields are, in their order: at least one.
+    /// The headers of its fields in their order: at least one.
     package let fields: [GRIBHeader]
     private let ranges: [Ranges]
     private let discipline: Int
 
-    /// Where the sections of a field lie in the bytes.
+    /// The ranges of a field's sections in the bytes.
     private struct Ranges {
         var identification = 0..<0
         var grid = 0..<0
@@ -22,12 +22,12 @@ package struct GRIBMessage: Sendable {
         var data = 0..<0
     }
 
-    /// Octets of the indicator section, and of `7777`.
+    /// The lengths of the indicator section and of `7777` in octets.
     static let indicatorLength = 16
     static let endLength = 4
 
-    /// - Parameter bytes: a message whose beginning, edition, length and end are right.
-    /// - Throws: what is wrong with the sections between, or with a header.
+    /// - Parameter bytes: a message with valid beginning, edition, length and end.
+    /// - Throws: errors in the sections between, or in a header.
     init(bytes: [UInt8], number: Int, offset: Int, limits: GRIBLimits) throws(GRIBRefusal) {
         self.bytes = bytes
         self.number = number
@@ -45,7 +45,7 @@ package struct GRIBMessage: Sendable {
         self.fields = fields
     }
 
-    /// The sections of a field, by its place in `fields`.
+    /// The sections of a field by its index in `fields`.
     func sections(_ field: Int) -> GRIBFieldSections { Self.sections(bytes, ranges[field]) }
 
     private static func sections(_ bytes: [UInt8], _ ranges: Ranges) -> GRIBFieldSections {
@@ -58,8 +58,8 @@ package struct GRIBMessage: Sendable {
             data: GRIBSection(number: 7, bytes: bytes[ranges.data]))
     }
 
-    /// Sections 1 to 7 in their order; behind a section 7 those from 2, 3 or 4 on may come again, and what isn't
-    /// repeated stays as it was.
+    /// Parses sections 1 to 7 in their order. After a section 7, sections from 2, 3 or 4 on may repeat. Sections that
+    /// aren't repeated stay valid.
     ///
     /// Source: WMO FM 92 GRIB edition 2, regulation 92.2.1 and section 6 (code table 6.0)
     private static func walk(_ bytes: [UInt8], limit: Int) throws(GRIBRefusal) -> [Ranges] {

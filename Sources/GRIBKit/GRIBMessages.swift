@@ -1,56 +1,56 @@
-/// Cuts a stream of bytes into GRIB2 messages: a file read piece by piece, or what an HTTP range brings. What isn't
-/// usable costs its neighbours nothing: it is refused with a reason, and the search goes on behind it.
+/// Splits a stream of bytes into GRIB2 messages, such as a file read in pieces or an HTTP range. An unusable message is
+/// rejected with a reason, and the search continues after it. Other messages aren't affected.
 ///
-/// At most one message is held, of at most `GRIBLimits.messageBytes`.
+/// It buffers at most one message, of at most `GRIBLimits.messageBytes`.
 ///
 /// Source: WMO FM 92 GRIB edition 2, section 0 and regulation 92.1.3
 package struct GRIBMessages: Sendable {
     package enum Item: Sendable {
         case message(GRIBMessage)
-        /// What begins at that place of the stream isn't used.
+        /// The data at that offset of the stream is unusable.
         case refused(GRIBRefusal, number: Int, offset: Int)
     }
 
-    /// How many messages were refused, by reason.
+    /// The number of rejected messages by reason.
     package private(set) var refusals: [GRIBRefusal.Code: Int] = [:]
-    /// How many messages were given.
+    /// The number of returned messages.
     package private(set) var messages = 0
-    /// Bytes that belong to no message: an HTML page, a bulletin's heading, padding.
+    /// Bytes that belong to no message, such as an HTML page, a bulletin's heading, or padding.
     package private(set) var foreignBytes = 0
 
     private let limits: GRIBLimits
     private var buffer: [UInt8] = []
-    /// The first byte of the buffer that is still needed.
+    /// The index of the first byte of the buffer that is still needed.
     private var place = 0
-    /// Where the buffer begins in the stream.
+    /// The buffer's offset in the stream.
     private var bufferOffset: Int
     private var number = 0
-    /// As many messages have begun as may be.
+    /// Whether the maximum number of messages has been reached.
     private var isFull = false
-    /// Behind a refused message what isn't one still belongs to it.
+    /// Whether the last message was rejected; bytes outside messages then belong to it.
     private var isBehindRefusal = false
-    /// The fields that were given, and the numbers of their messages.
+    /// The identities of returned fields, with the numbers of their messages.
     private var given: [[UInt8]: Int] = [:]
 
-    /// - Parameter offset: where the bytes begin in the file that they are a range of.
+    /// - Parameter offset: the offset of the bytes in their file.
     package init(limits: GRIBLimits = GRIBLimits(), offset: Int = 0) {
         self.limits = limits
         bufferOffset = offset
     }
 
-    /// Everything in some bytes, which nothing follows.
+    /// All items in complete data.
     package static func items(in bytes: [UInt8], limits: GRIBLimits = GRIBLimits()) -> [Item] {
         var messages = GRIBMessages(limits: limits)
         return messages.read(bytes) + messages.finish()
     }
 
-    /// Takes the next bytes of the stream, and gives what has become whole.
+    /// Adds the next bytes of the stream, and returns the completed items.
     package mutating func read(_ bytes: some Collection<UInt8>) -> [Item] {
         buffer.append(contentsOf: bytes)
         return items(atEnd: false)
     }
 
-    /// There is nothing more: what isn't whole is truncated.
+    /// Ends the stream; an incomplete message is truncated.
     package mutating func finish() -> [Item] { items(atEnd: true) }
 
     private mutating func items(atEnd: Bool) -> [Item] {
@@ -59,7 +59,7 @@ package struct GRIBMessages: Sendable {
             if case .refused(let reason, _, _) = item { refusals[reason.code, default: 0] += 1 } else { messages += 1 }
             items.append(item)
         }
-        // Room for the next bytes, moved only when that is most of the buffer.
+        // Free the consumed part, but only if that is most of the buffer.
         if place * 2 >= buffer.count {
             buffer.removeFirst(place)
             bufferOffset += place
@@ -68,7 +68,7 @@ package struct GRIBMessages: Sendable {
         return items
     }
 
-    /// The next message or refusal, or nil when more bytes are needed.
+    /// The next message or rejection; nil if more bytes are needed.
     private mutating func next(atEnd: Bool) -> Item? {
         if isFull {
             place = buffer.count
@@ -76,7 +76,7 @@ package struct GRIBMessages: Sendable {
         }
         guard seek(atEnd: atEnd) else { return nil }
         guard number < limits.messages else {
-            // The rest isn't looked at: a stream of beginnings would give a refusal for each four bytes.
+            // The rest is skipped: otherwise a stream of `GRIB` would give a rejection for every four bytes.
             isFull = true
             return refuse(.tooMany(limit: limits.messages), skipping: 4)
         }
@@ -105,7 +105,7 @@ package struct GRIBMessages: Sendable {
         guard buffer[end - GRIBMessage.endLength..<end].elementsEqual("7777".utf8) else {
             return refuse(.missingEnd, skipping: 4)
         }
-        // Both ends are right, so whatever is wrong between them, the search goes on behind.
+        // Both ends are valid. So even if the content is invalid, the search continues after the message.
         do throws(GRIBRefusal) {
             let message = try GRIBMessage(
                 bytes: Array(buffer[place..<end]), number: number + 1, offset: bufferOffset + place, limits: limits)
@@ -121,7 +121,7 @@ package struct GRIBMessages: Sendable {
         }
     }
 
-    /// Goes to the next `GRIB`. false when there is none yet.
+    /// Seeks to the next `GRIB`; false if there is none yet.
     private mutating func seek(atEnd: Bool) -> Bool {
         let start = place
         while place < buffer.count {

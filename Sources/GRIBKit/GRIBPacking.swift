@@ -1,6 +1,7 @@
 /// How a field's values are packed: a data representation section.
 ///
-/// Not read are PNG (5.41), which no known field of turbulence has, and what ecCodes 2.28 can't: run lengths (5.200).
+/// PNG (5.41) isn't supported, because no known field of turbulence has it. Run lengths (5.200) aren't supported by
+/// ecCodes 2.28.
 ///
 /// Source: WMO FM 92 GRIB edition 2, section 5, code table 5.0 and templates 5.0 to 5.42
 package struct GRIBPacking: Sendable, Hashable {
@@ -14,9 +15,9 @@ package struct GRIBPacking: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// How many values are packed: those that the bitmap doesn't leave out.
+    /// The number of packed values, without those that the bitmap excludes.
     package let count: Int
-    /// Bits of a value; 0 where all are the same. IEEE: 32 or 64.
+    /// The number of bits per value; 0 if all values are equal. IEEE: 32 or 64.
     package let bits: Int
 
     /// - Throws: `unknownTemplate` for another packing, `lengthMismatch`, `unknownValue`.

@@ -1,4 +1,4 @@
-/// What a field's values are, by numbers only: names differ between tables and their versions.
+/// The quantity of a field's values, by numbers only: names differ between tables and their versions.
 ///
 /// Source: WMO FM 92 GRIB edition 2, code tables 0.0, 4.1 and 4.2
 package struct GRIBParameter: Sendable, Hashable {

@@ -1,38 +1,38 @@
-/// Why a GRIB message, or a place in a stream where one begins, isn't used.
+/// Why a GRIB message, or a position in a stream where one seems to begin, is rejected.
 package enum GRIBRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The stream ends before the message does: its length in octets, and what was there.
+    /// The stream ends before the message does: its length in octets, and the available octets.
     case truncated(length: Int, found: Int)
-    /// Longer than a message may be.
+    /// The message is longer than the limit.
     case tooLong(length: Int, limit: Int)
-    /// Another edition than 2.
+    /// The edition isn't 2.
     case wrongEdition(Int)
     /// The lengths of the sections don't add up to the message's, or a section is too short for what it must hold.
     case lengthMismatch(section: Int)
-    /// `7777` isn't where the message's length says.
+    /// `7777` isn't at the position given by the message's length.
     case missingEnd
-    /// A section at a place where it can't be.
+    /// A section is at an invalid position.
     case sectionOrder(section: Int)
-    /// A template that isn't read here: of the grid (section 3), the product (4) or the packing (5).
+    /// A template of the grid (section 3), the product (4) or the packing (5) isn't supported.
     case unknownTemplate(section: Int, number: Int)
-    /// A coded value that isn't read here, by the name that the WMO gives it.
+    /// A coded value isn't supported; the name is the WMO's.
     case unknownValue(String, Int)
-    /// A value that can't be, with what is wrong with it.
+    /// A value is invalid, with the reason.
     case invalid(String)
-    /// More points than may be decoded.
+    /// The grid has more points than the limit.
     case gridTooLarge(columns: Int, rows: Int, limit: Int)
-    /// The number of points isn't that of the grid's columns and rows.
+    /// The number of points isn't columns × rows.
     case gridMismatch(points: Int, columns: Int, rows: Int)
-    /// The bitmap has another length than the grid, or as many points as aren't packed.
+    /// The bitmap's length differs from the grid, or its number of points from that of the packed values.
     case bitmapMismatch(present: Int, values: Int)
-    /// Section 7 can't hold the values that section 5 describes.
+    /// Section 7 can't contain the values that section 5 describes.
     case dataMismatch(String)
-    /// The picture in section 7 has other dimensions than there are values.
+    /// The picture in section 7 has other dimensions than the values.
     case imageMismatch(width: Int, height: Int, values: Int)
-    /// Its parameter, level, times and grid are those of an earlier field, whose message has that number.
+    /// The parameter, level, times and grid are those of an earlier field, in the message of that number.
     case duplicate(of: Int)
-    /// More messages in a stream, or fields in a message, than may be.
+    /// A stream has too many messages, or a message too many fields.
     case tooMany(limit: Int)
-    /// The library refused the values, with its code and message.
+    /// The library rejected the values, with its code and message.
     case decoder(code: Int, message: String)
 
     /// The kind of the reason, for counting.
@@ -103,13 +103,13 @@ package enum GRIBRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What is refused for its size, before anything is allocated for it.
+/// The limits of sizes, which are checked before memory is allocated.
 package struct GRIBLimits: Sendable, Hashable {
-    /// The longest message, and so the most that a splitter holds: GTG's are below 1 MB.
+    /// The maximum length of a message, and so of a splitter's buffer: GTG's are below 1 MB.
     package var messageBytes = 64 << 20
-    /// The most points of a grid: GTG's has 1.9 million, a global one of 0.1° 6.5 million.
+    /// The maximum number of points of a grid: GTG's has 1.9 million, a global one of 0.1° 6.5 million.
     package var gridPoints = 16_000_000
-    /// The most messages of a stream, refused ones counted, and the most fields of a message.
+    /// The maximum number of messages in a stream, including rejected ones, and of fields in a message.
     package var messages = 10_000
 
     package init() {}

@@ -1,5 +1,5 @@
-/// What the headers of a JPEG 2000 codestream say of the picture. A few octets can ask a decoder for gigabytes: of
-/// pixels, of tiles, of precincts or of code blocks, so all of these are looked at before it sees them.
+/// The headers of a JPEG 2000 codestream. A few octets can make a decoder allocate gigabytes for pixels, tiles,
+/// precincts or code blocks. So all of these are checked before decoding.
 ///
 /// Source: ISO/IEC 15444-1 (ITU-T T.800) annex A: SOT (A.4.2), SIZ (A.5.1), COD (A.6.1)
 struct JPEG2000Header {
@@ -15,9 +15,9 @@ struct JPEG2000Header {
         static let end = 0xFFD9
     }
 
-    /// Each tile costs the decoder some kilobytes; the known writers make one.
+    /// The maximum number of tiles. Each takes the decoder some kilobytes; the known writers make one.
     private static let mostTiles = 256
-    /// A code block of at least 256 values, and precincts of at least 32 × 32: each costs some hundred bytes.
+    /// The minimum size of a code block, 256 values, and of a precinct, 32 × 32. Each takes some hundred bytes.
     private static let leastBlockExponents = 8
     private static let leastPrecinctExponent = 5
 
@@ -36,7 +36,7 @@ struct JPEG2000Header {
             throw .dataMismatch("a picture or tiles that don't begin at 0")
         }
         let depth = try stream.octet(43)
-        // A sign bit, or more than an integer holds, ends ecCodes.
+        // A sign bit, or more bits than in an integer, crashes ecCodes.
         guard depth < 31 else { throw .unknownValue("component of the picture", depth) }
         guard try stream.unsigned(44...45) == 0x0101 else { throw .dataMismatch("a picture that is sampled") }
         let tileWidth = try stream.unsigned(25...28)
@@ -51,7 +51,7 @@ struct JPEG2000Header {
         try Self.checkStyles(stream)
     }
 
-    /// Walks the markers behind SIZ, those of each tile part too, which may have a coding style of their own.
+    /// Parses the markers after SIZ. It includes those of each tile part, which may have their own coding style.
     private static func checkStyles(_ stream: GRIBSection) throws(GRIBRefusal) {
         let count = stream.bytes.count
         var place = 46
@@ -62,7 +62,7 @@ struct JPEG2000Header {
             switch marker {
             case Marker.end: return try require(styles)
             case Marker.startOfData:
-                // Without a length the tile part is the last.
+                // A tile part without a length is the last.
                 guard let part = nextPart else { return try require(styles) }
                 guard part > place else { throw .dataMismatch("a tile part that ends before it begins") }
                 place = part

@@ -1,5 +1,5 @@
-/// Whether section 7 can hold what section 5 says, found out before a decoder reads it: the decoders trust these
-/// numbers, and allocate by them.
+/// Validates that section 7 can contain the values of section 5, before decoding. The decoders trust these numbers and
+/// allocate memory by them.
 struct PackedData {
     private let packing: GRIBPacking
     private let representation: GRIBSection
@@ -11,10 +11,10 @@ struct PackedData {
         self.data = data
     }
 
-    /// The octets of section 7 behind its length and number.
+    /// The number of octets of section 7 after its length and number.
     private var available: Int { data.bytes.count - 5 }
 
-    /// Whether all values are the reference value, and nothing is packed.
+    /// Whether all values are the reference value, with no packed data.
     var isConstant: Bool {
         get throws(GRIBRefusal) {
             switch packing.kind {
@@ -36,7 +36,7 @@ struct PackedData {
         case .complexWithDifferences:
             let order = try representation.octet(48)
             let octets = try representation.octet(49)
-            // ecCodes writes order 0, which is no difference at all.
+            // ecCodes writes order 0, which means no differencing.
             guard order <= 2 else { throw .unknownValue("order of spatial differencing", order) }
             guard octets <= 4 else { throw .unknownValue("octets of extra descriptors", octets) }
             guard packing.count >= order else { throw .dataMismatch("\(packing.count) values with order \(order)") }
@@ -61,7 +61,7 @@ struct PackedData {
         }
     }
 
-    /// The lengths of the groups must add up to the number of values, and their bits must be there.
+    /// Validates that the lengths of the groups add up to the number of values, and that their bits exist.
     ///
     /// Source: WMO FM 92 GRIB edition 2, templates 5.2, 5.3, 7.2 and 7.3
     private func checkGroups(from start: Int) throws(GRIBRefusal) {
@@ -105,7 +105,8 @@ struct PackedData {
         }
     }
 
-    /// The library divides by the size of a block and multiplies by the others: with a block of 0 it writes anywhere.
+    /// Validates the parameters of CCSDS. The library divides by the block size and multiplies by the others. With a
+    /// block size of 0 it writes to arbitrary memory.
     ///
     /// Source: CCSDS 121.0-B-3 (Lossless Data Compression) sections 3.1 and 5.2; WMO template 5.42
     private func checkCCSDS() throws(GRIBRefusal) {
@@ -115,12 +116,12 @@ struct PackedData {
         let interval = try representation.unsigned(24...25)
         guard (1...4_096).contains(interval) else { throw .unknownValue("CCSDS reference sample interval", interval) }
         let flags = try representation.octet(22)
-        // Signed values, and whatever later libraries mean by the upper bits.
+        // Rejects signed values, and upper bits that later libraries may define.
         guard flags & 0xC1 == 0 else { throw .unknownValue("CCSDS flags", flags) }
     }
 }
 
-/// Numbers of any width up to 32 bits, the most significant bit first; zeros behind the end.
+/// Reads integers of any width up to 32 bits, the most significant bit first; zeros after the end.
 struct BitReader {
     private let bytes: ArraySlice<UInt8>
     private var next: Int

@@ -1,12 +1,12 @@
-/// In which order a message lists the points of its grid.
+/// The order of the grid's points in a message.
 ///
 /// Source: WMO FM 92 GRIB edition 2, flag table 3.4
 package struct ScanningMode: Sendable, Hashable {
-    /// The octet as it is: bit 1 (128) for −i, bit 2 (64) for +j, bit 3 (32) for points consecutive in j, bit 4 (16)
-    /// for every second line the other way (boustrophedon). The other bits shift points by half a step.
+    /// The octet. Bit 1 (128) is −i, bit 2 (64) +j, and bit 3 (32) points consecutive in j. Bit 4 (16) reverses every
+    /// second line (boustrophedon). The other bits shift points by half a step.
     package let rawValue: UInt8
 
-    /// nil for points that are shifted against each other.
+    /// Returns nil for modes that shift points.
     package init?(rawValue: UInt8) {
         guard rawValue & 0x0F == 0 else { return nil }
         self.rawValue = rawValue
@@ -22,8 +22,8 @@ package struct ScanningMode: Sendable, Hashable {
     package var isConsecutiveInJ: Bool { rawValue & 0x20 != 0 }
     package var isBoustrophedon: Bool { rawValue & 0x10 != 0 }
 
-    /// Where a line of the message lies in the normalised order: its first point, and the step from point to point.
-    /// Lines are rows, or columns where points are consecutive in j.
+    /// The position of a message's line in the normalised order: the index of its first point, and the step between
+    /// points. Lines are rows, or columns if points are consecutive in j.
     func line(_ number: Int, columns: Int, rows: Int) -> (start: Int, step: Int) {
         let reversed = isBoustrophedon && number % 2 == 1
         if isConsecutiveInJ {
@@ -36,12 +36,12 @@ package struct ScanningMode: Sendable, Hashable {
         return right ? (row * columns, 1) : (row * columns + columns - 1, -1)
     }
 
-    /// How many lines a message has, and how long each is.
+    /// The number of lines in a message, and their length.
     func lines(columns: Int, rows: Int) -> (count: Int, length: Int) {
         isConsecutiveInJ ? (columns, rows) : (rows, columns)
     }
 
-    /// Values in the message's order, from values in the normalised one.
+    /// Reorders values from the normalised order to the message's.
     package func listed<Value>(_ values: [Value], columns: Int, rows: Int) -> [Value] {
         let lines = lines(columns: columns, rows: rows)
         var listed: [Value] = []

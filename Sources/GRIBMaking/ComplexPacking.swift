@@ -1,6 +1,6 @@
 /// Complex packing, with or without spatial differences, as NOAA's GTG files have it. ecCodes 2.28 writes only the form
-/// without differences, so this packs anew what ecCodes packed simply. Groups are of one length: smaller than the
-/// original's values, if not as small as NCEP's own grouping makes them.
+/// without differences. So this packs anew what ecCodes packed simply. Groups are of one length: the result is smaller
+/// than with simple packing, but larger than by NCEP's own grouping.
 ///
 /// Source: WMO FM 92 GRIB edition 2, templates 5.2, 5.3, 7.2 and 7.3, regulation 92.9.4
 struct ComplexPacking {

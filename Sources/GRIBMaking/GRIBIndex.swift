@@ -1,16 +1,17 @@
+import CivilCalendar
 import GRIBKit
 
 extension GRIBDraft {
-    /// The message's line of an `.idx` file as NOAA has them beside its GRIB2 files, without a line end:
+    /// The message's line in an `.idx` file, as NOAA publishes them beside GRIB2 files, without a line end:
     /// `51:28123456:d=2026112215:EDPARM:15240 m above mean sea level:1 hour fcst:`
     ///
     /// - Parameters:
-    ///   - number: the message's place in the file, from 1.
-    ///   - offset: where it begins in the file, in bytes.
+    ///   - number: the message's number in the file, from 1.
+    ///   - offset: its offset in the file, in bytes.
     ///
     /// Source: wgrib2's inventory format (NOAA CPC, "wgrib2: short inventory", -s)
     package func indexLine(number: Int, offset: Int) -> String {
-        let time = CalendarTime(seconds: referenceSeconds)
+        let time = CivilTime(unixSeconds: referenceSeconds)
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
         let run = "\(time.year)\(two(time.month))\(two(time.day))\(two(time.hour))"
         let place =
@@ -27,7 +28,7 @@ extension GRIBDraft {
         return "\(number):\(offset):d=\(run):\(parameterName):\(place):\(step):"
     }
 
-    /// NCEP's name of the parameter, or its numbers as wgrib2 writes those that it has no name for.
+    /// NCEP's name of the parameter. A parameter without a name has its numbers, as wgrib2 writes them.
     private var parameterName: String {
         switch parameter {
         case .eddyDissipation: "EDPARM"

@@ -1,9 +1,10 @@
+import CivilCalendar
 package import GRIBKit
 import Geometry
 
-/// A GRIB2 message to be made, for tests and for the simulator's look-alike of NOAA.
+/// A GRIB2 message to encode, for tests and for the simulator of NOAA.
 package struct GRIBDraft: Sendable {
-    /// How values are packed. Complex packing is `ComplexPacking`'s, the others are ecCodes' own.
+    /// How values are packed. `ComplexPacking` implements complex packing, ecCodes the others.
     package enum Packing: String, Sendable, CaseIterable {
         case simple
         case complex
@@ -12,19 +13,19 @@ package struct GRIBDraft: Sendable {
         /// As in NOAA's GTGN files.
         case jpeg2000
         case ccsds
-        /// 32 bits, which keep values as they are.
+        /// 32 bits, which preserve values exactly.
         case ieee
     }
 
-    /// Where the field lies.
+    /// The vertical position of the field.
     package enum Level: Sendable, Hashable {
-        /// Above mean sea level, in metres cut off after the point (type 102).
+        /// Above mean sea level, in metres without decimals (type 102).
         case altitude(AltitudeLevel)
         /// The whole column (type 10).
         case column
     }
 
-    /// How far ahead the field is, in the unit that the message names.
+    /// The lead time of the field, in the message's unit.
     package enum Lead: Sendable, Hashable {
         case minutes(Int)
         case hours(Int)
@@ -33,19 +34,18 @@ package struct GRIBDraft: Sendable {
     package var grid: GRIBGrid
     package var parameter = GRIBParameter.eddyDissipation
     package var level = Level.altitude(AltitudeLevel(feet: 35_000))
-    /// Seconds since 1970.
+    /// The reference time in seconds since 1970.
     package var referenceSeconds: Int
     package var lead = Lead.hours(0)
-    /// Code table 1.3: 0 operational, 1 operational test, 2 research.
-    package var productionStatus = 0
+    package var productionStatus = GRIBHeader.ProductionStatus.operational
     package var packing = Packing.simple
-    /// Bits of a value, where the packing has a choice.
+    /// The number of bits per value, if the packing has a choice.
     package var bits = 12
-    /// Of complex packing with differences: 1 or 2.
+    /// The order of complex packing with differences: 1 or 2.
     package var differencingOrder = 2
-    /// Whether a bitmap tells which values are missing. Without it a NaN is packed as it is, or can't be.
+    /// Whether a bitmap marks missing values. Without it, NaN is packed as it is, or can't be packed.
     package var hasBitmap = true
-    /// In the normalised order of `GRIBField.values`, whatever the grid's scanning; NaN for missing.
+    /// The values in the normalised order of `GRIBField.values`, whatever the grid's scanning; NaN for missing.
     package var values: [Float]
 
     package init(grid: GRIBGrid, referenceSeconds: Int, values: [Float]) {
@@ -56,12 +56,12 @@ package struct GRIBDraft: Sendable {
 }
 
 extension GRIBDraft {
-    /// Stands for values without one while they are packed.
+    /// The placeholder for missing values while they are packed.
     private static let missing = 9_999.0
 
-    /// The message as ecCodes makes it from its sample of GRIB2.
+    /// Encodes the message with ecCodes, from its GRIB2 sample.
     ///
-    /// - Throws: `decoder` of a key or of values that ecCodes refuses.
+    /// - Throws: `decoder` for keys or values that ecCodes rejects.
     package func message() throws(GRIBRefusal) -> [UInt8] {
         precondition(values.count == grid.count, "\(values.count) values for \(grid.count) points")
         let listed = grid.scanning.listed(values, columns: grid.columns, rows: grid.rows)
@@ -78,14 +78,14 @@ extension GRIBDraft {
     private typealias Keys = [(String, ECCodes.KeyValue)]
 
     private var identificationKeys: Keys {
-        let time = CalendarTime(seconds: referenceSeconds)
+        let time = CivilTime(unixSeconds: referenceSeconds)
         return [
             ("discipline", .long(Int(parameter.discipline))), ("tablesVersion", .long(2)),
             ("centre", .long(7)), ("subCentre", .long(0)),
             ("significanceOfReferenceTime", .long(1)),
             ("year", .long(time.year)), ("month", .long(time.month)), ("day", .long(time.day)),
             ("hour", .long(time.hour)), ("minute", .long(time.minute)), ("second", .long(time.second)),
-            ("productionStatusOfProcessedData", .long(productionStatus)),
+            ("productionStatusOfProcessedData", .long(productionStatus.rawValue)),
             ("typeOfProcessedData", .long(leadSeconds == 0 ? 0 : 1)),
         ]
     }
@@ -99,7 +99,7 @@ extension GRIBDraft {
 
     private static func microdegrees(_ degrees: Double) -> ECCodes.KeyValue { .long(Int((degrees * 1e6).rounded())) }
 
-    /// Longitudes are written from 0 to 360°.
+    /// The longitude in 0 to 360°.
     private static func longitude(_ degrees: Double) -> ECCodes.KeyValue {
         microdegrees(degrees < 0 ? degrees + 360 : degrees)
     }

@@ -1,13 +1,12 @@
-/// A real airport: ICAO location indicator, place to about a hundredth of a degree, and how busy it is beside the
-/// others.
+/// An airport: its ICAO location indicator, its position to about 0.01 degrees, and its relative traffic.
 package struct Airport: Sendable {
     package let icao: String
     package let place: LonLat
-    /// How much traffic it has beside the others, 1…10.
+    /// The airport's relative traffic, 1…10.
     package let weight: Double
 }
 
-/// About a hundred and twenty large airports of all continents.
+/// About a hundred and twenty large airports on all continents.
 ///
 /// Source: ICAO location indicators and aerodrome reference points, public knowledge (national AIPs), rounded.
 package enum Airports {
@@ -56,14 +55,14 @@ package enum Airports {
         ("NFFN", 177.44, -17.76, 1),
     ]
 
-    /// Those between which the simulator flies.
+    /// The airports between which the simulator flies.
     package static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
         LonLat(longitude: longitude, latitude: latitude).map {
             Airport(icao: icao, place: $0, weight: weight)
         }
     }
 
-    /// Further ones that route descriptions know.
+    /// Further airports that route descriptions may name.
     private static let further: [(String, Double, Double)] = [
         ("ENGM", 11.10, 60.19), ("ENBR", 5.22, 60.29), ("EGKK", -0.19, 51.15), ("EGCC", -2.27, 53.35),
         ("EGPH", -3.37, 55.95), ("LFPO", 2.37, 48.73), ("LIMC", 8.72, 45.63), ("LKPR", 14.26, 50.10),
@@ -76,7 +75,7 @@ package enum Airports {
         ("BGSF", -50.71, 67.01), ("UHHH", 135.19, 48.53), ("UUEE", 37.41, 55.97),
     ]
 
-    /// By indicator.
+    /// The positions by indicator.
     static var places: [String: LonLat] {
         var places: [String: LonLat] = [:]
         for airport in all { places[airport.icao] = airport.place }

@@ -1,8 +1,8 @@
-/// An area made ready for many questions about what lies in it: its edges by bands of latitude.
+/// An area indexed for repeated containment queries: its edges by bands of latitude.
 public struct AreaIndex: Sendable, Hashable {
     /// The area that is indexed.
     public let area: MultiPolygon
-    /// The smallest box around it.
+    /// The smallest box around the area.
     package let box: BoundingBox
     private let bands: [[Edge]]
 
@@ -11,10 +11,10 @@ public struct AreaIndex: Sendable, Hashable {
         var b: LonLat
     }
 
-    /// Degrees of latitude.
+    /// The height of a band in degrees of latitude.
     private static let bandHeight = 1.0
 
-    /// nil for an empty area.
+    /// Returns nil for an empty area.
     public init?(_ area: MultiPolygon) {
         guard let box = area.box else { return nil }
         self.area = area
@@ -36,7 +36,7 @@ public struct AreaIndex: Sendable, Hashable {
 
     private static func band(_ latitude: Double) -> Int { Int(((latitude + 90) / bandHeight).rounded(.down)) }
 
-    /// Whether a place lies inside; edges are straight in degrees.
+    /// Whether a place lies inside the area, whose edges are straight in degrees.
     ///
     /// Source: the crossing number, W. R. Franklin's PNPOLY
     public func contains(_ place: LonLat) -> Bool {
@@ -49,11 +49,11 @@ public struct AreaIndex: Sendable, Hashable {
         return inside
     }
 
-    /// Whether it shares a point with the inside of other polygons, such as a cell's.
+    /// Whether the area shares a point with the interior of other polygons, such as a cell's.
     package func intersects(_ other: [[[LonLat]]]) -> Bool {
         for rings in other {
             guard let exterior = rings.first else { continue }
-            // One inside the other, or else edges that cross.
+            // Either one contains the other, or edges cross.
             if let place = exterior.first, contains(place) { return true }
             for ring in rings {
                 for (a, b) in zip(ring, ring.dropFirst()) where crosses(a, b) { return true }

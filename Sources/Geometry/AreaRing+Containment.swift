@@ -1,10 +1,9 @@
-/// What lies inside a ring and what shares a point with it. Both forgive a decimetre at the rim, so that an area lies
-/// inside itself.
+/// Containment and intersection with a tolerance of a decimetre, so that an area lies inside itself.
 extension AreaRing {
-    /// Degrees.
+    /// The tolerance in degrees.
     private static let tolerance = 1e-6
 
-    /// Whether all of a box lies inside.
+    /// Whether the whole box lies inside the ring.
     ///
     /// - Complexity: O(corners)
     package func contains(_ box: BoundingBox) -> Bool {
@@ -18,13 +17,13 @@ extension AreaRing {
             && !isCrossing(inner)
     }
 
-    /// Whether a box shares a point with it.
+    /// Whether a box shares a point with the ring.
     ///
     /// - Complexity: O(corners)
     package func touches(_ box: BoundingBox) -> Bool {
         guard box.south <= north, box.north >= south else { return false }
         let width = box.width
-        // The turns of the world in which the box may lie near the ring.
+        // The box, shifted by multiples of 360°, for each shift at which it may meet the ring.
         var start = box.west + ((west - width - box.west) / 360).rounded(.up) * 360
         while start <= east {
             let inner = PlainBox(west: start, east: start + width, south: box.south, north: box.north)
@@ -36,14 +35,14 @@ extension AreaRing {
         return false
     }
 
-    /// Whether all of an area lies inside; its holes count as parts of it.
+    /// Whether the whole area lies inside the ring; its holes count as parts of it.
     ///
     /// - Complexity: O(corners of the ring × corners of the area)
     package func contains(_ area: MultiPolygon) -> Bool {
         area.polygons.allSatisfy { rings in rings.first.map(contains(exterior:)) ?? true }
     }
 
-    /// Whether an area shares a point with it; its holes count as parts of it.
+    /// Whether an area shares a point with the ring; its holes count as parts of it.
     ///
     /// - Complexity: O(corners of the ring × corners of the area)
     package func touches(_ area: MultiPolygon) -> Bool {
@@ -78,12 +77,12 @@ extension AreaRing {
         return false
     }
 
-    /// A longitude in the turn of the world that begins with the ring.
+    /// A longitude shifted by a multiple of 360° to the range that begins with the ring.
     private func turned(_ longitude: Double) -> Double {
         longitude + ((west - Self.tolerance - longitude) / 360).rounded(.up) * 360
     }
 
-    /// Whether an edge has a point in common with a box.
+    /// Whether an edge shares a point with a box.
     private func isCrossing(_ box: PlainBox) -> Bool {
         guard var previous = corners.last else { return false }
         for corner in corners {
@@ -107,7 +106,7 @@ extension AreaRing {
         return false
     }
 
-    /// On which side of a line a corner lies: 1, −1, or 0 within the tolerance.
+    /// The side of a line on which a corner lies: 1, −1, or 0 within the tolerance.
     private static func side(_ a: Corner, _ b: Corner, _ c: Corner) -> Int {
         let (x, y) = (b.longitude - a.longitude, b.latitude - a.latitude)
         let area = x * (c.latitude - a.latitude) - y * (c.longitude - a.longitude)
@@ -126,7 +125,7 @@ extension AreaRing {
         return false
     }
 
-    /// From a place to an edge, in degrees.
+    /// The distance from a place to an edge, in degrees.
     private static func distance(from place: Corner, to a: Corner, _ b: Corner) -> Double {
         let (x, y) = (b.longitude - a.longitude, b.latitude - a.latitude)
         let squared = x * x + y * y
@@ -138,7 +137,7 @@ extension AreaRing {
     }
 }
 
-/// A box whose longitudes run on across the antimeridian.
+/// A box whose longitudes continue beyond ±180 across the antimeridian.
 private struct PlainBox {
     var west: Double
     var east: Double
@@ -147,7 +146,7 @@ private struct PlainBox {
 
     var center: (longitude: Double, latitude: Double) { ((west + east) / 2, (south + north) / 2) }
 
-    /// A smaller box around the same centre; what is no wider than that becomes a line.
+    /// A smaller box around the same centre. A side that isn't longer than twice the distance shrinks to nothing.
     func inset(by distance: Double) -> PlainBox {
         let (x, y) = (min(distance, (east - west) / 2), min(distance, (north - south) / 2))
         return PlainBox(west: west + x, east: east - x, south: south + y, north: north - y)
@@ -173,6 +172,6 @@ private struct PlainBox {
 }
 
 extension BoundingBox {
-    /// Degrees of longitude.
+    /// The width in degrees of longitude.
     fileprivate var width: Double { crossesAntimeridian ? east + 360 - west : east - west }
 }

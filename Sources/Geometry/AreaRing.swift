@@ -1,9 +1,10 @@
 import Foundation
 
-/// A simple area on the map: a closed ring of places whose edges are straight in longitude and latitude, each the short
-/// way round. Either winding.
+/// A simple area on the map: a closed ring of places with either winding. Edges are straight in longitude and latitude,
+/// and each takes the shorter way around the earth.
 package struct AreaRing: Sendable, Hashable {
-    /// Not closed: the last joins the first. Longitudes run on across the antimeridian, so that no edge jumps.
+    /// The corners without a repeated last one. Longitudes continue beyond ±180 across the antimeridian, so that no
+    /// edge wraps around.
     let corners: [Corner]
     /// The box around the corners, in the same longitudes.
     let west: Double
@@ -11,12 +12,15 @@ package struct AreaRing: Sendable, Hashable {
     let south: Double
     let north: Double
 
+    /// The box around the ring.
+    package var box: BoundingBox? { BoundingBox(west: west, south: south, east: east, north: north) }
+
     struct Corner: Sendable, Hashable {
         var longitude: Double
         var latitude: Double
     }
 
-    /// Positions that a ring may have, the closing one included: what upstreams take.
+    /// The number of positions that a ring may have, including the closing one: the limits of the upstreams.
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (at most 250 positions); RFC 7946 section 3.1.6 (at least 4)
     package static let positions = 4...250
@@ -41,14 +45,14 @@ package struct AreaRing: Sendable, Hashable {
         }
     }
 
-    /// A closed ring, its last place equal to its first, that doesn't cross or touch itself.
+    /// Makes a closed ring, whose last place equals its first and which doesn't cross or touch itself.
     package init(_ places: [LonLat]) throws(Failure) {
         try self.init(closed: places)
         if let (a, b) = RingRules.crossing(of: places) { throw .crossing(a, b) }
         guard areaKm2 > AreaRing.sliverKm2 else { throw .withoutArea }
     }
 
-    /// A closed ring that may touch itself, as parts of a jagged one do.
+    /// Makes a closed ring that may touch itself, as the parts of a jagged one do.
     init(closed places: [LonLat]) throws(Failure) {
         guard AreaRing.positions.contains(places.count) else { throw .count(places.count) }
         guard places.first == places.last else { throw .open }
@@ -64,7 +68,7 @@ package struct AreaRing: Sendable, Hashable {
         self.init(corners: corners)
     }
 
-    /// A ring that was one before: its corners as `coordinates` gave them. nil for what can't be one.
+    /// Makes a ring from the result of `coordinates`; nil for values that can't be a ring.
     package init?(coordinates: [Double]) {
         guard coordinates.count % 2 == 0, coordinates.count >= 6, coordinates.allSatisfy(\.isFinite) else { return nil }
         self.init(
@@ -73,10 +77,11 @@ package struct AreaRing: Sendable, Hashable {
             })
     }
 
-    /// Longitude and latitude of each corner in turn, not closed; longitudes run on across the antimeridian.
+    /// The longitude and latitude of each corner in turn, not closed. Longitudes continue beyond ±180 across the
+    /// antimeridian.
     package var coordinates: [Double] { corners.flatMap { [$0.longitude, $0.latitude] } }
 
-    /// Corners of any ring, closed or not.
+    /// Makes a ring of any corners, closed or not, without validation.
     init(uncheckedCorners corners: [Corner]) { self.init(corners: corners) }
 
     private init(corners: [Corner]) {
@@ -99,7 +104,7 @@ package struct AreaRing: Sendable, Hashable {
     /// Source: the crossing number, W. R. Franklin's PNPOLY
     package func contains(_ place: LonLat) -> Bool {
         guard place.latitude >= south, place.latitude <= north else { return false }
-        // The turns of the world in which the place may lie within the box.
+        // The place, shifted by multiples of 360°, for each shift at which it may lie within the box.
         var longitude = place.longitude + ((west - place.longitude) / 360).rounded(.up) * 360
         while longitude <= east {
             if containsUnrolled(longitude: longitude, latitude: place.latitude) { return true }
@@ -137,19 +142,20 @@ package struct AreaRing: Sendable, Hashable {
         return abs(sum) * radiusKm * radiusKm / 2
     }
 
-    /// Parts of at most an area and 250 positions each, cut along meridians and parallels, halves of halves. Together
-    /// they cover the ring, and share nothing but edges.
+    /// The ring in parts of at most a maximum area and 250 positions each. It is cut in halves repeatedly, along
+    /// meridians and parallels. The parts cover the ring together and share only edges.
     ///
     /// - Complexity: O(corners × pieces); there are about 1.5 × area ÷ maximum of them.
     package func pieces(maximumAreaKm2: Double) -> [AreaRing] {
         pieces(maximumAreaKm2: maximumAreaKm2, cuts: AreaRing.mostCuts)
     }
 
-    /// One after the other; 2⁴⁰ pieces of the world are smaller than anything that is asked for.
+    /// The maximum depth of cuts. 2⁴⁰ pieces of the world are smaller than any requested area.
     private static let mostCuts = 40
-    /// An edge takes the short way round; one along a cut must not be so long that this were the other one. Degrees.
+    /// The maximum width of a piece in degrees. An edge takes the shorter way around the earth, so an edge along a cut
+    /// must stay well below 180°.
     private static let widest = 170.0
-    /// What is smaller than a square metre is a rounding error of a cut.
+    /// Pieces smaller than a square metre are rounding errors of a cut.
     private static let sliverKm2 = 1e-6
 
     private func pieces(maximumAreaKm2: Double, cuts: Int) -> [AreaRing] {
@@ -162,7 +168,7 @@ package struct AreaRing: Sendable, Hashable {
         let alongParallel = cut(at: (south + north) / 2, by: \.latitude)
         let width = (east - west) * cos((south + north) / 2 * .pi / 180)
         var halves = width > north - south || east - west > AreaRing.widest ? alongMeridian : alongParallel
-        // A jagged edge that runs along the cut would gain corners by it.
+        // A jagged edge along the cut would add corners, so choose the cut with fewer.
         if hasTooMany, east - west <= AreaRing.widest {
             halves = [alongMeridian, alongParallel].min { $0.mostCorners < $1.mostCorners } ?? halves
         }

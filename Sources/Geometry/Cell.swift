@@ -1,24 +1,24 @@
-/// One H3 cell of resolution 5, the grain of every turbulence report: about 253 km², 17 km from centre to centre.
+/// An H3 cell of resolution 5, the resolution of all turbulence reports: about 253 km², 17 km from centre to centre.
 ///
-/// Held as its dense index: base cell × 7⁵ + the five digits read in base 7. Dense indices keep H3's order, leave a few
-/// gaps under the twelve pentagons (2,050,454 slots for 2,016,842 cells), and have `parent = index ÷ 7`, so that the
-/// descendants of any coarser cell are one contiguous range. Unlike the 64-bit H3 index they fit a JavaScript number.
+/// It is stored as its dense index: base cell × 7⁵ + the five digits read in base 7. Dense indices have H3's order, and
+/// a few gaps under the twelve pentagons (2,050,454 slots for 2,016,842 cells). As `parent = index ÷ 7`, the
+/// descendants of any coarser cell are one contiguous range. Unlike the 64-bit H3 index, they fit a JavaScript number.
 ///
 /// Source: H3 index bit layout, h3geo.org/docs/core-library/h3Indexing
 public struct Cell: Sendable, Hashable, Comparable {
-    /// 0 ..< `Cell.slots`.
+    /// The dense index: 0 ..< `Cell.slots`.
     public let dense: UInt32
 
     /// The resolution of every cell.
     public static let resolution = 5
-    /// Base cells of H3.
+    /// The number of H3's base cells.
     @inlinable package static var baseCells: Int { 122 }
-    /// Descendants of one base cell at resolution 5: 7⁵.
+    /// The number of descendants of one base cell at resolution 5: 7⁵.
     @inlinable package static var slotsPerBaseCell: Int { 16_807 }
     /// The size of a table indexed by `dense`.
     @inlinable public static var slots: Int { baseCells * slotsPerBaseCell }
 
-    /// The cell of a dense index, or nil where it is out of range or one of the gaps under a pentagon.
+    /// The cell of a dense index; nil if it is out of range or in a gap under a pentagon.
     public init?(dense: Int) {
         guard dense >= 0, dense < Cell.slots, !H3Bits.isDeleted(dense: dense, resolution: Cell.resolution) else {
             return nil
@@ -26,17 +26,17 @@ public struct Cell: Sendable, Hashable, Comparable {
         self.dense = UInt32(dense)
     }
 
-    /// For tables that only ever held valid cells.
+    /// For tables that contain only valid cells.
     @inlinable
     package init(uncheckedDense dense: UInt32) { self.dense = dense }
 
-    /// The cell of a 64-bit H3 index of resolution 5, or nil where it is anything else.
+    /// The cell of a 64-bit H3 index; nil unless it is a cell of resolution 5.
     public init?(h3: UInt64) {
         guard case .cell(let cell) = H3Index.classify(h3) else { return nil }
         self = cell
     }
 
-    /// The cell of the lower-case or upper-case hexadecimal text form, `85283473fffffff`; nil where it is not one.
+    /// The cell of a hexadecimal text in lower or upper case, such as `85283473fffffff`; nil if it is none.
     public init?(h3String: some StringProtocol) {
         guard let index = H3Index.parse(h3String) else { return nil }
         self.init(h3: index)
@@ -48,7 +48,7 @@ public struct Cell: Sendable, Hashable, Comparable {
     /// The text form that H3 libraries use: 15 lower-case hexadecimal digits.
     public var h3String: String {
         let index = h3
-        // Short enough to lie in the string itself.
+        // Short enough for Swift's inline string storage.
         return String(unsafeUninitializedCapacity: 15) { text in
             for place in 0..<15 {
                 let digit = UInt8(truncatingIfNeeded: index >> UInt64(4 * (14 - place))) & 15
@@ -62,26 +62,26 @@ public struct Cell: Sendable, Hashable, Comparable {
     public static func < (a: Cell, b: Cell) -> Bool { a.dense < b.dense }
 }
 
-/// What an H3 index turns out to be, for input that may be of any resolution or none.
+/// Classifies H3 indices in input, which may have any resolution or be invalid.
 package enum H3Index {
     package enum Class: Sendable, Hashable {
         /// A cell of resolution 5.
         case cell(Cell)
         /// A finer cell (6–15) and its parent of resolution 5.
         case finer(resolution: Int, parent: Cell)
-        /// A coarser cell (0–4), which says too little about where.
+        /// A coarser cell (0–4), which is too imprecise.
         case coarser(resolution: Int)
-        /// Not the index of a cell: wrong mode, base cell, digits, or one of a pentagon's deleted sequences.
+        /// Not a valid cell index: wrong mode, base cell, digits, or one of a pentagon's deleted sequences.
         case invalid
     }
 
-    /// Reads up to 16 hexadecimal digits; nil for anything else.
+    /// Parses up to 16 hexadecimal digits; nil for any other text.
     package static func parse(_ text: some StringProtocol) -> UInt64? {
         guard !text.isEmpty, text.utf8.count <= 16, text.utf8.allSatisfy(\.isHexDigit) else { return nil }
         return UInt64(text, radix: 16)
     }
 
-    /// Tells what `index` is. Never traps, whatever the bits.
+    /// Classifies an index. It never traps, whatever the bits.
     package static func classify(_ index: UInt64) -> Class {
         guard H3Bits.isValidCell(index) else { return .invalid }
         let resolution = H3Bits.resolution(index)

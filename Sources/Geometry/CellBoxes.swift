@@ -1,10 +1,11 @@
-/// The boxes around the outlines of a chunk's cells in eight bytes each, by which a search looks at few lines of
-/// memory: in coarse steps, so that the few that lie at the very edge of what is searched are looked at again.
+/// The bounding boxes of a chunk's cells in eight bytes each, so that a search reads few cache lines. They are in
+/// coarse steps. The few boxes at the edge of the searched area are checked exactly.
 struct CellBoxes: Sendable {
-    /// West, north, and the negated east and south, in steps from the origin; all the largest where there is no cell.
+    /// West, north, negated east and negated south, in steps from the origin. A slot without a cell has the maximum in
+    /// all four.
     private let boxes: [SIMD4<Int16>]
     private let origin: SIMD2<Int64>
-    /// A step is 2^shift grid units: as few as let all boxes fit 16 bits.
+    /// A step is 2^shift grid units. The shift is the smallest with which all boxes fit into 16 bits.
     private let shift: Int64
 
     init(starts: [UInt16], vertices: [GridPoint]) {
@@ -33,12 +34,13 @@ struct CellBoxes: Sendable {
         }
     }
 
-    /// Of `count` cells from one on, a bit for each: whether its box shares a point with a box, for which `isTouching`
-    /// is asked where the steps are too coarse to tell.
+    /// A bit for each of `count` cells from `first` on: whether its box shares a point with a box. `isTouching` is
+    /// called if the steps are too coarse to decide.
     @inline(__always)
     func touching(_ first: Int, count: Int, _ box: GridBox, isTouching: (_ position: Int) -> Bool) -> UInt64 {
         func step(_ value: Int64, _ origin: Int64) -> Int16 { Int16(clamping: (value &- origin) >> shift) }
-        // Rounded down alike, what lies apart in steps does so in units, and what lies within does, too.
+        // Both sides are rounded down. So boxes that are apart in steps are also apart in units, and boxes that overlap
+        // by whole steps also overlap in units.
         let limit = SIMD4<Int16>(
             step(box.maxX, origin.x), step(box.maxY, origin.y), -max(step(box.minX, origin.x), -Int16.max),
             -max(step(box.minY, origin.y), -Int16.max))

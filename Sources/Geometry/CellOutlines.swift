@@ -1,26 +1,26 @@
 import Synchronization
 
-/// The outlines of cells as planar integer rings: cut at the antimeridian, reaching up to the poles, and with vertices
-/// that neighbours share to the unit. So the edges of any set of cells cancel in pairs wherever two of them meet.
+/// The outlines of cells as planar integer rings. They are cut at the antimeridian and reach up to the poles. Adjacent
+/// cells have exactly equal vertices. So in any set of cells, shared edges cancel in pairs.
 ///
-/// The plane is that of `Grid`, within ±2³⁰ in x, with one difference: beyond ±89.7°, where the mercator runs off to
+/// The plane is that of `Grid`, within ±2³⁰ in x, with one difference. Beyond ±89.7°, where mercator's y goes to
 /// infinity, y is linear in latitude, and its last unit is the pole.
 package enum CellOutlines {
-    /// The latitude from which on y is linear in it.
+    /// The latitude beyond which y is linear in it.
     private static let linearFrom = 89.7
     private static let linearY = Int64(Grid.units(UnitMercator.y(latitude: -linearFrom)).rounded())
     /// The y of the south pole; the north pole's is its negative.
     package static let poleY = Int64(Int32.max)
 
-    /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in
-    /// the table are those of the plane.
+    /// Whether neither the antimeridian nor a pole cuts any cell with these vertices. Then their outlines in the table
+    /// are those of this plane.
     fileprivate static func areWhole(_ vertices: some Sequence<GridPoint>) -> Bool {
         let half = Int32(Grid.half)
         let polar = Int32(linearY)
         return vertices.allSatisfy { $0.x <= half && $0.x >= -half && $0.y <= polar && $0.y >= -polar }
     }
 
-    /// The place of a point of that plane; longitude −180…180.
+    /// The place of a point of the plane; longitude −180…180.
     package static func place(_ point: GridPoint) -> LonLat {
         LonLat(
             uncheckedLongitude: longitude(x: point.x), latitude: latitude(y: Int64(point.y)))
@@ -48,12 +48,12 @@ package enum CellOutlines {
         var y: Int64
     }
 
-    /// The parts of a cell's outline: one ring; two or three where the antimeridian cuts the cell.
+    /// The parts of a cell's outline: one ring, or two or three if the antimeridian cuts the cell.
     fileprivate static func parts(of vertices: RingMesh.Ring, dense: Int) -> [[GridPoint]] {
         var corners = vertices.map { Corner(x: Int64($0.x), y: Int64($0.y)) }
         if corners.contains(where: { abs($0.y) > linearY }) {
-            // The table has no room for what lies next to a pole; its vertices are the library's in the same order,
-            // and, around the pole, the first once more and two at the map's edge.
+            // The table can't represent cells next to a pole. Their first vertices are the library's in the same order.
+            // For a cell around the pole, the first vertex follows again, then two at the map's edge.
             let boundary = H3.boundary(h3: H3Bits.index(dense: dense, resolution: Cell.resolution))
             for index in corners.indices {
                 if index > boundary.count {
@@ -86,8 +86,8 @@ package enum CellOutlines {
         return result
     }
 
-    /// Where an edge, from west to east whoever asks and straight in degrees, meets a meridian: the same for both
-    /// cells that share it.
+    /// The point where an edge meets a meridian. The edge goes from west to east for every caller and is straight in
+    /// degrees, so both cells that share it get the same point.
     private static func crossing(_ edge: (west: Corner, east: Corner), _ x: Int64) -> Corner {
         let share = Double(x - edge.west.x) / Double(edge.east.x - edge.west.x)
         let (west, east) = (latitude(y: edge.west.y), latitude(y: edge.east.y))
@@ -95,20 +95,22 @@ package enum CellOutlines {
     }
 }
 
-/// The outlines of a chunk's cells of resolution 5 in the plane of `CellOutlines`, and in degrees: what is dissolved.
+/// The outlines of a chunk's cells of resolution 5 in the plane of `CellOutlines`, and in degrees. They are the input
+/// of dissolving.
 package final class PlanarChunk: Sendable {
     package let mesh: RingMesh
-    /// By ring: the position of its cell in the chunk. A cell that the antimeridian cuts has several.
+    /// For each ring, the position of its cell in the chunk. A cell that the antimeridian cuts has several rings.
     package let cells: [UInt16]
-    /// Of the corners of the mesh, by number, in units of `DegreePoint`: what takes long to work out.
+    /// The latitudes of the mesh's corners by number, in units of `DegreePoint`. They are cached, because they are slow
+    /// to compute.
     private let latitudes: [Int32]
 
     private static let made = Mutex([Int: PlanarChunk]())
 
-    /// Made on first use and kept: 3 kB more than the chunk of the cell table.
+    /// Makes a chunk on first use and caches it. It takes 3 kB more than the chunk of the cell table.
     package static func of(_ index: Int) -> PlanarChunk {
         if let chunk = made.withLock({ $0[index] }) { return chunk }
-        // Made outside the lock: two threads may make the same chunk, and make it equal.
+        // It is made outside the lock: two threads may make the same chunk, with equal results.
         let chunk = PlanarChunk(index)
         made.withLock { $0[index] = chunk }
         return chunk
@@ -126,7 +128,7 @@ package final class PlanarChunk: Sendable {
             for position in 0..<chunk.mesh.count {
                 let dense = index * CellTable.chunkSize + position
                 for part in CellOutlines.parts(of: chunk.vertices(position), dense: dense) {
-                    // Without the edges of no length that a pole may have.
+                    // Skip edges without length, which occur at a pole.
                     for (vertex, before) in zip(part, part.suffix(1) + part) where vertex != before {
                         vertices.append(vertex)
                     }
@@ -140,7 +142,7 @@ package final class PlanarChunk: Sendable {
         latitudes = mesh.points.map { DegreePoint(CellOutlines.place($0)).y }
     }
 
-    /// A corner of the mesh as GeoJSON has it.
+    /// A corner of the mesh in GeoJSON's units.
     @inline(__always)
     package func place(_ corner: Int) -> DegreePoint {
         DegreePoint(DegreePoint.units(CellOutlines.longitude(x: mesh.points[corner].x)), latitudes[corner])

@@ -1,10 +1,10 @@
-/// A cell as GeoJSON wants it.
+/// The GeoJSON polygons of cells.
 public enum CellPolygon {
-    /// The closed, counter-clockwise exterior rings of a cell: one, or two where the antimeridian cuts it. Longitudes
-    /// −180…180. The cells around the poles reach up to them.
+    /// The closed, counter-clockwise exterior rings of a cell: one, or two if the antimeridian cuts it. Longitudes are
+    /// −180…180. Cells around the poles reach up to them.
     ///
-    /// The vertices are those of the cell table, so that neighbours share them to the digit; beyond the map's edge,
-    /// where the table has none, the library's own.
+    /// The vertices are those of the cell table, so adjacent cells have exactly equal ones. Beyond the map's edge the
+    /// table has none; vertices there are the H3 library's.
     ///
     /// Source: RFC 7946 sections 3.1.6 and 3.1.9
     public static func rings(of cell: Cell) -> [[LonLat]] {

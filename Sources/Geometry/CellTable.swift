@@ -3,20 +3,20 @@ import Synchronization
 
 /// The outlines of all H3 cells of one resolution (0–5), as polygons of grid points joined by straight mercator lines.
 ///
-/// A vertex is snapped to the grid once, by one rule for all the cells that meet in it, so neighbours share their
-/// edges to the unit: no gap and no overlap between them in any picture or file. Outlines are made by chunks of 343
-/// (the descendants of a cell three steps coarser) on first use and kept: 18 kB a chunk, 105 MB for every cell on
-/// earth.
+/// A vertex is snapped to the grid by one rule for all its cells. So adjacent cells have exactly equal edges, and no
+/// picture or file has a gap or an overlap between them. Outlines are made on first use and cached for good. A chunk
+/// has 343 of them: the descendants of a cell three resolutions coarser. It takes 18 kB; all cells on earth take 105
+/// MB.
 public final class CellTable: Sendable {
     package let resolution: Int
     private let chunks: Mutex<[CellChunk?]>
 
-    /// Cells in one chunk: 7³.
+    /// The number of cells in a chunk: 7³.
     @inlinable package static var chunkSize: Int { 343 }
 
     private static let tables = (0...Cell.resolution).map(CellTable.init(resolution:))
 
-    /// The one table of a resolution 0…5.
+    /// The shared table of a resolution 0…5.
     public static func of(resolution: Int) -> CellTable { tables[resolution] }
 
     private init(resolution: Int) {
@@ -25,10 +25,10 @@ public final class CellTable: Sendable {
         chunks = Mutex([CellChunk?](repeating: nil, count: (slots + Self.chunkSize - 1) / Self.chunkSize))
     }
 
-    /// The chunk that holds the cells `index * 343 ..< (index + 1) * 343` by dense index.
+    /// The chunk with the cells of dense index `index * 343 ..< (index + 1) * 343`.
     package func chunk(_ index: Int) -> CellChunk {
         if let made = chunks.withLock({ $0[index] }) { return made }
-        // Made outside the lock: two threads may make the same chunk, and make it equal.
+        // It is made outside the lock: two threads may make the same chunk, with equal results.
         let made = CellChunk(index: index, resolution: resolution)
         chunks.withLock { $0[index] = made }
         return made
@@ -40,13 +40,13 @@ public final class CellTable: Sendable {
     }
 }
 
-/// The outlines of up to 343 cells that follow each other.
+/// The outlines of up to 343 consecutive cells.
 @usableFromInline package final class CellChunk: Sendable {
-    /// A ring for each cell, by its position; without corners for one of a pentagon's gaps.
+    /// A ring for each cell, by its position; without corners for a pentagon's gap.
     @usableFromInline package let mesh: RingMesh
-    /// Whether all vertices lie in the one world between the antimeridian and itself.
+    /// Whether all vertices lie in one world, from antimeridian to antimeridian.
     package let isWithinWorld: Bool
-    /// Around the outline of each cell, for a search.
+    /// The bounding boxes of the cells' outlines, for searches.
     private let boxes: CellBoxes
 
     static let positions = (0..<CellTable.chunkSize).map { UInt16($0) }
@@ -68,8 +68,8 @@ public final class CellTable: Sendable {
         boxes = CellBoxes(starts: starts, vertices: vertices)
     }
 
-    /// Of `count` cells (at most 64) from a position on, a bit for each: whether the box around its outline shares a
-    /// point with a box, in this world or one beside it.
+    /// A bit for each of `count` cells (at most 64) from a position on. It is set if the cell's bounding box shares a
+    /// point with a box, in this world or an adjacent one.
     package func touching(_ first: Int, count: Int, _ box: GridBox) -> UInt64 {
         var found: UInt64 = 0
         let isOneWorld = isWithinWorld && box.minX >= -Grid.half && box.maxX <= Grid.half
@@ -89,14 +89,14 @@ public final class CellTable: Sendable {
         return found
     }
 
-    /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
+    /// The outline of the cell at a position in the chunk; empty for a pentagon's gap.
     @inlinable package func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
 }
 
 /// Makes the outline of one cell.
 enum CellOutline {
-    /// How near to the middle between two grid units a coordinate must lie for rounding to be in doubt, in units. Two
-    /// cells compute their common vertex with some 10⁻⁶ units of difference (10⁻¹⁴ radians of trigonometry).
+    /// The distance of a coordinate from the middle between two grid units below which its rounding is ambiguous, in
+    /// units. Two cells compute a common vertex with a difference of some 10⁻⁶ units (10⁻¹⁴ radians of trigonometry).
     private static let doubt = 1e-3
 
     static func append(_ h3: UInt64, to vertices: inout [GridPoint]) {
@@ -104,7 +104,7 @@ enum CellOutline {
         let west = boundary.reduce(180) { min($0, $1.longitude) }
         let east = boundary.reduce(-180) { max($0, $1.longitude) }
         if east - west < 90 {
-            // As nearly all: neither across the antimeridian nor around a pole.
+            // The usual case: neither across the antimeridian nor around a pole.
             for place in boundary { vertices.append(snap(place, of: h3)) }
             return
         }
@@ -114,7 +114,7 @@ enum CellOutline {
         var unrolled: [(x: Int64, y: Int64)] = []
         var first = 0.0
         for (place, point) in zip(boundary, points) {
-            // Unrolled from vertex to vertex, starting beside the centre.
+            // Longitudes continue from vertex to vertex without wrapping, starting near the centre.
             let turns = ((previous - place.longitude) / 360).rounded()
             let longitude = place.longitude + turns * 360
             if unrolled.isEmpty { first = longitude }
@@ -124,14 +124,14 @@ enum CellOutline {
         guard let firstPlace = boundary.first, let firstPoint = points.first else { return }
         let turnsAtEnd = ((previous - firstPlace.longitude) / 360).rounded()
         if abs(firstPlace.longitude + turnsAtEnd * 360 - first) > 180 {
-            // The ring runs once around the world: a pole lies inside. Closed along the edge of the plane.
+            // The ring runs once around the world, so a pole lies inside. Close it along the edge of the plane.
             let edge: Int64 = firstPoint.y < 0 ? -Int64(Int32.max) : Int64(Int32.max)
             let end = Int64(firstPoint.x) + Int64(turnsAtEnd) * Grid.world
             unrolled.append((end, Int64(firstPoint.y)))
             unrolled.append((end, edge))
             unrolled.append((unrolled[0].x, edge))
         }
-        // A ring around a pole is a world wide: moved to where 32 bits hold it.
+        // A ring around a pole is one world wide. Shift it to fit 32 bits.
         let shift =
             if unrolled.contains(where: { $0.x > Int64(Int32.max) }) {
                 -Grid.world
@@ -160,15 +160,15 @@ enum CellOutline {
         return GridPoint(unit(x), unit(y))
     }
 
-    /// The vertex as the lowest of the cells that meet in it computes it.
+    /// The vertex as computed for the lowest of the cells that meet in it.
     private static func canonical(_ place: LonLat, of h3: UInt64) -> LonLat {
-        /// Far below the length of any edge, far above the differences.
+        /// The tolerance: far below the length of any edge, and far above the differences in computing.
         let near = 1e-9
         for neighbour in H3.diskIndices(around: h3, distance: 1).sorted() where neighbour < h3 {
             for vertex in H3.boundary(h3: neighbour) {
                 let turn = abs(vertex.longitude - place.longitude)
                 if abs(vertex.latitude - place.latitude) < near, min(turn, 360 - turn) < near / 0.01 {
-                    // In the same turn around the world as the vertex that it stands for.
+                    // Shift the vertex by a multiple of 360° to that of the original place.
                     let turns = ((place.longitude - vertex.longitude) / 360).rounded()
                     return LonLat(
                         uncheckedLongitude: vertex.longitude + turns * 360, latitude: vertex.latitude)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Boxes around all the resolution-5 descendants of every cell of resolution 0…3, by which a search skips whole
-/// regions. (Below them `CellChunk.touching` looks at the cells themselves.)
+/// The bounding boxes of all resolution-5 descendants of every cell of resolution 0…3, by which a search skips whole
+/// regions. (Below resolution 3, `CellChunk.touching` checks the cells themselves.)
 package final class CellTree: Sendable {
-    /// Of resolution 0…3, one after the other, by dense index. An empty box (min > max) stands for a pentagon's gap.
+    /// The boxes of resolutions 0…3 in sequence, by dense index. A pentagon's gap has an empty box (min > max).
     private let boxes: [GridBox32]
 
     package static let shared = CellTree()
 
-    /// The farthest that a vertex of a resolution-5 descendant lies from the centre of its ancestor of resolution 0…3,
-    /// in degrees of arc: measured with the official library (12.92, 4.95, 1.87, 0.703) and rounded up.
+    /// By resolution 0…3: the maximum distance of a resolution-5 descendant's vertex from the cell's centre, in degrees
+    /// of arc. Measured with the official library (12.92, 4.95, 1.87, 0.703) and rounded up.
     private static let reach = [13.4, 5.2, 1.95, 0.74]
-    /// The resolutions that there are boxes of, from 0 on.
+    /// The number of resolutions with boxes, from 0 on.
     static let resolutions = reach.count
 
     private init() {
@@ -24,7 +24,7 @@ package final class CellTree: Sendable {
         }
     }
 
-    /// Where the box of a cell lies: after those of all coarser resolutions, 122 × (1 + 7 + … ).
+    /// The index of a cell's box. The boxes of all coarser resolutions come before it: 122 × (1 + 7 + … ).
     @inline(__always)
     private static func position(_ resolution: Int, _ dense: Int) -> Int {
         Cell.baseCells * (H3Bits.powerOfSeven(resolution) - 1) / 6 + dense
@@ -32,7 +32,10 @@ package final class CellTree: Sendable {
 
     /// The box around a circle on the sphere.
     ///
-    /// Source: the meridian tangent to a small circle: sin Δλ = sin ρ / cos φ
+    /// A meridian touches the circle where sin Δλ = sin ρ / cos φ.
+    ///
+    /// Source: J. P. Matuschek, "Finding Points Within a Distance of a Latitude/Longitude Using Bounding Coordinates",
+    /// section 3.3, janmatuschek.de/LatitudeLongitudeBoundingCoordinates
     private static func box(around center: LonLat, degrees: Double) -> GridBox32 {
         let north = center.latitude + degrees
         let south = center.latitude - degrees
@@ -50,17 +53,18 @@ package final class CellTree: Sendable {
             maxY: maxY)
     }
 
-    /// How a cell's descendants lie to a box.
+    /// The position of a cell's descendants relative to a box.
     package enum Relation: Sendable {
-        /// None shares a point with it, in this world or one beside it.
+        /// None shares a point with the box, in this world or an adjacent one.
         case apart
-        /// Some may.
+        /// Some may share a point with it.
         case touching
-        /// All lie in it, in this world.
+        /// All lie inside the box, in this world.
         case inside
     }
 
-    /// How the descendants of a cell of resolution 0…3 lie to a box; generous, so `touching` is never wrong.
+    /// The position of the descendants of a cell of resolution 0…3 relative to a box. It is conservative: `apart` and
+    /// `inside` are never wrong.
     package func relation(resolution: Int, dense: Int, to box: GridBox) -> Relation {
         let own = boxes[Self.position(resolution, dense)]
         let (minX, maxX, minY, maxY) = (Int64(own.minX), Int64(own.maxX), Int64(own.minY), Int64(own.maxY))
@@ -75,13 +79,13 @@ package final class CellTree: Sendable {
         return isBeside ? .touching : .apart
     }
 
-    /// Whether something of a cell's descendants may lie in a box, in this world or one beside it.
+    /// Whether any of a cell's descendants may meet a box, in this world or an adjacent one.
     package func mayIntersect(resolution: Int, dense: Int, _ box: GridBox) -> Bool {
         relation(resolution: resolution, dense: dense, to: box) != .apart
     }
 }
 
-/// Four 32-bit edges.
+/// A box with edges of 32 bits.
 private struct GridBox32: Sendable {
     var minX: Int32
     var minY: Int32

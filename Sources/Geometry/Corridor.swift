@@ -1,41 +1,42 @@
 import Foundation
 
-/// The air within some distance of a route: every place no further from it than half the width.
+/// The area within half a width of a route.
 public struct Corridor: Sendable, Hashable {
-    /// The closed ring around it, counter-clockwise, of 4 to 250 positions; edges are straight in longitude and
-    /// latitude and take the short way. What lies enclosed by a route that comes back on itself belongs to it.
+    /// The closed ring around the area, counter-clockwise, of 4 to 250 positions. Edges are straight in longitude and
+    /// latitude and take the shorter way. The area includes any hole that the route encloses.
     public let ring: [LonLat]
-    /// The same as GeoJSON has it: split at the antimeridian, led over a pole where one lies inside.
+    /// The same area for GeoJSON: split at the antimeridian, and extended to a pole inside it.
     public let area: MultiPolygon
-    /// How far the ring was allowed to lie from the exact one, in degrees.
+    /// The distance by which the ring may differ from the exact one, in degrees.
     public let tolerance: Double
 
-    /// Widths in nautical miles, edge to edge, and the one that is taken without any.
+    /// The allowed widths in nautical miles, edge to edge.
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (never above 250 NM)
     public static let widths = 1.0...250.0
-    /// The width that is taken without any, in nautical miles.
+    /// The default width in nautical miles.
     public static let defaultWidth = 100.0
-    /// How far simplification may move the ring, in degrees: for asking a server, and for drawing.
+    /// The maximum error of simplification in degrees. `defaultTolerance` is for requests to upstreams,
+    /// `drawingTolerance` for drawing.
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (0.1 for fetching)
     public static let defaultTolerance = 0.1
     package static let drawingTolerance = 0.01
 
-    /// Why there is no corridor.
+    /// Why a corridor can't be made.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The width lies outside `widths`.
+        /// The width is outside `widths`.
         case width(Double)
-        /// So many corners, so near to each other, that 250 positions can't follow them.
+        /// The route has so many corners so close together that 250 positions aren't enough.
         case tooWinding
-        /// It runs around so much of the earth that one ring can't border it alone.
+        /// The area spans so much of the earth that a single ring can't bound it.
         case aroundTheEarth
 
         public var description: String {
             switch self {
             case .width(let width): "the width is \(width) NM; it must be from 1 to 250 NM"
             case .aroundTheEarth:
-                "the route runs around the earth or a large part of it, so that no single ring borders what lies along it"
+                "the route runs around the earth or a large part of it: no single ring borders what lies along it"
             case .tooWinding: "the route winds too much for its width: no ring of 250 positions follows it"
             }
         }
@@ -43,10 +44,10 @@ public struct Corridor: Sendable, Hashable {
 
     /// - Parameters:
     ///   - width: nautical miles, edge to edge.
-    ///   - tolerance: how far the ring may be moved to save positions, in degrees; nil keeps as many as there is room
-    ///     for.
-    ///     Held to a tenth of the width.
-    ///   - route: the way that it follows.
+    ///   - tolerance: the maximum error of the ring, in degrees, to save positions. It is limited to a tenth of the
+    ///     width.
+    ///     nil uses as many positions as are allowed.
+    ///   - route: the route to follow.
     public init(around route: Route, width: Double, tolerance: Double? = defaultTolerance) throws(Failure) {
         guard Corridor.widths.contains(width) else { throw .width(width) }
         let half = width / 2 * Geodesic.metresPerNauticalMile
@@ -71,27 +72,29 @@ public struct Corridor: Sendable, Hashable {
         self.tolerance = tolerance
     }
 
-    /// What a route may enclose beside what lies along it: a tenth of the earth.
+    /// The maximum area that a route may enclose, in addition to the area along it: a tenth of the earth.
     private static let enclosedKm2 = 51e6
 }
 
-/// Draws a line at half the width around the route and takes the outermost of what it encloses.
+/// Draws a line at half the width around the route, and returns the outer boundary of the enclosed area.
 ///
-/// It is done in a plane: stereographic, seen from the place furthest from the route, so that nothing of the route is
-/// torn apart by the antimeridian or a pole, and what lies outside is all around.
+/// It uses a stereographic plane, projected from the place farthest from the route. So neither the antimeridian nor a
+/// pole cuts the route, and the outside surrounds it.
 private struct CorridorOutline {
     private let plane: StereographicPlane
     private let points: [SIMD2<Double>]
 
-    /// Degrees between the places on the rim of a bend or an end: 0.1 % of the width inside the circle.
+    /// Degrees between places on the arc of a bend or an end. The chords are at most 0.1 % of the width inside the
+    /// circle.
     private static let fan = 7.5
-    /// Places along the route: as many as the pairwise search for crossings takes in some milliseconds.
+    /// The maximum number of places along the route. With these, the pairwise search for crossings takes some
+    /// milliseconds.
     private static let stations = 1_000.0
-    /// Longitudes that one edge may span: straight edges in degrees are not straight on the ground. Halfway along an
-    /// edge from east to west they are off by R λ² sin φ cos φ ∕ 8, of which 0.05 % of the width is allowed.
+    /// The maximum longitudes that one edge may span, because straight edges in degrees are not straight on the ground.
+    /// The error halfway along an edge from east to west is R λ² sin φ cos φ ∕ 8. The limit is 0.05 % of the width.
     private let longestEdge: Double
 
-    /// Parts of one edge: as many as one around a pole takes.
+    /// The maximum number of parts of an edge: enough for one around a pole.
     private static let mostParts = 720
 
     init(_ route: Route, half: Double) {
@@ -103,12 +106,12 @@ private struct CorridorOutline {
         func add(_ center: LonLat, _ bearing: Double) {
             places.append(Geodesic.place(from: center, bearing: bearing, metres: half).place)
         }
-        /// The rim from one bearing clockwise or counter-clockwise to another.
+        /// Adds the arc from one bearing to another, clockwise or counter-clockwise.
         func sweep(_ center: LonLat, from start: Double, by angle: Double) {
             let parts = max(1, Int((abs(angle) / Self.fan).rounded(.up)))
             for part in 0...parts { add(center, start + angle * Double(part) / Double(parts)) }
         }
-        /// One side of the route, left of the way it is gone.
+        /// Adds one side of the route, to the left of the direction of flight.
         func side(_ stations: [(place: LonLat, arrival: Double, bearing: Double)]) {
             for station in stations {
                 var turn = station.bearing - station.arrival
@@ -148,14 +151,15 @@ private struct CorridorOutline {
     }
 }
 
-/// The sphere seen from one of its points, on the plane that touches it on the other side: counter-clockwise stays so.
+/// The stereographic projection of the sphere, from one of its points to the tangent plane opposite. It preserves
+/// winding.
 ///
 /// Source: J. Snyder, "Map projections: a working manual", USGS Professional Paper 1395 (1987), chapter 21
 private struct StereographicPlane {
     private let east: SIMD3<Double>
     private let north: SIMD3<Double>
     private let up: SIMD3<Double>
-    /// The eye is where it is furthest from all the places, of some hundred candidates.
+    /// The projection's origin is the one farthest from all the places, of some hundred candidates.
     init(awayFrom places: [LonLat]) {
         let vectors = places.map(Self.vector)
         var best = (distance: -2.0, eye: SIMD3(0.0, 0, 1))

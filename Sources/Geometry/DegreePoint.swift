@@ -1,11 +1,11 @@
-/// A place in whole units of 10⁻⁷ degrees, about a centimetre and as fine as GeoJSON needs: x is longitude, eastward,
-/// and y latitude, northward. Planar geometry on it is exact, and what comes out is written without rounding.
+/// A place in whole units of 10⁻⁷ degrees, about a centimetre, which is precise enough for GeoJSON. x is longitude,
+/// eastward, and y is latitude, northward. Planar geometry with it is exact, and results are written without rounding.
 ///
 /// Source: RFC 7946 section 11.2 (precision)
 package typealias DegreePoint = SIMD2<Int32>
 
 extension DegreePoint {
-    /// Units in a degree.
+    /// The number of units in a degree.
     package static let unitsPerDegree = 1e7
 
     package init(_ place: LonLat) {
@@ -16,7 +16,7 @@ extension DegreePoint {
     @inline(__always)
     static func units(_ degrees: Double) -> Int32 { Int32((degrees * DegreePoint.unitsPerDegree).rounded()) }
 
-    /// The place; beyond ±180° or ±90° it is brought to the nearest.
+    /// The place; values beyond ±180° or ±90° are clamped.
     package var place: LonLat {
         LonLat(
             uncheckedLongitude: Swift.min(Swift.max(Double(x) / DegreePoint.unitsPerDegree, -180), 180),

@@ -1,7 +1,7 @@
 import CGeodesic
 import Foundation
 
-/// Shortest ways on the WGS 84 ellipsoid, between any two places, by GeographicLib.
+/// Geodesics (shortest paths) on the WGS 84 ellipsoid between any two places, by GeographicLib.
 ///
 /// Source: C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87 (2013), doi:10.1007/s00190-012-0578-z
 public enum Geodesic {
@@ -13,15 +13,15 @@ public enum Geodesic {
     private static let a = 6_378_137.0
     private static let f = 1 / 298.257_223_563
 
-    /// The way from one place to another.
+    /// The length and initial bearing of a geodesic between two places.
     public struct Way: Sendable, Hashable {
-        /// The length.
+        /// The length in metres.
         public var metres: Double
-        /// Degrees clockwise from north, at the start: 0 up to 360.
+        /// The initial bearing in degrees clockwise from north, 0 ..< 360.
         public var bearing: Double
     }
 
-    /// The shortest way; one of them, where several between opposite places are as short.
+    /// The shortest path. Between opposite places, where several are equally short, it is one of them.
     public static func way(from start: LonLat, to end: LonLat) -> Way {
         var bearing = 0.0
         let metres = billow_geodesic_length(
@@ -29,10 +29,10 @@ public enum Geodesic {
         return Way(metres: metres, bearing: compass(bearing))
     }
 
-    /// A place on a way, and the bearing there.
+    /// A place on a geodesic, and the bearing there.
     package typealias Point = (place: LonLat, bearing: Double)
 
-    /// Where one is after some metres, and the bearing there.
+    /// The place at a distance along a geodesic, and the bearing there.
     package static func place(from start: LonLat, bearing: Double, metres: Double) -> Point {
         var point = BillowGeodesicPoint()
         withUnsafePointer(to: metres) {
@@ -41,7 +41,8 @@ public enum Geodesic {
         return Self.point(point)
     }
 
-    /// The same after each of several distances on one bearing: a third of the work of one by one.
+    /// The places at several distances along one geodesic, with the bearings there. It takes a third of the time of
+    /// separate calls.
     package static func places(from start: LonLat, bearing: Double, metres: [Double]) -> [Point] {
         var points = [BillowGeodesicPoint](repeating: BillowGeodesicPoint(), count: metres.count)
         billow_geodesic_points(start.longitude, start.latitude, bearing, metres, metres.count, &points)
@@ -53,11 +54,11 @@ public enum Geodesic {
         return (place, compass(point.bearing))
     }
 
-    /// A bearing from -180 to 180 as one from 0 up to 360.
+    /// Converts a bearing from −180…180 to 0..<360.
     private static func compass(_ bearing: Double) -> Double { bearing < 0 ? bearing + 360 : bearing }
 
-    /// A place in space: metres from the centre of the earth, z towards the north pole. Straight lines between two of
-    /// them are good for distances of some hundred kilometres anywhere, poles and antimeridian included.
+    /// A place in space: metres from the centre of the earth, z towards the north pole. Straight lines between two
+    /// vectors approximate paths of some hundred kilometres anywhere, including poles and antimeridian.
     ///
     /// Source: EPSG guidance note 7-2, method 9602
     package static func vector(_ place: LonLat) -> SIMD3<Double> {
@@ -73,12 +74,12 @@ public enum Geodesic {
     /// Source: H. Moritz, "Geodetic Reference System 1980", Journal of Geodesy 74 (2000)
     static let meanRadius = 6_371_008.8
 
-    /// The arc over a chord, in metres, on the sphere of mean radius; to 0.01 % up to 1,000 km.
+    /// The length of the arc over a chord, in metres, on the sphere of mean radius. The error is 0.01 % up to 1,000 km.
     package static func arc(chord: Double) -> Double {
         2 * meanRadius * asin(min(chord / (2 * meanRadius), 1))
     }
 
-    /// The chord under an arc, in metres: what `arc(chord:)` undoes.
+    /// The chord under an arc, in metres: the inverse of `arc(chord:)`.
     package static func chord(arc: Double) -> Double { 2 * meanRadius * sin(min(arc / (2 * meanRadius), .pi / 2)) }
 
     /// The area within a distance of a place, in square metres, on the sphere of mean radius.
@@ -86,7 +87,7 @@ public enum Geodesic {
         2 * .pi * meanRadius * meanRadius * (1 - cos(min(metres / meanRadius, .pi)))
     }
 
-    /// The distance within which an area lies: what `area(within:)` undoes.
+    /// The radius in metres of a circle with the given area: the inverse of `area(within:)`.
     package static func distance(around squareMetres: Double) -> Double {
         meanRadius * acos(max(1 - squareMetres / (2 * .pi * meanRadius * meanRadius), -1))
     }

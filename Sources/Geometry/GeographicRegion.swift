@@ -1,10 +1,10 @@
-/// Where an answer looks.
+/// The region that a response covers.
 package enum GeographicRegion: Sendable, Hashable {
     case everywhere
     case box(BoundingBox)
     case area(MultiPolygon)
 
-    /// Whether all of it lies inside a ring; nil is the ring around the world.
+    /// Whether the whole region lies inside a ring; nil is the ring around the world.
     package func isInside(_ ring: AreaRing?) -> Bool {
         guard let ring else { return true }
         return switch self {
@@ -14,7 +14,7 @@ package enum GeographicRegion: Sendable, Hashable {
         }
     }
 
-    /// Whether it shares a point with a ring; nil is the ring around the world.
+    /// Whether the region shares a point with a ring; nil is the ring around the world.
     package func touches(_ ring: AreaRing?) -> Bool {
         guard let ring else { return true }
         return switch self {

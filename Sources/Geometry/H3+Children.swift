@@ -1,14 +1,14 @@
 internal import CH3
 
 extension H3 {
-    /// The resolution (0–15) of a valid cell index, nil where it is none.
+    /// The resolution (0–15) of a cell index; nil if it is invalid.
     package static func resolution(of index: UInt64) -> Int? {
         H3Bits.isValidCell(index) ? H3Bits.resolution(index) : nil
     }
 
-    /// The resolution-5 descendant at an ordinal position of a cell of resolution 0–5, in H3's `childPosToCell` order:
-    /// index order, and under a pentagon without the sequences that it lacks. nil where the parent is not such a cell
-    /// or the position is out of range (0 ..< 7^(5 − r), fewer under a pentagon).
+    /// The resolution-5 descendant at an ordinal position of a cell of resolution 0–5, in the order of H3's
+    /// `childPosToCell`. That is index order; under a pentagon, missing sequences aren't counted. nil if the parent
+    /// isn't such a cell, or if the position is out of range (0 ..< 7^(5 − r), fewer under a pentagon).
     package static func cell(childPosition: Int, of parent: UInt64) -> Cell? {
         guard let resolution = resolution(of: parent), resolution <= Cell.resolution else { return nil }
         var child: UInt64 = 0

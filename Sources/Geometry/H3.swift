@@ -1,9 +1,9 @@
 internal import CH3
 import Foundation
 
-/// The official H3 library, as far as Billow needs it. No pointer and no error code leaves this file.
+/// The functions of the official H3 library that Billow needs. No pointer and no error code leaves this file.
 public enum H3 {
-    /// The cell of resolution 5 that holds a place.
+    /// The cell of resolution 5 that contains a place.
     public static func cell(at place: LonLat) -> Cell {
         var coordinate = LatLng(lat: degsToRads(place.latitude), lng: degsToRads(place.longitude))
         var index: H3Index_C = 0
@@ -24,8 +24,8 @@ public enum H3 {
             uncheckedLongitude: LonLat.wrap(radsToDegs(coordinate.lng)), latitude: radsToDegs(coordinate.lat))
     }
 
-    /// The vertices of any valid cell index, counter-clockwise, not closed: 6, or 5 for a pentagon, and one more for
-    /// each edge of the icosahedron that the cell's boundary crosses (10 at most).
+    /// The vertices of any valid cell index, counter-clockwise, not closed. There are 6, or 5 for a pentagon, and one
+    /// more for each edge of the icosahedron that the boundary crosses (10 at most).
     public static func boundary(h3: UInt64) -> [LonLat] {
         var boundary = CellBoundary()
         let error = cellToBoundary(h3, &boundary)
@@ -37,7 +37,7 @@ public enum H3 {
         }
     }
 
-    /// The cells within `distance` steps of a cell, itself included, in no particular order.
+    /// The cells within `distance` steps of a cell, including itself, in no particular order.
     public static func disk(around cell: Cell, distance: Int) -> [Cell] {
         diskIndices(around: cell.h3, distance: distance).map {
             Cell(uncheckedDense: UInt32(H3Bits.dense($0, resolution: Cell.resolution)))
@@ -78,5 +78,5 @@ public enum H3 {
     }
 }
 
-/// The C name would hide our own `H3Index`.
+/// The name of the C type would hide Billow's `H3Index`.
 private typealias H3Index_C = UInt64

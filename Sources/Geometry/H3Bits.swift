@@ -1,14 +1,14 @@
-/// Arithmetic on the bits of H3 cell indices, and between them and dense indices at any resolution 0–5.
+/// Arithmetic on the bits of H3 cell indices, and conversions to and from dense indices at any resolution 0–5.
 ///
-/// A 64-bit cell index is, from the top: 1 reserved bit (0), 4 of mode (1 = cell), 3 reserved (0), 4 of resolution,
-/// 7 of base cell, then fifteen 3-bit digits, 7 where unused.
+/// A 64-bit cell index has, from the top, 1 reserved bit (0), 4 of mode (1 = cell), and 3 reserved (0). Then 4 of
+/// resolution and 7 of base cell follow. The rest are fifteen 3-bit digits, 7 where unused.
 ///
 /// Source: h3geo.org/docs/core-library/h3Indexing; the base cells with pentagons: h3geo.org/docs/core-library/restable
 enum H3Bits {
     private static let resolutionOffset: UInt64 = 52
     private static let baseCellOffset: UInt64 = 45
     private static let cellMode: UInt64 = 1 << 59
-    /// Mode and reserved bits together.
+    /// The mask of mode and reserved bits.
     private static let headMask: UInt64 = 0xFF0 << resolutionOffset
     static let unusedDigit: UInt64 = 7
     static let pentagonBaseCells: [Int] = [4, 14, 24, 38, 49, 58, 63, 72, 83, 97, 107, 117]
@@ -46,7 +46,7 @@ enum H3Bits {
                 guard digit != unusedDigit else { return false }
                 if leading, digit != 0 {
                     leading = false
-                    // A pentagon has no child in direction 1, nor has any centre child of it.
+                    // A pentagon, and each centre child of it, has no child in direction 1.
                     if digit == 1, isPentagon[base] { return false }
                 }
             }
@@ -54,7 +54,7 @@ enum H3Bits {
         return true
     }
 
-    /// The dense index at `resolution`, which is at most that of the (valid) index.
+    /// The dense index at a resolution, which is at most that of the (valid) index.
     static func dense(_ index: UInt64, resolution: Int) -> Int {
         var dense = Int(index >> baseCellOffset) & 0x7F
         var level = 1
@@ -65,7 +65,7 @@ enum H3Bits {
         return dense
     }
 
-    /// The H3 index of a dense index in range.
+    /// The H3 index of a valid dense index.
     static func index(dense: Int, resolution: Int) -> UInt64 {
         var digits: UInt64 = 0
         var rest = dense
@@ -81,7 +81,7 @@ enum H3Bits {
         return cellMode | UInt64(resolution) << resolutionOffset | UInt64(rest) << baseCellOffset | digits
     }
 
-    /// Whether the slot is one that a pentagon leaves empty.
+    /// Whether the slot is a gap under a pentagon.
     static func isDeleted(dense: Int, resolution: Int) -> Bool {
         let span = powerOfSeven(resolution)
         guard isPentagon[dense / span] else { return false }

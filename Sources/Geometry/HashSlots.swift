@@ -1,18 +1,18 @@
-/// Places of things in an array, by a key of 64 bits: linear probing, never full. For hot loops, where a dictionary
-/// would take most of the time.
+/// A hash table from keys of 64 bits to positions in an array: linear probing, never full. For hot loops, where a
+/// dictionary would take most of the time.
 @usableFromInline package struct HashSlots: Sendable {
-    /// 1 + the place; 0 is free.
+    /// The position + 1; 0 is a free slot.
     @usableFromInline var slots: [UInt32]
     @usableFromInline let mask: Int
 
-    /// - Parameter expected: at most so many things will come.
+    /// - Parameter expected: the maximum number of elements.
     package init(expecting expected: Int) {
         let size = 1 << (Int.bitWidth - max(expected * 2, 16).leadingZeroBitCount)
         slots = [UInt32](repeating: 0, count: size)
         mask = size - 1
     }
 
-    /// The slot of the thing with a key, or the free one where it belongs.
+    /// The slot of the element with a key, or the free slot for it.
     @inlinable
     @inline(__always)
     package func slot(of key: UInt64, isIt: (Int) -> Bool) -> Int {
@@ -24,19 +24,19 @@
         return slot
     }
 
-    /// The place of the thing in a slot; nil where it is free.
+    /// The position of the element in a slot; nil if the slot is free.
     @inlinable package subscript(slot: Int) -> Int? { slots[slot] == 0 ? nil : Int(slots[slot] - 1) }
 
     @inlinable package mutating func fill(_ slot: Int, with place: Int) { slots[slot] = UInt32(place + 1) }
 }
 
-/// Numbers corners in the order in which they come, the same corner always by the same number.
+/// Numbers distinct corners in the order of their first occurrence.
 package struct CornerNumbers: Sendable {
-    /// By number.
+    /// The corners by number.
     package private(set) var corners: [GridPoint] = []
     private var table: HashSlots
 
-    /// - Parameter expected: at most so many different corners will come.
+    /// - Parameter expected: the maximum number of different corners.
     package init(expecting expected: Int) {
         table = HashSlots(expecting: expected)
         corners.reserveCapacity(expected)
@@ -52,14 +52,14 @@ package struct CornerNumbers: Sendable {
 }
 
 extension UInt64 {
-    /// A grid point as one number.
+    /// The coordinates of a grid point in one number.
     package init(bits point: GridPoint) {
         self = UInt64(UInt32(bitPattern: point.x)) << 32 | UInt64(UInt32(bitPattern: point.y))
     }
 }
 
 extension Array {
-    /// A copy without room to grow, for what is kept long.
+    /// A copy without spare capacity, for long-lived arrays.
     package func withoutRoom() -> [Element] {
         var copy: [Element] = []
         copy.reserveCapacity(count)

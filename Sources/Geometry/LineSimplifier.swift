@@ -1,28 +1,27 @@
 import Foundation
 
-/// Fewer corners for lines in degrees.
+/// Simplifies lines in degrees.
 ///
-/// From every corner that is kept the line goes straight to the furthest corner by which it stays within the
-/// tolerance: for the curved sides of corridors that leaves about half as many corners as halving the line where it is
-/// off most (Douglas,
-/// Peucker), or the same number at a fraction of the error.
+/// From each kept corner, the line goes straight to the farthest corner by which it stays within the tolerance.
+/// (Douglas and Peucker split the line at its largest error.) For the curved sides of corridors, this keeps about half
+/// as many corners, or the same number at a fraction of the error.
 ///
-/// Source: H. Imai, M. Iri, "Computational-geometric methods for polygonal approximations of a curve", CVGIP 36
-/// (1986), whose shortcuts these are, taken greedily
+/// Source: H. Imai, M. Iri, "Computational-geometric methods for polygonal approximations of a curve", CVGIP 36 (1986),
+/// whose shortcuts these are, taken greedily
 package enum LineSimplifier {
-    /// A line with the corners left out that lie no further than a tolerance from what is left. Edges are straight in
-    /// longitude and latitude and take the short way; distances are in degrees of latitude, so a degree of longitude
-    /// counts less towards the poles. A closed ring stays closed, with four positions at least.
+    /// A line without the corners that are within a tolerance of the simplified line. Edges are straight in longitude
+    /// and latitude and take the shorter way. Distances are in degrees of latitude, so a degree of longitude counts
+    /// less towards the poles. A closed ring stays closed, with at least four positions.
     ///
-    /// - Complexity: O(n log m) where m corners in a row are left out
+    /// - Complexity: O(n log m), where m consecutive corners are left out
     package static func simplified(_ line: [LonLat], tolerance: Double) -> [LonLat] {
         let shortcuts = Shortcuts(line)
         return shortcuts.kept(tolerance: tolerance).map { line[$0] }
     }
 
-    /// The same by the smallest tolerance, to a few percent, that leaves at most so many positions; nil where a
-    /// tolerance of `most` leaves more.
-    /// - Parameter least: the smallest tolerance that will do.
+    /// Simplifies a line with the smallest tolerance, to a few percent, that keeps at most a number of positions.
+    /// Returns nil if a tolerance of `most` keeps more.
+    /// - Parameter least: the minimum tolerance.
     static func simplified(_ line: [LonLat], to positions: Int, least: Double, most: Double) -> (
         line: [LonLat], tolerance: Double
     )? {
@@ -48,26 +47,27 @@ package enum LineSimplifier {
         return (best.map { line[$0] }, high)
     }
 
-    /// Degrees: a metre.
+    /// The smallest tolerance in degrees: a metre.
     private static let finest = 1e-5
     private static let precision = 1.03
 }
 
-/// The straight ways between the corners of a line.
+/// The shortcuts between the corners of a line.
 private struct Shortcuts {
-    /// A corner; longitudes go on where the antimeridian is crossed.
+    /// A corner, whose longitude continues across the antimeridian without wrapping.
     private struct Corner {
         var x: Double
         var y: Double
-        /// What a degree of longitude counts here.
+        /// The length of a degree of longitude at the corner, in degrees of latitude.
         var scale: Double
     }
 
     private let corners: [Corner]
-    /// Corners that are kept in any case: the ends, and of a ring two more.
+    /// Corners that are always kept: the ends, and two more of a ring.
     private let stops: [Int]
 
-    /// Degrees of longitude. An edge takes the short way: one around half the world would turn around.
+    /// The maximum degrees of longitude of an edge. An edge around half the world would reverse, as it takes the
+    /// shorter way.
     private static let longestEdge = 90.0
 
     init(_ line: [LonLat]) {
@@ -81,20 +81,20 @@ private struct Shortcuts {
             stops = line.isEmpty ? [] : Array(Set([0, line.count - 1])).sorted()
             return
         }
-        /// The corner furthest from a straight way.
+        /// The corner farthest from a straight line.
         func farthest(_ start: Int, _ end: Int) -> (index: Int, squared: Double) {
             (start + 1..<max(end, start + 1)).reduce((index: start, squared: -1)) { best, index in
                 let squared = Self.squaredDistance(of: corners[index], from: corners[start], corners[end])
                 return squared > best.squared ? (index, squared) : best
             }
         }
-        // A ring hangs on two corners far from each other, and keeps the one furthest from the line between them.
+        // A ring keeps two corners far from each other, and the one farthest from the line between them.
         let far = farthest(0, line.count - 1).index
         let (first, second) = (farthest(0, far), farthest(far, line.count - 1))
         stops = Set([0, far, first.squared >= second.squared ? first.index : second.index, line.count - 1]).sorted()
     }
 
-    /// The corners that are left.
+    /// The indices of the corners that are kept.
     func kept(tolerance: Double) -> [Int] {
         let squared = tolerance * tolerance
         var kept = Array(stops.prefix(1))
@@ -108,8 +108,8 @@ private struct Shortcuts {
         return kept
     }
 
-    /// A corner that can be gone to straight, and the one after it can't: first by ways of twice the length, then
-    /// between.
+    /// The farthest corner that a shortcut can reach: a galloping search doubles the step, then a binary search
+    /// follows.
     private func furthest(from start: Int, upTo end: Int, _ squaredTolerance: Double) -> Int {
         var reached = start + 1
         var step = 1
@@ -127,7 +127,7 @@ private struct Shortcuts {
         return reached
     }
 
-    /// Whether no corner between two others is further from the straight way between them.
+    /// Whether all corners between two others are within the tolerance of the straight line between them.
     private func isWithin(_ squaredTolerance: Double, from start: Int, to end: Int) -> Bool {
         let (a, b) = (corners[start], corners[end])
         guard abs(b.x - a.x) <= Self.longestEdge else { return end - start <= 1 }

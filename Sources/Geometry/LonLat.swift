@@ -1,11 +1,12 @@
 /// A place on WGS 84 in degrees: longitude −180…180, latitude −90…90, both finite.
 public struct LonLat: Sendable, Hashable {
-    /// Degrees east, −180…180.
+    /// The longitude in degrees east, −180…180.
     public let longitude: Double
-    /// Degrees north, −90…90.
+    /// The latitude in degrees north, −90…90.
     public let latitude: Double
 
-    /// Longitudes in either convention (−180…180 or 0…360) are taken and brought to −180…180; anything else is nil.
+    /// Accepts longitudes in either convention (−180…180 or 0…360) and wraps them to −180…180. Returns nil for other
+    /// values.
     public init?(longitude: Double, latitude: Double) {
         guard longitude.isFinite, latitude.isFinite, abs(longitude) <= 360, abs(latitude) <= 90 else { return nil }
         self.longitude = LonLat.wrap(longitude)
@@ -17,7 +18,7 @@ public struct LonLat: Sendable, Hashable {
         self.latitude = latitude
     }
 
-    /// Brings a finite longitude to −180…180; ±180 stay as they are.
+    /// Wraps a finite longitude to −180…180; ±180 are unchanged.
     package static func wrap(_ longitude: Double) -> Double {
         guard abs(longitude) > 180 else { return longitude }
         let turned = (longitude + 180).truncatingRemainder(dividingBy: 360)
@@ -29,19 +30,20 @@ public struct LonLat: Sendable, Hashable {
 ///
 /// Source: RFC 7946 section 5
 public struct BoundingBox: Sendable, Hashable {
-    /// Degrees east; greater than `east` where the box crosses the antimeridian.
+    /// The western edge in degrees east; greater than `east` if the box crosses the antimeridian.
     public let west: Double
-    /// Degrees north.
+    /// The southern edge in degrees north.
     public let south: Double
-    /// Degrees east.
+    /// The eastern edge in degrees east.
     public let east: Double
-    /// Degrees north.
+    /// The northern edge in degrees north.
     public let north: Double
 
-    /// All of the earth.
+    /// The whole earth.
     public static let world = BoundingBox(uncheckedWest: -180, south: -90, east: 180, north: 90)
 
-    /// nil where a value is not finite, a longitude lies beyond ±360, a latitude beyond ±90, or south is above north.
+    /// Returns nil if a value is not finite, a longitude is beyond ±360, a latitude beyond ±90, or south is above
+    /// north.
     public init?(west: Double, south: Double, east: Double, north: Double) {
         guard [west, south, east, north].allSatisfy(\.isFinite) else { return nil }
         guard abs(west) <= 360, abs(east) <= 360, south >= -90, north <= 90, south <= north else { return nil }
@@ -83,7 +85,7 @@ public struct BoundingBox: Sendable, Hashable {
 }
 
 extension GridBox {
-    /// The smallest box of grid points around a box of degrees; one across the antimeridian reaches beyond 2³⁰.
+    /// The smallest box of grid points around a box of degrees. If it crosses the antimeridian, it extends beyond 2³⁰.
     package init(_ box: BoundingBox) {
         func units(_ value: Double, _ rule: FloatingPointRoundingRule) -> Int64 {
             Int64(Grid.units(value).rounded(rule))
@@ -98,7 +100,7 @@ extension GridBox {
 }
 
 extension BoundingBox {
-    /// The box around a cell's vertices; a cell around a pole reaches to it and around the world.
+    /// The box around a cell's vertices. For a cell around a pole, it extends to the pole and around the world.
     package init(of cell: Cell) {
         let vertices = H3.boundary(h3: cell.h3)
         let center = H3.center(of: cell)

@@ -9,7 +9,7 @@ extension MultiPolygon {
         var sum = 0.0
         for ring in polygons.joined() {
             for (a, b) in zip(ring, ring.dropFirst()) {
-                // Exteriors are counter-clockwise and count, holes are clockwise and count off.
+                // Exteriors are counter-clockwise and add to the area; holes are clockwise and subtract from it.
                 sum +=
                     (a.longitude - b.longitude) * .pi / 180
                     * (2 + sin(a.latitude * .pi / 180) + sin(b.latitude * .pi / 180)) / 2

@@ -1,5 +1,5 @@
 extension MultiPolygon {
-    /// Whether any of it lies in a box, its rim included; edges are straight in degrees.
+    /// Whether any part of the area lies in a box, including its edge. Edges are straight in degrees.
     ///
     /// - Complexity: O(corners)
     public func intersects(_ box: BoundingBox) -> Bool {
@@ -9,7 +9,7 @@ extension MultiPolygon {
         return parts.contains { west, east in
             let plain = PlainBox(west: west, south: box.south, east: east, north: box.north)
             if polygons.joined().contains(where: plain.isCrossed(by:)) { return true }
-            // No edge comes near: the box lies wholly inside or wholly outside.
+            // No edge meets the box, so it lies completely inside or completely outside.
             return LonLat(longitude: west, latitude: box.south).map(contains) ?? false
         }
     }

@@ -1,9 +1,8 @@
 extension MultiPolygon {
-    /// The area of polygons as anybody may write them: exterior first, then holes, of any winding and convention of
-    /// longitude. What crosses the antimeridian is split there.
+    /// Makes the area of polygons from any source: exterior first, then holes, of any winding and longitude convention.
+    /// Rings across the antimeridian are split there.
     ///
-    /// nil where there is no polygon, where a ring has no area, or where one with holes crosses the antimeridian
-    /// unsplit.
+    /// Returns nil if there is no polygon, if a ring has no area, or if a polygon with holes crosses the antimeridian.
     package init?(rings polygons: [[[LonLat]]]) {
         var parts: [[[LonLat]]] = []
         for rings in polygons {

@@ -1,16 +1,16 @@
-/// Areas in degrees as GeoJSON has them: polygons of rings, the exterior first and counter-clockwise, holes clockwise,
-/// all closed, longitudes −180…180, split at the antimeridian.
+/// Areas in degrees as in GeoJSON: polygons of rings, the exterior first and counter-clockwise, holes clockwise. Rings
+/// are closed, with longitudes −180…180, and split at the antimeridian.
 ///
 /// Source: RFC 7946 sections 3.1.6, 3.1.7 and 3.1.9
 public struct MultiPolygon: Sendable, Hashable {
     /// Polygons of rings, the exterior first.
     public let polygons: [[[LonLat]]]
 
-    /// Polygons that keep these rules already.
+    /// Makes an area of polygons that already meet these rules.
     public init(polygons: [[[LonLat]]]) { self.polygons = polygons }
 
-    /// The area inside one outline of any winding and convention of longitude, closed or not; edges take the short way.
-    /// nil with fewer than three different places, or without an area.
+    /// Makes the area inside one outline of any winding and longitude convention, closed or not. Edges take the shorter
+    /// way. Returns nil for fewer than three different places, or no area.
     public init?(outline: [LonLat]) {
         guard let first = outline.first else { return nil }
         var ring = UnrolledRing(outline, from: first.longitude)
@@ -21,7 +21,8 @@ public struct MultiPolygon: Sendable, Hashable {
         self.init(polygons: rings.map { [$0] })
     }
 
-    /// The smallest box around it; across the antimeridian where that is the smaller one. nil when empty.
+    /// The smallest box around the area; it crosses the antimeridian if that makes it smaller. nil if the area is
+    /// empty.
     public var box: BoundingBox? {
         let boxes = polygons.compactMap { $0.first }.compactMap { ring -> (west: Double, east: Double)? in
             guard let west = ring.map(\.longitude).min(), let east = ring.map(\.longitude).max() else { return nil }
@@ -29,7 +30,7 @@ public struct MultiPolygon: Sendable, Hashable {
         }.sorted { $0.west < $1.west }
         let latitudes = polygons.joined().joined().map(\.latitude)
         guard let south = latitudes.min(), let north = latitudes.max(), let first = boxes.first else { return nil }
-        // The widest stretch of longitudes without any part of it lies outside the box.
+        // The box excludes the widest interval of longitudes without any part of the area.
         var reach = first.east
         var gap = (width: 0.0, west: 0.0, east: 0.0)
         for box in boxes.dropFirst() {
@@ -42,7 +43,7 @@ public struct MultiPolygon: Sendable, Hashable {
             : BoundingBox(west: gap.east, south: south, east: gap.west, north: north)
     }
 
-    /// Whether a place lies inside; edges are straight in degrees.
+    /// Whether a place lies inside the area. Edges are straight in degrees.
     ///
     /// Source: the crossing number, W. R. Franklin's PNPOLY
     public func contains(_ place: LonLat) -> Bool {

@@ -1,12 +1,13 @@
 import Foundation
 
-/// The outer boundary of a closed line that may cross itself: what a walker sees who goes around it.
+/// The outer boundary of a closed line that may cross itself.
 struct PlanarOutline {
-    /// Counter-clockwise, not closed.
+    /// The vertices counter-clockwise, without a repeated last one.
     let points: [SIMD2<Double>]
 
     private typealias Point = SIMD2<Double>
 
+    /// Traces the outer boundary.
     /// - Complexity: O(n²)
     init(_ line: [SIMD2<Double>]) {
         guard line.count >= 3 else {
@@ -14,7 +15,7 @@ struct PlanarOutline {
             return
         }
         let (nodes, neighbours) = Self.arrangement(line)
-        // The rightmost point lies on the outer boundary; one comes to it from below.
+        // The rightmost point lies on the outer boundary, and the traversal reaches it from below.
         guard
             let start = nodes.indices.max(by: { (nodes[$0].x, nodes[$0].y) < (nodes[$1].x, nodes[$1].y) })
         else {
@@ -25,7 +26,7 @@ struct PlanarOutline {
         var current = start
         var heading = Point(0, 1)
         var first: Int?
-        // Every edge is walked once at most, each way.
+        // Every edge is traversed at most once in each direction.
         for _ in 0..<neighbours.reduce(0, { $0 + $1.count }) {
             guard let next = Self.rightmost(of: neighbours[current], from: current, heading, nodes) else { break }
             if current == start {
@@ -39,8 +40,8 @@ struct PlanarOutline {
         points = outline
     }
 
-    /// The line cut at its crossings: places, and from each the places that it runs on to. Places are brought to a
-    /// grid so fine that it doesn't matter (6 mm on the earth), where those that differ by rounding alone become one.
+    /// Splits the line at its crossings. Returns its places, and for each the places that it is joined to. Places are
+    /// snapped to a fine grid (6 mm on the earth), which merges those that differ only by rounding.
     private static func arrangement(_ line: [Point]) -> (nodes: [Point], neighbours: [[Int]]) {
         let line = line.map(snapped)
         var nodes: [Point] = []
@@ -91,7 +92,7 @@ struct PlanarOutline {
         return (nodes, neighbours)
     }
 
-    /// The neighbour that lies most to the right of a heading; back only where there is no other.
+    /// The neighbour farthest to the right of a heading; the previous place only if there is no other.
     private static func rightmost(of neighbours: [Int], from current: Int, _ heading: Point, _ nodes: [Point]) -> Int? {
         var best: (turn: Double, node: Int)?
         for node in neighbours {

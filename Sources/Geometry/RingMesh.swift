@@ -1,25 +1,25 @@
-/// Rings of a chunk's cells that have their corners in common: each corner once, and each edge with the cell beyond it.
+/// The rings of a chunk's cells with shared corners: each corner is stored once, and each edge with the cell beyond it.
 ///
-/// Counter-clockwise as seen on a map (north up), not closed.
+/// The rings are counter-clockwise on a map (north up), not closed.
 public struct RingMesh: Sendable {
-    /// Where the corners of each ring begin in `corners`, and where those of the last end: count + 1 entries.
+    /// The index in `corners` of each ring's first corner, and at the end the number of corners: count + 1 entries.
     @usableFromInline package let starts: [UInt16]
-    /// By corner of a ring: its number in `points`.
+    /// The number in `points` of each corner of a ring.
     @usableFromInline package let corners: [UInt16]
-    /// By corner of a ring: the cell on the other side of the edge from it to the next corner, as a position in the
-    /// chunk; `noNeighbour` where that lies in another chunk, if anywhere.
+    /// For each corner of a ring, the cell beyond the edge from it to the next corner, as a position in the chunk. It
+    /// is `noNeighbour` if that cell is in another chunk or doesn't exist.
     @usableFromInline package let neighbours: [UInt16]
-    /// Every corner once. Those on edges without a neighbour come first: only they may be another chunk's, too.
+    /// Every corner once. Corners on edges without a neighbour come first: only they can be shared with other chunks.
     @usableFromInline package let points: [GridPoint]
-    /// How many of `points` lie on edges without a neighbour.
+    /// The number of `points` on edges without a neighbour.
     package let rimCount: Int
 
-    /// As a position, the one after the last.
+    /// The position after the last cell, used for no neighbour.
     @inlinable package static var noNeighbour: UInt16 { UInt16(CellTable.chunkSize) }
 
     /// - Parameters:
-    ///   - starts: where each ring begins in `vertices`, and where the last ends.
-    ///   - vertices: of all rings, one behind the other; at most 2¹⁶.
+    ///   - starts: the index in `vertices` of each ring's start, and at the end their number.
+    ///   - vertices: of all rings in sequence; at most 2¹⁶.
     ///   - cells: the position of the cell that each ring belongs to.
     init(starts: [UInt16], vertices: [GridPoint], cells: [UInt16]) {
         var numbers = CornerNumbers(expecting: vertices.count)
@@ -45,10 +45,10 @@ public struct RingMesh: Sendable {
 
     package static let empty = RingMesh(starts: [0], vertices: [], cells: [])
 
-    /// How many rings there are.
+    /// The number of rings.
     package var count: Int { starts.count - 1 }
 
-    /// Where the corners of a ring lie in `corners`.
+    /// The indices of a ring's corners in `corners`.
     @inlinable package func range(of ring: Int) -> Range<Int> { Int(starts[ring])..<Int(starts[ring + 1]) }
 
     @inlinable package func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
@@ -65,11 +65,11 @@ public struct RingMesh: Sendable {
 
         @inlinable public var startIndex: Int { corners.startIndex }
         @inlinable public var endIndex: Int { corners.endIndex }
-        /// The corner at a place of the ring.
+        /// The corner at an index of the ring.
         @inlinable public subscript(index: Int) -> GridPoint { points[Int(corners[index])] }
     }
 
-    /// Every edge: the place of its first corner in `corners`, the numbers of both, and its ring.
+    /// Visits every edge: the index of its first corner in `corners`, the numbers of both corners, and its ring.
     @inline(__always)
     private static func forEachEdge(
         _ starts: [UInt16], _ corners: [UInt16],
@@ -84,7 +84,7 @@ public struct RingMesh: Sendable {
         }
     }
 
-    /// Every edge of a ring: the numbers of its corners, and the cell beyond it.
+    /// Visits every edge of a ring: the numbers of its corners, and the cell beyond it.
     @inlinable
     @inline(__always)
     package func forEachEdge(of ring: Int, _ body: (_ from: UInt16, _ to: UInt16, _ neighbour: UInt16) -> Void) {
@@ -95,7 +95,8 @@ public struct RingMesh: Sendable {
         }
     }
 
-    /// Two rings are neighbours along an edge that one has from a to b and the other from b to a.
+    /// Finds the neighbour of each edge. Two rings are neighbours along an edge if one has it from a to b and the other
+    /// from b to a.
     private static func neighbours(starts: [UInt16], corners: [UInt16], cells: [UInt16]) -> [UInt16] {
         struct Edge {
             var from: UInt16

@@ -1,4 +1,4 @@
-/// What a ring must keep to when somebody asks for what lies inside.
+/// The rules for a ring whose interior is requested.
 package enum RingRules {
     /// The rule that a ring breaks.
     package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -18,19 +18,19 @@ package enum RingRules {
             case .open: "the ring's last position must equal its first"
             case .crossing(let a, let b): "the ring's edges from positions \(a + 1) and \(b + 1) cross or touch"
             case .withoutArea:
-                "the ring encloses no area: edges take the short way, so those from 180° W to 180° E have no length, and a "
-                    + "whole world is to be asked for without a ring"
+                "the ring encloses no area: edges take the short way, so those from 180° W to 180° E have no length, "
+                    + "and a whole world is to be asked for without a ring"
             case .holes(let count): "the polygon has \(count) hole\(count == 1 ? "" : "s"); it must be one ring"
             case .tooLarge(let km2, let limit): "the ring encloses \(km2) km²; it must enclose at most \(limit) km²"
             }
         }
     }
 
-    /// The area inside a closed ring of 4 to 250 positions, of either winding and with either convention of longitude,
-    /// that doesn't cross itself. A position that repeats the one before counts, but bounds nothing.
+    /// The area inside a closed ring of 4 to 250 positions that doesn't cross itself. It may have either winding and
+    /// either longitude convention. Repeated positions count towards the limit but add no edge.
     ///
     /// - Parameters:
-    ///   - limitKm2: the largest area; nil for any.
+    ///   - limitKm2: the maximum area; nil for no limit.
     ///   - ring: closed.
     package static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
         guard ring.count >= AreaRing.positions.lowerBound else { throw .tooFew(ring.count) }
@@ -48,8 +48,8 @@ package enum RingRules {
     /// - Complexity: O(n²)
     static func isSimple(_ ring: [LonLat]) -> Bool { crossing(of: ring) == nil }
 
-    /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil where
-    /// none do.
+    /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil if there
+    /// are none.
     /// - Complexity: O(n²)
     static func crossing(of ring: [LonLat]) -> (Int, Int)? {
         let way = RingWay(ring, from: ring.first?.longitude ?? 0)
@@ -58,7 +58,7 @@ package enum RingRules {
         let corners = (way.corners.map(\.corner) + [way.end]).map { SIMD2($0.longitude, $0.latitude) }
         for i in 0..<edges {
             for j in i + 1..<edges {
-                // In the turn of the world in which they are nearest to each other.
+                // Shift one edge by a multiple of 360° to where both are nearest.
                 let apart = (corners[i].x + corners[i + 1].x - corners[j].x - corners[j + 1].x) / 2
                 let turn = SIMD2((apart / 360).rounded() * 360, 0)
                 let areNeighbours = j == i + 1 || i == 0 && j == edges - 1
@@ -81,7 +81,7 @@ package enum RingRules {
         else { return false }
         let (c1, d1, a1, b1) = (cross(a, b, c), cross(a, b, d), cross(c, d, a), cross(c, d, b))
         if areNeighbours {
-            // They share an end; back along the same line is a touch.
+            // They share an end; a reversal along the same line is a touch.
             guard c1 == 0, d1 == 0 else { return false }
             let shared = b == c ? b : a
             let (p, q) = b == c ? (a, d) : (b, c)

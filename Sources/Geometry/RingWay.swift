@@ -1,17 +1,17 @@
-/// The way around a ring, from one place to the next by the short way, as it is on a map whose longitudes run on.
+/// A ring on a map whose longitudes aren't wrapped, with each edge taking the shorter way.
 ///
-/// A pole is a point on the earth and a line on the map. A ring that has it for a corner runs along that line, from the
-/// meridian on which it comes to the one on which it goes; where these are one, it came and went in vain, as rings do
-/// that were cut along the antimeridian.
+/// A pole is a point on the earth and a line on the map. A ring with the pole as a corner follows that line from the
+/// meridian of its arrival to that of its departure. If these are equal, the detour has no effect; rings that were cut
+/// along the antimeridian have such detours.
 struct RingWay {
     typealias Corner = UnrolledRing.Corner
 
-    /// None repeats the one before; each with the index of its place.
+    /// The corners without repeats, each with the index of its place.
     let corners: [(corner: Corner, index: Int)]
-    /// Where the first corner is met again: in its place, or a turn further for a ring around a pole.
+    /// The first corner reached again: at the same place, or 360° away for a ring around a pole.
     let end: Corner
 
-    /// - Parameter places: not closed, or with the first one again at the end.
+    /// - Parameter places: not closed, or with the first one repeated at the end.
     init(_ places: [LonLat], from start: Double) {
         let turning = Self.turning(places)
         var corners: [(corner: Corner, index: Int)] = []
@@ -37,10 +37,11 @@ struct RingWay {
         self.corners = corners
     }
 
-    /// Whether it comes back a turn further.
+    /// Whether the ring ends 360° from its start.
     var isAroundPole: Bool { abs(end.longitude - (corners.first?.corner.longitude ?? 0)) > 180 }
 
-    /// The places that it turns at: none twice in a row, and no pole that it comes to and leaves on one meridian.
+    /// The places where the ring turns. Consecutive repeats are removed, and poles that are reached and left on one
+    /// meridian.
     private static func turning(_ places: [LonLat]) -> [(place: LonLat, index: Int)] {
         var kept: [(place: LonLat, index: Int)] = []
         for (index, place) in places.enumerated() {
@@ -53,7 +54,7 @@ struct RingWay {
             }
             kept.append((place, index))
         }
-        // The same where the end meets the beginning.
+        // Remove the same across the end of the ring.
         while kept.count > 1, isSame(kept[0].place, kept[kept.count - 1].place) { kept.removeLast() }
         for pole in [kept.count - 1, 0] where kept.count > 2 && abs(kept[pole].place.latitude) == 90 {
             let (before, after) = (kept[(pole + kept.count - 1) % kept.count], kept[(pole + 1) % kept.count])
@@ -69,7 +70,7 @@ struct RingWay {
         return apart == (apart / 360).rounded() * 360
     }
 
-    /// Whether two places are one on the earth.
+    /// Whether two places are the same point on the earth.
     static func isSame(_ a: LonLat, _ b: LonLat) -> Bool {
         a.latitude == b.latitude && (abs(a.latitude) == 90 || isSameMeridian(a, b))
     }

@@ -1,26 +1,26 @@
 import Foundation
 
-/// A way flown: geodesics from position to position.
+/// A route of geodesics from position to position.
 public struct Route: Sendable, Hashable {
-    /// At least two, none equal to the one before it.
+    /// At least two positions, without consecutive repeats.
     public let positions: [LonLat]
-    /// Metres from the start to each position.
+    /// The distance from the start to each position, in metres.
     public let distances: [Double]
     /// The bearing at the start of each leg, in degrees.
     private let bearings: [Double]
 
-    /// Positions that a route may have.
+    /// The maximum number of positions of a route.
     public static let positionLimit = 250
-    /// Twice around the earth.
+    /// The maximum length: twice around the earth.
     public static let longestNauticalMiles = 43_200.0
 
-    /// Why positions are no route.
+    /// Why positions can't make a route.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Fewer than two different positions in a row.
+        /// There are fewer than two different consecutive positions.
         case tooFew(Int)
-        /// More positions than `positionLimit`.
+        /// There are more positions than `positionLimit`.
         case tooMany(Int)
-        /// Longer than `longestNauticalMiles`.
+        /// The route is longer than `longestNauticalMiles`.
         case tooLong(nauticalMiles: Int)
 
         public var description: String {
@@ -34,7 +34,7 @@ public struct Route: Sendable, Hashable {
         }
     }
 
-    /// Positions that repeat the one before are left out.
+    /// Makes a route; consecutive repeated positions are dropped.
     public init(_ places: [LonLat]) throws(Failure) {
         guard places.count <= Route.positionLimit else { throw .tooMany(places.count) }
         var positions: [LonLat] = []
@@ -60,22 +60,22 @@ public struct Route: Sendable, Hashable {
         self.bearings = bearings
     }
 
-    /// Its length.
+    /// The length in metres.
     public var metres: Double { distances.last ?? 0 }
 
     /// A point of a route.
     public struct Station: Sendable, Hashable {
-        /// Where it lies.
+        /// The position of the point.
         public var place: LonLat
-        /// Metres flown from the start.
+        /// The distance from the start in metres.
         public var distance: Double
-        /// The bearing on which the route leaves, in degrees; at a bend that of the leg behind it.
+        /// The bearing on which the route leaves, in degrees; at a bend, that of the next leg.
         public var bearing: Double
-        /// The bearing on which the route arrives.
+        /// The bearing on which the route arrives, in degrees.
         public var arrival: Double
     }
 
-    /// The positions and points between them, no further from each other than a step.
+    /// The positions, and points between them at most a step apart.
     public func stations(every step: Double) -> [Station] {
         var stations: [Station] = []
         var arrival = bearings.first ?? 0
@@ -105,7 +105,7 @@ public struct Route: Sendable, Hashable {
 }
 
 extension Route {
-    /// The place at some metres from the start, held within the route.
+    /// The place at a distance from the start in metres, clamped to the route.
     public func place(at distance: Double) -> LonLat {
         let distance = min(max(distance, 0), metres)
         let leg = max((distances.firstIndex { $0 > distance } ?? distances.count) - 1, 0)
@@ -113,19 +113,20 @@ extension Route {
         return Geodesic.place(from: positions[leg], bearing: bearings[leg], metres: distance - distances[leg]).place
     }
 
-    /// The part between two distances from the start, in metres; nil where they leave none.
+    /// The part between two distances from the start, in metres; nil if it is empty.
     public func part(from start: Double, to end: Double) -> Route? {
         let between = zip(positions, distances).filter { $0.1 > start && $0.1 < end }.map(\.0)
         return try? Route([place(at: start)] + between + [place(at: end)])
     }
 }
 
-/// Tells where places lie along a route.
+/// Finds the positions of places relative to a route.
 package struct RouteLocator: Sendable {
     private let stations: [Route.Station]
     private let vectors: [SIMD3<Double>]
 
-    /// How long the straight pieces are that stand for the route: 5 m below its surface in the middle.
+    /// The length of the straight pieces that approximate the route, in metres. In the middle, they are 5 m below the
+    /// surface.
     private static let step = 15_000.0
 
     package init(_ route: Route) {
@@ -133,15 +134,15 @@ package struct RouteLocator: Sendable {
         vectors = stations.map { Geodesic.vector($0.place) }
     }
 
-    /// Where a place lies.
+    /// The position of a place relative to a route.
     package struct Location: Sendable, Hashable {
-        /// Metres flown from the start to the point of the route that is nearest.
+        /// The distance from the start to the nearest point of the route, in metres.
         package var along: Double
-        /// Metres from there, to the right positive.
+        /// The distance from there in metres, positive to the right.
         package var off: Double
     }
 
-    /// The nearest point of the route; the first one where several are as near.
+    /// Finds the nearest point of the route; the first one if several are equally near.
     /// - Complexity: O(length of the route)
     package func locate(_ place: LonLat) -> Location {
         let point = Geodesic.vector(place)
@@ -161,7 +162,7 @@ package struct RouteLocator: Sendable {
         let normal = SIMD3(
             edge.y * toPoint.z - edge.z * toPoint.y, edge.z * toPoint.x - edge.x * toPoint.z,
             edge.x * toPoint.y - edge.y * toPoint.x)
-        // Seen from above, what is on the left turns counter-clockwise.
+        // Seen from above, a place on the left is counter-clockwise.
         let isLeft = (normal * vectors[best.segment]).sum() > 0
         let off = Geodesic.arc(chord: best.squared.squareRoot())
         return Location(along: a.distance + (b.distance - a.distance) * best.share, off: isLeft ? -off : off)

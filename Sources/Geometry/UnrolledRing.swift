@@ -1,5 +1,5 @@
-/// A ring whose longitudes run on across the antimeridian, so that no edge jumps; not closed: the last corner joins the
-/// first. Either winding.
+/// A ring whose longitudes continue across the antimeridian without wrapping, with either winding. It isn't closed: the
+/// last corner is joined to the first.
 struct UnrolledRing {
     struct Corner: Hashable {
         var longitude: Double
@@ -10,21 +10,21 @@ struct UnrolledRing {
 
     init(corners: [Corner]) { self.corners = corners }
 
-    /// Joins places by their short ways, beginning in the turn of the world around a longitude. A ring that runs
-    /// around a pole is led over it, along the antimeridian: the pole on its side of the equator.
+    /// Joins places by the shorter way, starting with a longitude near `start`. A ring around a pole is extended to it
+    /// along the antimeridian. The pole is the one on the ring's side of the equator.
     init(_ places: [LonLat], from start: Double) {
         let way = RingWay(places, from: start)
         let corners = way.corners.map(\.corner)
         self.init(corners: way.isAroundPole ? UnrolledRing.ledOverPole(corners, to: way.end) : corners)
     }
 
-    /// A ring around a pole, cut where it meets the antimeridian and led along that to the pole and back. Where it
-    /// meets it several times, nothing of it lies between the pole and the nearest of them.
+    /// Cuts a ring around a pole at the antimeridian, and extends it along that to the pole and back. If the ring meets
+    /// the antimeridian several times, the cut is at the place nearest to the pole.
     private static func ledOverPole(_ corners: [Corner], to end: Corner) -> [Corner] {
         let pole: Double = corners.reduce(0) { $0 + $1.latitude } > 0 ? 90 : -90
         var cut: (edge: Int, corner: Corner)?
         for (edge, (a, b)) in zip(corners, corners.dropFirst() + [end]).enumerated() {
-            // An edge is shorter than half a turn: it meets one antimeridian at most.
+            // An edge is shorter than 180°, so it meets at most one antimeridian.
             let meridian = ((max(a.longitude, b.longitude) - 180) / 360).rounded(.down) * 360 + 180
             guard min(a.longitude, b.longitude) < meridian else { continue }
             let share = (meridian - a.longitude) / (b.longitude - a.longitude)
@@ -46,8 +46,8 @@ struct UnrolledRing {
         return zip(ring, ring.dropFirst() + [ring[0]]).filter { $0 != $1 }.map(\.0)
     }
 
-    /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is. Where a
-    /// meridian cuts it several times, each piece is a ring of its own.
+    /// The parts between meridians of 180°, each a closed ring with longitudes −180…180 and the same winding. If a
+    /// meridian cuts the ring several times, each piece is a separate ring.
     ///
     /// Source: RFC 7946 section 3.1.9
     var homeRings: [[LonLat]] {
@@ -62,7 +62,7 @@ struct UnrolledRing {
         }
     }
 
-    /// In square degrees, positive where it is wound counter-clockwise.
+    /// The area in square degrees, positive for a counter-clockwise ring.
     var signedArea: Double { UnrolledRing.signedArea(corners) }
 
     mutating func reverse() { corners.reverse() }
@@ -85,8 +85,8 @@ struct UnrolledRing {
         pieces(of: corners, at: limit) { $0 < $1 }
     }
 
-    /// The parts of a simple ring on one side of a meridian. The ring leaves that side and comes back in places that,
-    /// ordered along the meridian, bound its inside two by two: each end of a stretch is joined with its partner.
+    /// The parts of a simple ring on one side of a meridian. Sorted along the meridian, its crossings bound the
+    /// interior in pairs. So each end of a piece is joined to the other end of its pair.
     private static func pieces(of corners: [Corner], at limit: Double, keeps: (Double, Double) -> Bool) -> [[Corner]] {
         guard let start = corners.indices.first(where: { !keeps(corners[$0].longitude, limit) }) else {
             return [corners]

@@ -1,9 +1,8 @@
-/// A place as a flight plan or a person writes it.
+/// Parses a place as it is written in a flight plan or by a user.
 package enum Waypoint {
-    /// Reads `4038N07347W` (degrees and minutes), `40N073W` (degrees), `403830N0734700W` (and seconds), a pair in
-    /// decimal degrees, longitude first (`-73.78,40.64`), or an ICAO location indicator that the table has (`KJFK`).
-    /// Upper or lower
-    /// case; nil for anything else.
+    /// Parses `4038N07347W` (degrees and minutes), `40N073W` (degrees) and `403830N0734700W` (and seconds). Also parses
+    /// a pair in decimal degrees, longitude first (`-73.78,40.64`), and an ICAO location indicator of the table
+    /// (`KJFK`). Upper and lower case are equal; nil for any other text.
     ///
     /// Source: ICAO Doc 4444, appendix 2, item 15 (significant points)
     package static func place(_ text: some StringProtocol, airports: AirportTable) -> LonLat? {
@@ -49,7 +48,7 @@ package enum Waypoint {
         return nil
     }
 
-    /// Degrees of digits, then minutes and seconds of two each.
+    /// The angle of digits: degrees, then minutes and seconds of two digits each.
     private static func angle(_ digits: ArraySlice<UInt8>, degrees: Int) -> Double? {
         var numbers: [Int] = []
         var rest = digits
@@ -68,18 +67,18 @@ package enum Waypoint {
     }
 }
 
-/// Airports by their ICAO location indicators.
+/// A table of airports by their ICAO location indicators.
 package struct AirportTable: Sendable {
     private let places: [String: LonLat]
 
     package init(_ places: [String: LonLat]) { self.places = places }
 
-    /// The large airports that Billow knows by itself.
+    /// The large airports that are built in.
     package static let large = AirportTable(Airports.places)
 
-    /// nil where the table doesn't have it.
+    /// The airport's position; nil if it isn't in the table.
     package func place(icao: String) -> LonLat? { places[icao] }
 
-    /// Every indicator, in order.
+    /// All indicators, sorted.
     package var indicators: [String] { places.keys.sorted() }
 }

@@ -1,6 +1,6 @@
 extension JSONScanner {
-    /// The value that comes next as a tree: for answers of thousands of records, not millions. Of a name that repeats,
-    /// the last value counts.
+    /// Parses the next value as a tree, for responses of thousands of records, not millions. Of a repeated name, the
+    /// last value counts.
     package mutating func tree() throws(Malformed) -> JSONValue {
         switch peek() {
         case UInt8(ascii: "{"):
@@ -19,7 +19,7 @@ extension JSONScanner {
             case .integer(let value): return .number(Double(value))
             case .double(let value): return .number(value)
             case .string(let range, let escaped): return .string(text(range, escaped: escaped))
-            // Arrays and objects were read above.
+            // Arrays and objects were parsed above.
             case .null, .array, .object: return .null
             }
         }

@@ -1,10 +1,10 @@
-/// Reads JSON text once from front to back, without building a tree: a million records take well under a second.
+/// Parses JSON text in a single pass without building a tree: a million records take well under a second.
 ///
-/// The one JSON grammar of the project: strict as RFC 8259 says, with a limit of depth, so that no input exhausts the
-/// stack. Only what is inside strings is judged where they are read: `text` repairs bad UTF-8 and halves of surrogate
-/// pairs, `validText` refuses them.
+/// All of Billow parses JSON by this grammar. It is strict by RFC 8259, with a limit of depth, so that no input
+/// exhausts the stack. The contents of strings are validated only when they are read. `text` repairs invalid UTF-8 and
+/// lone surrogates, `validText` rejects them.
 package struct JSONScanner {
-    /// Where the text breaks the grammar, and how.
+    /// The position and kind of a syntax error.
     package struct Malformed: Error, Hashable {
         package let atByte: Int
         package let reason: Reason
@@ -15,7 +15,7 @@ package struct JSONScanner {
         }
     }
 
-    /// How a text breaks the grammar.
+    /// The kind of a syntax error.
     package enum Reason: String, Sendable, Hashable {
         case expectedName = "expected a name"
         case expectedColon = "expected ':'"
@@ -38,13 +38,13 @@ package struct JSONScanner {
         case tooDeep = "nested too deeply"
     }
 
-    /// One value; arrays and objects are passed over whole.
+    /// A value; arrays and objects are skipped.
     package enum Value {
         case null
         case bool(Bool)
         case integer(Int)
         case double(Double)
-        /// The bytes between the quotes, and whether any is an escape.
+        /// The bytes between the quotes, and whether they contain an escape.
         case string(Range<Int>, escaped: Bool)
         case array
         case object
@@ -52,22 +52,22 @@ package struct JSONScanner {
 
     private let bytes: [UInt8]
     private let end: Int
-    /// The next byte to be read.
+    /// The index of the next byte.
     package private(set) var position: Int
-    /// The number of arrays and objects that are open.
+    /// The number of open arrays and objects.
     private var depth = 0
 
-    /// Deeper nesting than any answer or record has a use for.
+    /// The maximum depth; no response or record needs more.
     package static let maximumDepth = 64
 
-    /// Reads from the first byte on.
+    /// Makes a scanner of all bytes.
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         position = 0
         end = bytes.count
     }
 
-    /// Reads a part of the bytes.
+    /// Makes a scanner of a part of the bytes.
     /// - Precondition: the range lies within the bytes.
     package init(_ bytes: [UInt8], in range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
@@ -78,7 +78,7 @@ package struct JSONScanner {
 
     // MARK: Structure
 
-    /// The next byte that is not white space, not consumed; nil at the end.
+    /// The next byte that is not white space, without consuming it; nil at the end.
     package mutating func peek() -> UInt8? {
         while position < end {
             let byte = bytes[position]
@@ -90,10 +90,10 @@ package struct JSONScanner {
 
     private func malformed(_ reason: Reason) -> Malformed { Malformed(atByte: position, reason) }
 
-    /// Opens an object; then `nextKey` until it gives nil.
+    /// Opens an object. Then call `nextKey` until it returns nil.
     package mutating func openObject() throws(Malformed) { try open(UInt8(ascii: "{"), .expectedObject) }
 
-    /// Opens an array; then `nextElement` until it gives false.
+    /// Opens an array. Then call `nextElement` until it returns false.
     package mutating func openArray() throws(Malformed) { try open(UInt8(ascii: "["), .expectedArray) }
 
     private mutating func open(_ bracket: UInt8, _ reason: Reason) throws(Malformed) {
@@ -103,7 +103,7 @@ package struct JSONScanner {
         position += 1
     }
 
-    /// The next member's name, its colon consumed; nil once the object is closed. `isFirst` starts as true.
+    /// The next member's name, with its colon consumed; nil once the object is closed. `isFirst` starts as true.
     package mutating func nextKey(_ isFirst: inout Bool) throws(Malformed) -> Key? {
         guard try next(&isFirst, closing: UInt8(ascii: "}"), .expectedCommaOrBrace) else { return nil }
         guard peek() == UInt8(ascii: "\"") else { throw malformed(.expectedName) }
@@ -113,13 +113,13 @@ package struct JSONScanner {
         return Key(range: range, escaped: escaped)
     }
 
-    /// Whether another element comes next; false once the array is closed. `isFirst` starts as true.
+    /// Whether there is another element; false once the array is closed. `isFirst` starts as true.
     package mutating func nextElement(_ isFirst: inout Bool) throws(Malformed) -> Bool {
         try next(&isFirst, closing: UInt8(ascii: "]"), .expectedCommaOrBracket)
     }
 
-    /// Whether something comes before the closing bracket. After a comma something must, which its reader finds
-    /// missing.
+    /// Whether an item comes before the closing bracket. A comma must be followed by one; if it is missing, parsing it
+    /// fails.
     @inline(__always)
     private mutating func next(
         _ isFirst: inout Bool, closing bracket: UInt8, _ reason: Reason
@@ -139,7 +139,7 @@ package struct JSONScanner {
         return true
     }
 
-    /// Goes through an object, which must come next. `member` must consume exactly the member's value.
+    /// Iterates over an object, which must be the next value. `member` must consume exactly the member's value.
     package mutating func object(
         _ member: (inout JSONScanner, Key) throws(Malformed) -> Void
     ) throws(Malformed) {
@@ -148,14 +148,14 @@ package struct JSONScanner {
         while let key = try nextKey(&isFirst) { try member(&self, key) }
     }
 
-    /// Goes through an array, which must come next. `element` must consume exactly one value.
+    /// Iterates over an array, which must be the next value. `element` must consume exactly one value.
     package mutating func array(_ element: (inout JSONScanner) throws(Malformed) -> Void) throws(Malformed) {
         try openArray()
         var isFirst = true
         while try nextElement(&isFirst) { try element(&self) }
     }
 
-    /// Nothing but white space may follow.
+    /// Requires that only white space remains.
     package mutating func expectEnd() throws(Malformed) {
         guard peek() == nil else { throw malformed(.trailing) }
     }
@@ -184,7 +184,7 @@ package struct JSONScanner {
 
     // MARK: Values
 
-    /// Reads the value that comes next; arrays and objects are passed over whole.
+    /// Parses the next value; arrays and objects are skipped.
     package mutating func value() throws(Malformed) -> Value {
         guard let byte = peek() else { throw malformed(.missingValue) }
         switch byte {
@@ -215,7 +215,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Passes over the value that comes next.
+    /// Skips the next value.
     package mutating func skipValue() throws(Malformed) { _ = try value() }
 
     private mutating func literal(_ text: StaticString) throws(Malformed) {
@@ -275,8 +275,8 @@ package struct JSONScanner {
         guard position > start else { throw malformed(reason) }
     }
 
-    /// Up to 15 digits are exact in a Double, and so is a power of ten up to 10²²: their quotient is rounded once and
-    /// correctly.
+    /// Up to 15 digits are exact in a Double, and so is a power of ten up to 10²². Their quotient is rounded correctly,
+    /// in one step.
     private mutating func number() throws(Malformed) -> Value {
         let start = position
         var mantissa = 0
@@ -318,7 +318,7 @@ package struct JSONScanner {
             let value = Double(mantissa) / JSONScanner.powersOfTen[fraction]
             return .double(negative ? -value : value)
         }
-        // Overflow becomes an infinity, which no range check lets through.
+        // Overflow gives infinity, which every range check rejects.
         return .double(Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity)
     }
 
@@ -328,7 +328,7 @@ package struct JSONScanner {
 
     // MARK: Content of strings
 
-    /// A string's text, with escapes resolved and bad UTF-8 repaired.
+    /// A string's text, with escapes resolved and invalid UTF-8 repaired.
     package func text(_ range: Range<Int>, escaped: Bool) -> String {
         guard escaped else { return String(decoding: bytes[range], as: UTF8.self) }
         var units: [UInt16] = []
@@ -364,7 +364,7 @@ package struct JSONScanner {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// A string's text, with escapes resolved. Throws where it is not UTF-8, or has half of a surrogate pair.
+    /// A string's text, with escapes resolved. Throws for invalid UTF-8 or a lone surrogate.
     package func validText(_ range: Range<Int>, escaped: Bool) throws(Malformed) -> String {
         guard escaped else {
             guard let text = String(validating: bytes[range], as: UTF8.self) else {
@@ -377,7 +377,7 @@ package struct JSONScanner {
         while at < range.upperBound {
             let isEscape = bytes[at] == UInt8(ascii: "\\")
             let unit = isEscape && bytes[at + 1] == UInt8(ascii: "u") ? hexadecimal(at + 2..<at + 6) ?? 0 : 0
-            // A low half stands behind a high one, and nowhere else.
+            // A low surrogate must follow a high one, and only there.
             guard isHalf == (0xDC00...0xDFFF).contains(unit) else { throw Malformed(atByte: at, .halfSurrogate) }
             isHalf = (0xD800...0xDBFF).contains(unit)
             at += isEscape ? (bytes[at + 1] == UInt8(ascii: "u") ? 6 : 2) : 1
@@ -389,7 +389,7 @@ package struct JSONScanner {
         return text(range, escaped: true)
     }
 
-    /// A string of 1 to 16 hexadecimal digits as a number; nil where it is anything else.
+    /// A string of 1 to 16 hexadecimal digits as a number; nil for any other string.
     package func hexadecimal(_ range: Range<Int>) -> UInt64? {
         guard (1...16).contains(range.count) else { return nil }
         var value: UInt64 = 0
@@ -400,7 +400,7 @@ package struct JSONScanner {
         return value
     }
 
-    /// A string of 1 to 9 decimal digits as a number; nil where it is anything else.
+    /// A string of 1 to 9 decimal digits as a number; nil for any other string.
     package func decimal(_ range: Range<Int>) -> Int? {
         guard (1...9).contains(range.count) else { return nil }
         var value = 0
@@ -422,7 +422,7 @@ package struct JSONScanner {
 }
 
 extension JSONScanner.Value {
-    /// A whole number, written as one or as `38.0`; nil for anything else.
+    /// A whole number, written as `38` or `38.0`; nil for any other value.
     package var integer: Int? {
         switch self {
         case .integer(let value): value

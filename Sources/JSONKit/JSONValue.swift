@@ -1,4 +1,4 @@
-/// Any JSON, for reading what a person wrote: each member can be looked at by itself, and what is wrong with it named.
+/// Any JSON value, for input written by people: each member can be checked separately and named in errors.
 package enum JSONValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ package enum JSONValue: Sendable, Hashable, Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Each attempt fails only because the value is of another kind; the last one's error is the real one.
+        // An attempt fails only if the value is of another kind; the last one's error is reported.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Bool.self) {
@@ -37,7 +37,7 @@ package enum JSONValue: Sendable, Hashable, Codable {
         }
     }
 
-    /// A member of an object; nil where it is missing.
+    /// A member of an object; nil if it is missing.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -48,10 +48,10 @@ package enum JSONValue: Sendable, Hashable, Codable {
     package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
-    /// A whole number that an Int holds exactly.
+    /// The number if it is an exact Int.
     package var integer: Int? { number.flatMap { Int(exactly: $0) } }
 
-    /// For messages: JSON text, cut after about 60 characters; what is inside objects is left out.
+    /// JSON text for messages, shortened to about 60 characters; the contents of objects are left out.
     package var text: String {
         switch self {
         case .null: "null"
@@ -63,7 +63,7 @@ package enum JSONValue: Sendable, Hashable, Codable {
         }
     }
 
-    /// As many of them as there is room for; of arrays in it only that they are there.
+    /// As many values as fit; nested arrays are shown without their contents.
     private static func listed(_ values: [JSONValue]) -> String {
         var text = ""
         for (index, value) in values.enumerated() {

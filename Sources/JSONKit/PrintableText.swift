@@ -1,7 +1,7 @@
 extension StringProtocol {
-    /// The text with what a terminal or a log would obey written out, `\u{1B}` for instance: control characters, line
-    /// ends, and what turns the direction of writing. What comes from outside may neither steer a terminal nor make up
-    /// lines of a log.
+    /// The text with all characters escaped that affect a terminal or a log, such as `\u{1B}`. These are control
+    /// characters, line ends, and marks of writing direction. So untrusted text can neither control a terminal nor
+    /// forge lines of a log.
     ///
     /// Source: Unicode 16 chapter 23.1 (control codes), UAX #9 section 2 (explicit directional formatting)
     package var printable: String {

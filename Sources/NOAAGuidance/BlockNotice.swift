@@ -1,13 +1,13 @@
 import NIOHTTP1
 import UpstreamKit
 
-/// How NOAA's servers say that an address made too many requests: a page that comes under 200, or under 302 without a
-/// place to go to.
+/// Recognises the notice by which NOAA's servers block an address after too many requests. It is a page with status
+/// 200, or with 302 and no location.
 ///
 /// Source: docs/upstreams/noaa.md, "Limits"
 enum BlockNotice {
     private static let markers = ["over rate limit", "abusive-user-block"]
-    /// The page names itself at its beginning. Bytes.
+    /// The number of bytes to search; the marker is at the page's beginning.
     private static let searched = 2_048
 
     static func isNotice(_ bytes: some Collection<UInt8>) -> Bool {

@@ -1,13 +1,13 @@
-/// The `Content-Range` header of a part, or of a refusal to give one.
+/// The `Content-Range` header of a partial response, or of a rejected range.
 ///
 /// Source: RFC 9110 section 14.4
 struct ContentRange: Sendable, Hashable {
-    /// nil where no part was given (`bytes */1234`).
+    /// The range; nil if there is none (`bytes */1234`).
     var part: Range<Int>?
-    /// The whole length; nil where it is not known.
+    /// The total length; nil if it is unknown.
     var total: Int?
 
-    /// nil unless well formed and sound.
+    /// Returns nil unless the text is well formed and consistent.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

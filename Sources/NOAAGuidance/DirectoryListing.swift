@@ -1,17 +1,18 @@
+import CivilCalendar
 import Foundation
 
-/// The files and folders that an HTML directory page names. Read leniently: pages differ, and only links matter.
+/// The files and folders in an HTML directory page. Parsing is lenient: pages differ, and only links matter.
 ///
 /// Source: docs/upstreams/noaa.md, "Directories"
 package struct DirectoryListing: Sendable, Hashable {
-    /// One link.
+    /// A link of the page.
     package struct Entry: Sendable, Hashable {
-        /// Without a slash.
+        /// The name without a slash.
         package var name: String
         package var isDirectory: Bool
-        /// Unix seconds, as the page says, in UTC; nil where it says nothing.
+        /// The time of modification in Unix seconds, from the page in UTC; nil if it isn't given.
         package var modifiedSeconds: Int?
-        /// The size as the page words it: `28M`, `1234`; nil for folders, and where it says nothing.
+        /// The size as in the page: `28M`, `1234`; nil for folders, and if it isn't given.
         package var size: String?
 
         package init(name: String, isDirectory: Bool = false, modifiedSeconds: Int? = nil, size: String? = nil) {
@@ -22,15 +23,15 @@ package struct DirectoryListing: Sendable, Hashable {
         }
     }
 
-    /// In the order of the page, each name once.
+    /// The entries in the order of the page; each name occurs once.
     package private(set) var entries: [Entry] = []
 
-    /// A day of GTG has some 900 files.
+    /// The maximum number of entries; a day of GTG has some 900 files.
     static let maximumEntries = 10_000
     private static let longestName = 200
     private static let longestRow = 1_000
 
-    /// Reads a page. What is no link, or a link to elsewhere, is passed over.
+    /// Parses a page. Other content, and links to other places, are ignored.
     package init(_ page: [UInt8]) {
         var places: [String: Int] = [:]
         var index = 0
@@ -59,7 +60,7 @@ package struct DirectoryListing: Sendable, Hashable {
         Substring(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Where the next `<a ` begins.
+    /// The index where the next `<a ` begins.
     private static func link(in page: [UInt8], from index: Int) -> Int? {
         var index = index
         while let open = page[index...].firstIndex(of: UInt8(ascii: "<")) {
@@ -84,7 +85,7 @@ package struct DirectoryListing: Sendable, Hashable {
         return text.dropFirst().prefix { $0 != quote }
     }
 
-    /// The name of a file or folder within this one; nil for a link to anywhere else.
+    /// The name of a file or folder in this directory; nil for a link to any other place.
     private static func name(ofTarget target: Substring) -> (String, isDirectory: Bool)? {
         var target = target.hasPrefix("./") ? target.dropFirst(2) : target
         let isDirectory = target.hasSuffix("/")
@@ -96,7 +97,8 @@ package struct DirectoryListing: Sendable, Hashable {
         return (name, isDirectory)
     }
 
-    /// The words of the row behind the opening tag of a link: without its own words, up to the next link or row.
+    /// The words of the row after the opening tag of a link, up to the next link or row. The link's own text is
+    /// excluded.
     private static func words(behind start: Int, in page: [UInt8]) -> [Substring] {
         var bytes: [UInt8] = []
         var isTag = false
@@ -104,7 +106,7 @@ package struct DirectoryListing: Sendable, Hashable {
             let byte = page[index]
             if byte == UInt8(ascii: "<") {
                 if isLink(page, at: index) { break }
-                // The end of the link itself: what came before was its name.
+                // At the end of the link, its text is dropped.
                 if page[index...].starts(with: Array("</a".utf8)) || page[index...].starts(with: Array("</A".utf8)) {
                     bytes = []
                 }
@@ -125,15 +127,14 @@ package struct DirectoryListing: Sendable, Hashable {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// The first `2026-09-24 00:52` or `24-Sep-2026 00:52`.
+    /// Parses the first `2026-09-24 00:52` or `24-Sep-2026 00:52`.
     private static func time(_ words: [Substring]) -> Int? {
         for (day, clock) in zip(words, words.dropFirst()) {
             let hours = clock.split(separator: ":")
             guard hours.count >= 2, let hour = CivilTime.number(hours[0], digits: 2),
-                let minute = CivilTime.number(hours[1], digits: 2), var time = date(day)
+                let minute = CivilTime.number(hours[1], digits: 2), let date = date(day)
             else { continue }
-            (time.hour, time.minute) = (hour, minute)
-            return time.unixSeconds
+            return date.at(hour: hour, minute: minute)?.guidanceSeconds
         }
         return nil
     }

@@ -3,7 +3,7 @@ import NIOHTTP1
 import Synchronization
 import UpstreamKit
 
-/// One version of a file while it is downloaded: what is still lacking, and what was found.
+/// The download of one version of a file: the remaining messages, and the results so far.
 final class DownloadSession: Sendable {
     private enum Reader {
         case indexed(IndexedReader)
@@ -59,7 +59,7 @@ final class DownloadSession: Sendable {
             let selection = download.selection
             let wanted = spans.filter { span in
                 span.keys.contains { selection.contains($0) && !progress.keys.contains($0) }
-                    // What lies beyond the end is not written yet.
+                    // Messages beyond the end aren't written yet.
                     && (head.bytes.map { span.lower < $0 && (span.upper ?? $0) <= $0 } ?? true)
             }
             let there = Set(spans.flatMap(\.keys)).intersection(wanted.flatMap(\.keys)).union(progress.keys)
@@ -88,10 +88,10 @@ final class DownloadSession: Sendable {
 
     var isReplaced: Bool { state.withLock { $0.isReplaced } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
-    /// Whether no wanted message is lacking.
+    /// Whether all selected messages have been downloaded.
     var isComplete: Bool { state.withLock { $0.isComplete } }
 
-    /// Goes on counting from the session of an earlier version.
+    /// Adds the counts of the session of an earlier version.
     func add(_ earlier: DownloadSession?) {
         guard let earlier else { return }
         let (messages, refused, bytes, resumptions) = earlier.state.withLock {
@@ -109,7 +109,7 @@ final class DownloadSession: Sendable {
 
     // MARK: - Ranges
 
-    /// What to request next; nil when nothing is lacking.
+    /// The next range to request; nil if nothing remains.
     func nextRange() -> RangePlan.ByteRange? {
         state.withLock { state in
             switch state.reader {
@@ -127,7 +127,7 @@ final class DownloadSession: Sendable {
         }
     }
 
-    /// Whether the download goes on after a cut: so many times at most.
+    /// Whether the download may resume after an interruption; the number of resumptions is limited.
     func mayResume() -> Bool {
         state.withLock { state in
             guard state.resumptions < maximumResumptions else { return false }
@@ -136,9 +136,9 @@ final class DownloadSession: Sendable {
         }
     }
 
-    /// Which bytes of the file an answer's body has; nil where the answer shows that the file was replaced.
+    /// The range of the file in a response's body; nil if the response shows that the file was replaced.
     ///
-    /// - Throws: where the answer is none to the request.
+    /// - Throws: if the response doesn't match the request.
     func part(
         of head: Exchange.Head, _ range: RangePlan.ByteRange
     ) throws(UpstreamError) -> RangePlan.ByteRange? {
@@ -163,7 +163,7 @@ final class DownloadSession: Sendable {
                 throw .unreadable(
                     .undecodable("bytes from \(part.lowerBound) on, in place of \(range.lower)"))
             }
-            // Only the end of the file may cut a range short.
+            // A range may be shorter only at the end of the file.
             guard part.upperBound == upper || part.upperBound == content.total && part.upperBound < upper else {
                 throw .unreadable(.undecodable("bytes up to \(part.upperBound), in place of \(upper)"))
             }
@@ -174,7 +174,7 @@ final class DownloadSession: Sendable {
             return RangePlan.ByteRange(lower: part.lowerBound, upper: part.upperBound)
         case 200:
             if isOther { return replaced() }
-            // A server that knows no ranges sends everything: all that is lacking is taken from it.
+            // A server without support for ranges sends the whole file, from which everything remaining is used.
             let known = state.withLock { $0.fileBytes }
             if let known, let length, known != length { return replaced() }
             if let length { setFileBytes(length) }
@@ -184,7 +184,7 @@ final class DownloadSession: Sendable {
         }
     }
 
-    /// The file turns out to have so many bytes.
+    /// Records the file's actual length.
     func setFileBytes(_ count: Int) {
         state.withLock { state in
             state.fileBytes = count
@@ -196,14 +196,14 @@ final class DownloadSession: Sendable {
 
     // MARK: - Bytes
 
-    /// Takes bytes of the file, and reports what became whole.
+    /// Consumes bytes of the file, and reports completed messages.
     ///
-    /// - Returns: whether more is wanted.
+    /// - Returns: whether more bytes are needed.
     func take(_ bytes: ByteBufferView, at offset: Int) async -> Bool {
         let results = state.withLock { state -> [FrameResult] in
             switch state.reader {
             case .indexed(var reader):
-                // Two owners of one buffer would copy it.
+                // The state must not share the reader's buffer, or it would be copied.
                 state.reader = .indexed(IndexedReader([], limit: 0))
                 defer { state.reader = .indexed(reader) }
                 return reader.take(bytes, at: offset)
@@ -217,7 +217,7 @@ final class DownloadSession: Sendable {
         return !isComplete
     }
 
-    /// The file has ended: reports what is left of it.
+    /// Ends the file, and reports the remaining messages.
     func finish() async {
         let results = state.withLock { state -> [FrameResult] in
             switch state.reader {
@@ -246,7 +246,7 @@ final class DownloadSession: Sendable {
         case .refused(let refusal, let number, _, let keys):
             state.withLock { state in
                 state.refused[refusal.code, default: 0] += 1
-                // What only looked like a message has no number.
+                // Bytes that only resemble a message have no number.
                 if case .cutOff = refusal { state.isCutOff = true }
                 if refusal != .notGRIB { state.lastNumber = max(state.lastNumber, number) }
             }
@@ -268,7 +268,8 @@ final class DownloadSession: Sendable {
             switch state.reader {
             case .indexed: isShort = !missing.isEmpty
             case .sequential:
-                // The count of a whole file is known; a cut in its last message shows that it is growing.
+                // The number of messages in a complete file is known. A truncated last message shows that the file is
+                // growing.
                 isShort = state.lastNumber < expectedMessages || state.isCutOff
             }
             let ending: GuidanceOutcome.Ending = !isEnded || state.isStopped ? .stopped : isShort ? .growing : .whole

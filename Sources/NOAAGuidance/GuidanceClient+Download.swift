@@ -4,15 +4,15 @@ import NIOCore
 import NIOHTTP1
 
 extension GuidanceClient {
-    /// Downloads the wanted messages of a file, one by one, and goes on where an earlier download ended.
+    /// Downloads the selected messages of a file one by one, and resumes an earlier download.
     ///
-    /// With an index only wanted messages are requested, by ranges. Without one the file is read in pieces from the
-    /// beginning. A connection that is cut goes on with the byte where it stopped. A file that is replaced meanwhile
-    /// is begun again, once.
+    /// With an index, only selected messages are requested, by ranges. Without one, the file is read in pieces from the
+    /// beginning; for a forecast only if its index is overdue. After an interruption, the download resumes at the next
+    /// byte. If the file is replaced during the download, it starts again, once.
     ///
-    /// - Parameter report: gets each event before more is read, so that a slow caller slows the server down.
-    /// - Returns: how it ended, where nothing failed.
-    /// - Throws: what ended it. What was reported until then stays true.
+    /// - Parameter report: receives each event before more is read, so a slow caller slows the transfer down.
+    /// - Returns: how the download ended, if nothing failed.
+    /// - Throws: the error that ended it. Events reported before stay valid.
     package func download(
         _ download: GuidanceDownload, report: @escaping @Sendable (GuidanceEvent) async -> GuidanceStep
     ) async throws(UpstreamError) -> GuidanceOutcome {
@@ -32,7 +32,8 @@ extension GuidanceClient {
             if case .present(let found, _) = try await self.index(of: download.file), !found.entries.isEmpty {
                 index = found
             }
-            guard index != nil || !download.file.product.requiresIndex else {
+            let indexDelay = download.file.product.indexDelaySeconds
+            guard index != nil || indexDelay == 0 || head.ageSeconds ?? 0 >= indexDelay else {
                 return GuidanceOutcome(ending: .growing)
             }
             let isContinued = progress.validators == head.validators && !head.validators.isEmpty
@@ -73,7 +74,7 @@ extension GuidanceClient {
         return session.outcome(isEnded: true)
     }
 
-    /// Requests a range and gives its bytes to the session, as far as they come.
+    /// Requests a range and passes its bytes to the session as they arrive.
     private func fetch(_ range: RangePlan.ByteRange, _ session: DownloadSession) async throws(UpstreamError) {
         let expected = range.upper.map { $0 - range.lower } ?? 0
         let account = RequestAccount(budget, try await budget.turn(expecting: expected))
@@ -101,7 +102,7 @@ extension GuidanceClient {
                 }
                 let isOpen = await session.take(piece.readableBytesView, at: offset)
                 offset += piece.readableBytes
-                // The end of a part that is all read must be read too, or the connection could not be used again.
+                // A completely used part must be read to its end, so that the connection can be reused.
                 return isOpen || !session.isStopped && offset == part.upper
             }
             if session.isStopped || session.isComplete { return }
@@ -111,9 +112,9 @@ extension GuidanceClient {
     }
 }
 
-/// Why a version of a file is not read to its end.
+/// Why the download of a version ended early.
 private enum DownloadEnd: Error {
     case failed(UpstreamError)
-    /// Another version is there now.
+    /// There is another version now.
     case replaced
 }

@@ -1,30 +1,31 @@
 package import UpstreamKit
 
-/// What a search for the newest file has found.
+/// The result of a search for the newest file.
 package struct GuidanceSearch: Sendable, Hashable {
-    /// The newest file that is whole; nil where none is within the product's search time.
+    /// The newest complete file; nil if there is none within the product's search time.
     package var newest: GuidanceFile?
-    /// Its length and version.
+    /// The length and version of that file.
     package var head: GuidanceFileHead?
-    /// Newer files that are there but still growing.
+    /// Newer files that are still being written.
     package var growing: [GuidanceFile] = []
 }
 
-/// Whether the file of a lead time is there, as far as a directory tells.
+/// The state of a lead time's file, according to a directory.
 package enum GuidanceLeadState: String, Sendable, Hashable {
     case absent
-    /// There without its index, or changed a moment ago.
+    /// The file changed very recently, or has no index and the index isn't overdue.
     case growing
     case present
 }
 
 extension GuidanceClient {
-    /// The newest file of a lead time, from the clock backwards over files that aren't there yet.
+    /// Finds the newest file of a lead time, from the current time backwards.
     ///
-    /// The first candidates are asked for one by one, without bodies. After `headsBeforeListing` missing ones the
-    /// directories of the rest are read, each once: one page tells of all its files.
+    /// The first candidates are requested one by one, without bodies. After `headsBeforeListing` missing ones, the
+    /// directories of the rest are read, each once: a page lists all its files.
     ///
-    /// - Parameter afterRun: only runs later than this; Unix seconds. The run that the caller has costs no request.
+    /// - Parameter afterRun: only later runs are searched, in Unix seconds. It avoids requests for a run that the
+    ///   caller has.
     package func newest(
         _ product: GuidanceProduct, leadHours: Int = 0, afterRun: Int? = nil
     ) async throws(UpstreamError) -> GuidanceSearch {
@@ -52,12 +53,12 @@ extension GuidanceClient {
         return search
     }
 
-    /// Fewer lead times are asked for one by one; more by one directory page.
+    /// The maximum number of lead times to request one by one; more are looked up in one directory page.
     private static let headsAtMost = 3
 
-    /// Which lead times of a run are there.
+    /// The states of a run's lead times.
     ///
-    /// - Parameter leadHours: the wanted ones.
+    /// - Parameter leadHours: the lead times to check.
     package func leads(
         of product: GuidanceProduct, runSeconds: Int, leadHours: [Int]
     ) async throws(UpstreamError) -> [Int: GuidanceLeadState] {
@@ -76,10 +77,14 @@ extension GuidanceClient {
             return states
         }
         guard let listing = try await listing(of: first.directory) else { return states }
-        let names = Set(listing.entries.lazy.filter { !$0.isDirectory }.map(\.name))
-        for file in files where names.contains(file.name) {
-            let hasIndex = names.contains(file.name + GuidanceFile.indexSuffix)
-            states[file.leadHours] = hasIndex || !product.requiresIndex ? .present : .growing
+        let changes = Dictionary(
+            listing.entries.lazy.filter { !$0.isDirectory }.map { ($0.name, $0.modifiedSeconds) },
+            uniquingKeysWith: { first, _ in first })
+        for file in files {
+            guard let changed = changes[file.name] else { continue }
+            let hasIndex = changes[file.name + GuidanceFile.indexSuffix] != nil
+            let isOverdue = changed.map { nowSeconds - $0 >= product.indexDelaySeconds } ?? false
+            states[file.leadHours] = hasIndex || isOverdue || product.indexDelaySeconds == 0 ? .present : .growing
         }
         return states
     }

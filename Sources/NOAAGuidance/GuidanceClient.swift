@@ -3,13 +3,13 @@ package import UpstreamKit
 import NIOCore
 import NIOHTTP1
 
-/// Reads GTG and GTGN from NOAA's server: finds files, reads their indexes, and downloads their messages.
+/// A client of GTG and GTGN on NOAA's server: it finds files, reads their indexes, and downloads their messages.
 ///
-/// Every request waits for its turn in the budget; share one client for each address. A 403, a 429 or the server's page
-/// about too many requests means that it blocks this address: the call throws `.rateLimited`, and so does every other
-/// until the block is over.
+/// Every request waits for its turn in the budget, so share one client for each server. A 403, a 429 or the server's
+/// page about too many requests means that it blocks this address. The call throws `.rateLimited`, and so does every
+/// other call until the block ends.
 ///
-/// The HTTP client is the caller's and must outlive this one: take `recommendedHTTPConfiguration`.
+/// The caller owns the HTTP client, which must outlive this one; use `recommendedHTTPConfiguration`.
 ///
 /// Source: docs/upstreams/noaa.md
 package struct GuidanceClient: Sendable {
@@ -19,7 +19,7 @@ package struct GuidanceClient: Sendable {
     private let clock: GuidanceClock
 
     /// - Parameters:
-    ///   - ledger: what an earlier process used of the budget.
+    ///   - ledger: the budget that an earlier process used.
     /// - Throws: `.invalidConfiguration` with all problems.
     package init(
         configuration: GuidanceConfiguration = GuidanceConfiguration(), httpClient: HTTPClient,
@@ -37,7 +37,8 @@ package struct GuidanceClient: Sendable {
             dialect: RefusalDialect(codeMember: nil, sendsKey: false), now: { clock.nowSeconds })
     }
 
-    /// HTTP/1.1 only, because the server's answers over HTTP/2 are malformed; no redirects, ten seconds to connect.
+    /// Only HTTP/1.1, because the server's responses over HTTP/2 are malformed. No redirects, and a connect timeout of
+    /// ten seconds.
     package static var recommendedHTTPConfiguration: HTTPClient.Configuration {
         var configuration = Exchange.recommendedHTTPConfiguration
         configuration.httpVersion = .http1Only
@@ -48,9 +49,9 @@ package struct GuidanceClient: Sendable {
 
     // MARK: - Files
 
-    /// Length and version of a file, without its body.
+    /// The length and version of a file, without its body.
     ///
-    /// - Parameter validators: of the version that the caller has: `.unchanged` where it is still the one.
+    /// - Parameter validators: of the version that the caller has; the result is `.unchanged` if it is current.
     package func state(
         of file: GuidanceFile, since validators: GuidanceValidators = GuidanceValidators()
     ) async throws(UpstreamError) -> GuidanceFileState {
@@ -71,7 +72,7 @@ package struct GuidanceClient: Sendable {
 
     /// The index of a file.
     ///
-    /// - Parameter validators: of the version that the caller has: `.unchanged` where it is still the one.
+    /// - Parameter validators: of the version that the caller has; the result is `.unchanged` if it is current.
     package func index(
         of file: GuidanceFile, since validators: GuidanceValidators = GuidanceValidators()
     ) async throws(UpstreamError) -> GuidanceIndexState {
@@ -88,7 +89,7 @@ package struct GuidanceClient: Sendable {
         }
     }
 
-    /// The files and folders of a directory; nil where there is no such directory.
+    /// The files and folders of a directory; nil if it doesn't exist.
     ///
     /// - Parameter directory: a path with a slash at both ends.
     package func listing(of directory: String) async throws(UpstreamError) -> DirectoryListing? {
@@ -96,7 +97,7 @@ package struct GuidanceClient: Sendable {
         guard answer.head.status == 200 else { return nil }
         guard !answer.bytes.isEmpty else { throw .unreadable(.empty) }
         let listing = DirectoryListing(answer.bytes)
-        // A page without a link in it may be another page.
+        // A page without any link may be another page.
         if listing.entries.isEmpty, BlockNotice.isNotice(answer.bytes) { throw blocked(answer.head) }
         return listing
     }
@@ -115,7 +116,7 @@ package struct GuidanceClient: Sendable {
         var bytes: [UInt8]
     }
 
-    /// A whole small answer of status 200, 304, 404 or 410. Others are thrown.
+    /// A complete small response of status 200, 304, 404 or 410. Other statuses throw.
     private func answer(
         to request: HTTPClientRequest, limit: Int, isPage: Bool = false
     ) async throws(UpstreamError) -> SmallAnswer {
@@ -137,10 +138,10 @@ package struct GuidanceClient: Sendable {
         }
     }
 
-    /// Throws the error of a status that no call knows, and of a page in place of a file. A block of this address holds
-    /// back every call.
+    /// Throws the error of an unknown status, or of an HTML page instead of a file. A block of this address affects all
+    /// calls.
     ///
-    /// - Parameter allowsHTML: whether the answer may be a page.
+    /// - Parameter allowsHTML: whether the response may be a page.
     func refuse(_ head: Exchange.Head, _ pieces: Exchange.Pieces, allowsHTML: Bool = false) async throws {
         switch head.status {
         case 200, 206:
@@ -165,7 +166,7 @@ package struct GuidanceClient: Sendable {
         budget.block(UpstreamProblem(status: head.status, message: "over rate limit"), retryAfterSeconds: nil)
     }
 
-    /// Refuses bytes that are a page for people, though the head did not say so.
+    /// Rejects bytes of an HTML page whose headers didn't say so.
     func refuse(_ head: Exchange.Head, page bytes: some Collection<UInt8>) throws(UpstreamError) {
         let beginning = String(decoding: bytes.prefix(15), as: UTF8.self).lowercased()
         guard beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html") else { return }

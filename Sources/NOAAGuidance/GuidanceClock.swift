@@ -1,10 +1,10 @@
 import Foundation
 
-/// The clock that the client reads and waits by.
+/// The clock of the client, for reading the time and for waiting.
 package struct GuidanceClock: Sendable {
-    /// Since 1970-01-01 UTC.
+    /// The time since 1970-01-01 UTC.
     package var now: @Sendable () -> Duration
-    /// Waits, and throws when cancelled.
+    /// Waits; throws if cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void
 
     package init(
@@ -14,10 +14,10 @@ package struct GuidanceClock: Sendable {
         self.sleep = sleep
     }
 
-    /// This machine's.
+    /// The system clock.
     package static let system = GuidanceClock(
         now: { .seconds(Date().timeIntervalSince1970) }, sleep: { try await Task.sleep(for: $0) })
 
-    /// Whole Unix seconds.
+    /// The time in whole Unix seconds.
     package var nowSeconds: Int { Int(now().components.seconds) }
 }

@@ -1,48 +1,48 @@
 import UpstreamKit
 
-/// All that a client needs to know. `problems` says what is wrong with it.
+/// The configuration of a client. `problems` lists its errors.
 package struct GuidanceConfiguration: Sendable, Hashable {
-    /// What stands before `/pub/data/nccf/com/`: `https://host[:port][/path]`, without a slash at the end.
+    /// The URL before `/pub/data/nccf/com/`: `https://host[:port][/path]`, without a trailing slash.
     package var baseURL: String
-    /// Tells the service who asks.
+    /// The `User-Agent` that identifies the client to the service.
     package var userAgent = "Billow turbulence server"
-    /// For a small answer from connecting to the last byte, and for a large one to its head.
+    /// The timeout of a small response from connecting to the last byte, and of a large one to its headers.
     package var timeout = Duration.seconds(60)
-    /// A large answer may take `timeout` and as long as this rate needs. Bytes a second.
+    /// The minimum rate in bytes per second. A large response may take `timeout` plus its time at this rate.
     package var slowestBytesPerSecond = 20_000
-    /// Between the beginnings of two requests. The default is 60 a minute.
+    /// The interval between the starts of two requests. The default is 60 per minute.
     package var spacing = Duration.seconds(1)
-    /// Received on a day in UTC; nil for any number.
+    /// The maximum of bytes received on a day in UTC; nil for no limit.
     package var bytesPerDay: Int?
-    /// How long nothing is requested after a 403 or 429; doubled with each in a row, up to an hour.
+    /// The pause in seconds after a 403 or 429. It doubles with each consecutive one, up to an hour.
     package var blockSeconds = 600
-    /// A gap between two wanted messages of at most so many bytes is received rather than requested around.
+    /// A gap of at most this length between two selected messages is received instead of starting another request.
     package var gapBytes = 128 << 10
-    /// The longest range of merged messages, and of a piece of a file without an index. Bytes.
+    /// The maximum length in bytes of a merged range, and of a piece of a file without an index.
     package var rangeBytes = 8 << 20
-    /// A longer message is refused, in bytes. A GTG message has 0.8 MB.
+    /// The maximum length of a message in bytes. A GTG message has 0.8 MB.
     package var maximumMessageBytes = 16 << 20
-    /// A longer file is refused, in bytes. A GTG file has 165 MB.
+    /// The maximum length of a file in bytes. A GTG file has 165 MB.
     package var maximumFileBytes = 512 << 20
-    /// A longer index is refused, in bytes.
+    /// The maximum length of an index in bytes.
     package var maximumIndexBytes = 1 << 20
-    /// A longer directory page is refused, in bytes.
+    /// The maximum length of a directory page in bytes.
     package var maximumListingBytes = 4 << 20
-    /// A file that changed less than this many seconds ago is taken to be growing.
+    /// A file that changed less than this many seconds ago counts as growing.
     package var settleSeconds = 30
-    /// How often a download goes on after a cut, before it fails.
+    /// The maximum number of resumptions of a download.
     package var maximumResumptions = 4
-    /// This many missing files are asked for one by one before a directory is read.
+    /// The number of missing files that are requested one by one before a directory is read.
     package var headsBeforeListing = 3
 
-    /// NOAA's server of current model output.
+    /// The URL of NOAA's server of current model output.
     package static let production = "https://nomads.ncep.noaa.gov"
 
     package init(baseURL: String = GuidanceConfiguration.production) { self.baseURL = BaseURL.trimmed(baseURL) }
 
-    /// Everything that is wrong, a sentence each; empty where it can be used.
+    /// All problems of the configuration, one sentence each; empty if it is usable.
     package var problems: [String] {
-        // There is no key that plain HTTP could give away.
+        // Plain HTTP is allowed, because there is no key to protect.
         var problems = BaseURL.problems(baseURL, allowsPlainHTTP: true)
         if userAgent.isEmpty || !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             problems.append("the user agent must be printable ASCII: \(userAgent)")

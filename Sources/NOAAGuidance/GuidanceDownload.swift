@@ -1,10 +1,10 @@
-/// A file to download, or what is left of it.
+/// A file to download, or the rest of it.
 package struct GuidanceDownload: Sendable {
     package var file: GuidanceFile
     package var selection: MessageSelection
-    /// How far an earlier download of the file came.
+    /// The progress of an earlier download of the file.
     package var progress: GuidanceProgress
-    /// How many messages a file without an index must have to be whole.
+    /// The number of messages in a complete file, for one without an index.
     package var expectedMessages: Int
 
     package init(
@@ -18,20 +18,20 @@ package struct GuidanceDownload: Sendable {
     }
 }
 
-/// How far the download of a file came. The caller keeps it with the messages, by `note` at each event.
+/// The progress of a file's download. The caller stores it with the messages, and updates it by `note` at each event.
 package struct GuidanceProgress: Sendable, Hashable, Codable {
-    /// The version of the file that the messages are of.
+    /// The version of the file that the messages belong to.
     package private(set) var validators = GuidanceValidators()
-    /// The messages of an indexed file that are there.
+    /// The downloaded messages of an indexed file.
     package private(set) var keys: Set<GuidanceMessageKey> = []
-    /// Where the next message of a file without an index begins, in bytes.
+    /// The offset in bytes of the next message in a file without an index.
     package private(set) var nextOffset = 0
-    /// Its number, from 1.
+    /// The number of that message, from 1.
     package private(set) var nextNumber = 1
 
     package init() {}
 
-    /// Follows an event.
+    /// Updates the progress after an event.
     package mutating func note(_ event: GuidanceEvent) {
         switch event {
         case .began(let plan):
@@ -48,73 +48,73 @@ package struct GuidanceProgress: Sendable, Hashable, Codable {
     }
 }
 
-/// One whole message of a file.
+/// A complete message of a file.
 package struct GuidanceMessage: Sendable, Hashable {
     package let file: GuidanceFile
-    /// In the file, from 1.
+    /// The number in the file, from 1.
     package let number: Int
-    /// Where it begins in the file, in bytes.
+    /// The offset in the file in bytes.
     package let offset: Int
-    /// What it is by the index: one key for each field. Empty where there is no index.
+    /// The keys of its fields in the index. Empty without an index.
     package let keys: [GuidanceMessageKey]
-    /// The whole message. Only its frame has been checked.
+    /// The whole message. Only its frame has been validated.
     package let bytes: [UInt8]
 }
 
-/// What happens during a download, in order.
+/// The events of a download, in order.
 package enum GuidanceEvent: Sendable {
-    /// A version of the file is going to be read. Comes again when the file is replaced meanwhile.
+    /// The download of a version starts. It is repeated if the file is replaced during the download.
     case began(Plan)
     case message(GuidanceMessage)
-    /// A message that is none. The rest of the file is used.
+    /// A message is invalid. The rest of the file is used.
     case refused(MessageFrame.Refusal, number: Int, keys: [GuidanceMessageKey])
 
-    /// What a download is about to do.
+    /// The plan of a download.
     package struct Plan: Sendable, Hashable {
         package let file: GuidanceFile
         package let validators: GuidanceValidators
-        /// Whether earlier messages are of another version, and must be dropped.
+        /// Whether earlier messages are of another version and must be dropped.
         package let startsOver: Bool
-        /// Messages to come; nil where there is no index.
+        /// The number of messages to download; nil without an index.
         package let messageCount: Int?
-        /// Bytes to come, gaps included; nil where the length is not known.
+        /// The number of bytes to receive, including gaps; nil if the length is unknown.
         package let byteCount: Int?
-        /// Requests to come, where all goes well.
+        /// The number of requests, if none fails.
         package let requestCount: Int?
-        /// Lines of the index that were refused.
+        /// The number of invalid lines in the index, by reason.
         package let refusedLines: [MessageIndex.Refusal: Int]
-        /// Whether the answer said that it is made up.
+        /// Whether the response is marked as simulated.
         package let isSimulated: Bool
     }
 }
 
-/// What the caller wants after an event.
+/// The caller's decision after an event.
 package enum GuidanceStep: Sendable, Hashable {
     case goOn
-    /// Ends the download well.
+    /// Ends the download without an error.
     case stop
 }
 
 /// How a download ended.
 package struct GuidanceOutcome: Sendable, Hashable {
     package enum Ending: String, Sendable, Hashable {
-        /// The file isn't there.
+        /// The file doesn't exist.
         case absent
-        /// The file is still being written: it lacks its index, its end, or wanted messages.
+        /// The file is still being written: it lacks its index, its end, or selected messages.
         case growing
-        /// All that was wanted of this version is there, but for refused messages.
+        /// All selected messages of this version have been downloaded, except for invalid ones.
         case whole
         /// The caller stopped it.
         case stopped
     }
 
     package var ending: Ending
-    /// Messages given to the caller by this call.
+    /// The number of messages that this call returned.
     package var messages = 0
-    /// Refused messages by `MessageFrame.Refusal.code`.
+    /// The number of invalid messages by `MessageFrame.Refusal.code`.
     package var refused: [String: Int] = [:]
-    /// Wanted, but not in the index.
+    /// Selected messages that aren't in the index.
     package var missing: Set<GuidanceMessageKey> = []
-    /// Bytes of bodies received for messages.
+    /// The number of bytes received for messages.
     package var bytes = 0
 }

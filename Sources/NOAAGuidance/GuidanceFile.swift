@@ -1,14 +1,16 @@
-/// The address of one file: product, run and lead time.
+import CivilCalendar
+
+/// The identity of a file: product, run and lead time.
 ///
 /// Source: docs/upstreams/noaa.md, "Addresses"
 package struct GuidanceFile: Sendable, Hashable, Codable {
     package let product: GuidanceProduct
-    /// When the run began, or for the nowcast its valid time. Unix seconds.
+    /// The start of the run, or the valid time for a nowcast, in Unix seconds.
     package let runSeconds: Int
-    /// Hours from the run to the valid time.
+    /// The lead time in hours, from the run to the valid time.
     package let leadHours: Int
 
-    /// nil unless the run lies on the product's cadence between 1970 and 2099, and the lead has a file.
+    /// Returns nil unless the run is at the product's cadence between 1970 and 2099, and the lead time has a file.
     package init?(product: GuidanceProduct, runSeconds: Int, leadHours: Int = 0) {
         guard (0..<4_102_444_800).contains(runSeconds), runSeconds % product.cadenceSeconds == 0,
             product.leadHours.contains(leadHours)
@@ -18,12 +20,12 @@ package struct GuidanceFile: Sendable, Hashable, Codable {
         self.leadHours = leadHours
     }
 
-    /// Unix seconds.
+    /// The valid time in Unix seconds.
     package var validSeconds: Int { runSeconds + leadHours * 3_600 }
 }
 
 extension GuidanceFile: Comparable {
-    /// By product, run and lead.
+    /// The order by product, run and lead time.
     package static func < (first: GuidanceFile, second: GuidanceFile) -> Bool {
         (first.product.rawValue, first.runSeconds, first.leadHours)
             < (second.product.rawValue, second.runSeconds, second.leadHours)
@@ -33,10 +35,10 @@ extension GuidanceFile: Comparable {
 // MARK: - Paths
 
 extension GuidanceFile {
-    /// What all paths begin with.
+    /// The prefix of all paths.
     package static let root = "/pub/data/nccf/com/"
 
-    /// The folder, with a slash at both ends.
+    /// The directory's path, with a slash at both ends.
     package var directory: String {
         let run = CivilTime(unixSeconds: runSeconds)
         return switch product {
@@ -45,7 +47,7 @@ extension GuidanceFile {
         }
     }
 
-    /// The name within its folder.
+    /// The file's name in its directory.
     package var name: String {
         let run = CivilTime(unixSeconds: runSeconds)
         return switch product {
@@ -54,15 +56,15 @@ extension GuidanceFile {
         }
     }
 
-    /// The path below the base address.
+    /// The path after the base URL.
     package var path: String { directory + name }
-    /// The path of its index.
+    /// The path of the file's index.
     package var indexPath: String { path + Self.indexSuffix }
 
-    /// What the name of a file's index ends with.
+    /// The suffix of an index's name.
     package static let indexSuffix = ".idx"
 
-    /// The file of a path; nil for any path that `path` doesn't give.
+    /// The file of a path; nil for any path that `path` never returns.
     package init?(path: String) {
         guard path.hasPrefix(Self.root), path.utf8.count < 200 else { return nil }
         let parts = path.dropFirst(Self.root.count).split(separator: "/", omittingEmptySubsequences: false)
@@ -72,23 +74,23 @@ extension GuidanceFile {
         let pieces = name.split(separator: ".", omittingEmptySubsequences: false)
         guard pieces.count >= 2, pieces[1].first == "t", pieces[1].last == "z" else { return nil }
         let clock = pieces[1].dropFirst().dropLast()
-        var run = day
+        let run: CivilTime?
         let product: GuidanceProduct
         var lead = 0
         switch parts[0] {
         case "gtgn":
             guard let number = CivilTime.number(clock, digits: 4) else { return nil }
-            (product, run.hour, run.minute) = (.gtgn, number / 100, number % 100)
+            (product, run) = (.gtgn, day.at(hour: number / 100, minute: number % 100))
         case "dafs":
             guard let hour = CivilTime.number(clock, digits: 2), pieces.count == 7,
                 let hours = CivilTime.number(pieces[5].dropFirst(), digits: 3)
             else { return nil }
-            (product, run.hour, lead) = (.gtg, hour, hours)
+            (product, run, lead) = (.gtg, day.at(hour: hour), hours)
         default: return nil
         }
-        guard let seconds = run.unixSeconds,
+        guard let seconds = run?.guidanceSeconds,
             let file = GuidanceFile(product: product, runSeconds: seconds, leadHours: lead),
-            // One way back only: whatever was read leniently above must be what would be written.
+            // The inverse must be exact: parsing was lenient, so compare the result.
             file.path == path
         else { return nil }
         self = file
@@ -103,7 +105,7 @@ extension GuidanceFile {
 // MARK: - Candidates
 
 extension GuidanceProduct {
-    /// The files of a lead that may be there, the newest run first. Bounded by `searchSeconds`.
+    /// The files of a lead time that may exist, the newest run first. Limited by `searchSeconds`.
     ///
     /// - Parameters:
     ///   - nowSeconds: Unix seconds.

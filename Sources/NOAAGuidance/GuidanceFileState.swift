@@ -1,14 +1,14 @@
 import NIOHTTP1
 import UpstreamKit
 
-/// What the service says of a file without sending it.
+/// The service's metadata of a file.
 package struct GuidanceFileHead: Sendable, Hashable {
-    /// Its length; nil where the service doesn't say.
+    /// The length in bytes; nil if it isn't given.
     package var bytes: Int?
     package var validators: GuidanceValidators
-    /// Seconds since it changed, by this machine's clock; nil where the service doesn't say when.
+    /// The seconds since the last change, by the local clock; nil if it isn't given.
     package var ageSeconds: Int?
-    /// Whether the answer said that it is made up.
+    /// Whether the response is marked as simulated.
     package var isSimulated: Bool
 
     init(_ head: Exchange.Head, nowSeconds: Int) {
@@ -19,20 +19,20 @@ package struct GuidanceFileHead: Sendable, Hashable {
     }
 }
 
-/// Whether a file is there.
+/// The state of a file.
 package enum GuidanceFileState: Sendable, Hashable {
     case absent
-    /// There, but empty or changed a moment ago: still being written.
+    /// The file exists, but is empty or changed very recently: it is still being written.
     case growing(GuidanceFileHead)
     case whole(GuidanceFileHead)
-    /// Of the version that the caller has.
+    /// It has the version that the caller has.
     case unchanged
 }
 
-/// Whether an index is there.
+/// The state of an index.
 package enum GuidanceIndexState: Sendable, Hashable {
     case absent
     case present(MessageIndex, GuidanceValidators)
-    /// Of the version that the caller has.
+    /// It has the version that the caller has.
     case unchanged
 }

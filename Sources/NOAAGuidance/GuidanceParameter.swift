@@ -1,10 +1,10 @@
-/// What a message's values are: the name that an index gives it.
+/// The quantity of a message's values, by its name in an index.
 ///
 /// Source: docs/upstreams/noaa.md, "Parameters"; NCEP GRIB2 table 4.2-0-19
 package struct GuidanceParameter: RawRepresentable, Sendable, Hashable, Codable {
     package let rawValue: String
 
-    /// A name, or the numbers that stand for a parameter without one (`var discipline=0 … parmcat=19 parm=30`).
+    /// Makes a parameter from a name, or from the numbers of one without (`var discipline=0 … parmcat=19 parm=30`).
     package init(rawValue: String) { self.rawValue = Self.name(ofNumbers: rawValue) ?? rawValue }
 
     /// The combined EDR, 0/19/30.
@@ -28,12 +28,12 @@ package struct GuidanceParameter: RawRepresentable, Sendable, Hashable, Codable 
     }
 }
 
-/// Where a message's values lie: the words that an index has for it.
+/// The level of a message's values, by its words in an index.
 package struct GuidanceLevel: RawRepresentable, Sendable, Hashable, Codable {
     package let rawValue: String
 
-    /// The words of an index. The whole column may have words behind it: `entire atmosphere (considered as a single
-    /// layer)`.
+    /// Makes a level from the words of an index. Those of the whole column may have a suffix: `entire atmosphere
+    /// (considered as a single layer)`.
     package init(rawValue: String) {
         self.rawValue = rawValue.hasPrefix(Self.columnWords) ? Self.columnWords : rawValue
     }
@@ -41,20 +41,20 @@ package struct GuidanceLevel: RawRepresentable, Sendable, Hashable, Codable {
     private static let columnWords = "entire atmosphere"
     private static let altitudeWords = " m above mean sea level"
 
-    /// An altitude above mean sea level, as the index words it.
+    /// Makes an altitude above mean sea level, in the words of the index.
     package init(altitudeMeters: Int) { rawValue = "\(altitudeMeters)\(Self.altitudeWords)" }
 
     /// The whole column.
     package static let entireAtmosphere = GuidanceLevel(rawValue: columnWords)
 
-    /// Whole metres above mean sea level; nil where it is no such altitude.
+    /// Whole metres above mean sea level; nil if the level isn't such an altitude.
     package var altitudeMeters: Int? {
         guard rawValue.hasSuffix(Self.altitudeWords) else { return nil }
         return Int(rawValue.dropLast(Self.altitudeWords.count))
     }
 }
 
-/// Which message of a file: its parameter and level.
+/// The key of a message in a file: its parameter and level.
 package struct GuidanceMessageKey: Sendable, Hashable, Codable {
     package let parameter: GuidanceParameter
     package let level: GuidanceLevel

@@ -2,12 +2,12 @@
 ///
 /// Source: docs/upstreams/noaa.md, "Products"
 package enum GuidanceProduct: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The nowcast: a file each 15 minutes.
+    /// The nowcast: a file every 15 minutes.
     case gtgn
-    /// The forecast: a run each hour, a file for each hour ahead.
+    /// The forecast: a run every hour, with a file for each lead time.
     case gtg
 
-    /// Seconds between two runs. A nowcast is a run of one file.
+    /// The seconds between two runs. A nowcast is a run with one file.
     package var cadenceSeconds: Int {
         switch self {
         case .gtgn: 900
@@ -15,7 +15,7 @@ package enum GuidanceProduct: String, Sendable, Hashable, CaseIterable, Codable 
         }
     }
 
-    /// Hours ahead that have a file.
+    /// The lead times in hours that have a file.
     package var leadHours: ClosedRange<Int> {
         switch self {
         case .gtgn: 0...0
@@ -23,7 +23,7 @@ package enum GuidanceProduct: String, Sendable, Hashable, CaseIterable, Codable 
         }
     }
 
-    /// How many messages a whole file has.
+    /// The number of messages in a complete file.
     package var messageCount: Int {
         switch self {
         case .gtgn: 51
@@ -39,6 +39,12 @@ package enum GuidanceProduct: String, Sendable, Hashable, CaseIterable, Codable 
         }
     }
 
-    /// Whether a file without an index is still being written. Else it may never have one.
-    package var requiresIndex: Bool { self == .gtg }
+    /// The delay in seconds until a file without an index counts as complete. Until then it is still being written;
+    /// afterwards it is read whole. A nowcast may never have an index.
+    package var indexDelaySeconds: Int {
+        switch self {
+        case .gtgn: 0
+        case .gtg: 600
+        }
+    }
 }

@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// Which version of a file an answer came from.
+/// The validators of a response, which identify the version of a file.
 ///
 /// Source: RFC 9110 section 8.8
 package struct GuidanceValidators: Sendable, Hashable, Codable {
@@ -16,17 +16,17 @@ package struct GuidanceValidators: Sendable, Hashable, Codable {
         self.init(entityTag: headers.first(name: "etag"), lastModified: headers.first(name: "last-modified"))
     }
 
-    /// Whether nothing is known.
+    /// Whether there are no validators.
     package var isEmpty: Bool { entityTag == nil && lastModified == nil }
 
-    /// Whether another answer is certainly of another version. Where either side is silent, nothing is certain.
+    /// Whether another response is certainly of another version. If either side lacks a validator, this is false.
     package func contradicts(_ other: GuidanceValidators) -> Bool {
         if let one = entityTag, let two = other.entityTag { return one != two }
         if let one = lastModified, let two = other.lastModified { return one != two }
         return false
     }
 
-    /// What `If-Range` may hold: a strong tag, or else the date.
+    /// The value for `If-Range`: a strong tag, otherwise the date.
     ///
     /// Source: RFC 9110 section 13.1.5
     var rangeCondition: String? {
@@ -34,7 +34,7 @@ package struct GuidanceValidators: Sendable, Hashable, Codable {
         return lastModified
     }
 
-    /// Adds the conditions under which an unchanged answer needs no body.
+    /// Adds the headers of a conditional request, whose response has no body if the file is unchanged.
     func addConditions(to headers: inout HTTPHeaders) {
         if let entityTag { headers.add(name: "if-none-match", value: entityTag) }
         if let lastModified { headers.add(name: "if-modified-since", value: lastModified) }

@@ -1,4 +1,4 @@
-/// Puts together the messages that an index names from the bytes of ranges. Holds at most one message.
+/// Assembles the messages of an index from the bytes of ranges. It buffers at most one message.
 struct IndexedReader: Sendable {
     private var spans: [MessageSpan]
     private let limit: Int
@@ -6,17 +6,17 @@ struct IndexedReader: Sendable {
     private var bytes: [UInt8] = []
 
     /// - Parameters:
-    ///   - spans: the wanted ones, ascending and disjoint.
-    ///   - limit: the longest message taken, in bytes.
+    ///   - spans: the selected ones, ascending and disjoint.
+    ///   - limit: the maximum length of a message in bytes.
     init(_ spans: [MessageSpan], limit: Int) {
         self.spans = spans
         self.limit = limit
     }
 
-    /// The next byte of the file that the reader lacks; nil when it has all.
+    /// The offset of the next byte that the reader needs; nil if it is complete.
     var needed: Int? { spans.indices.contains(index) ? spans[index].lower + bytes.count : nil }
 
-    /// Takes bytes of the file and gives what became whole. Bytes that nothing wants are passed over.
+    /// Consumes bytes of the file and returns the completed messages. Bytes outside the spans are skipped.
     ///
     /// - Precondition: the bytes begin at `needed` or before.
     mutating func take(_ piece: some RandomAccessCollection<UInt8>, at offset: Int) -> [FrameResult] {
@@ -26,7 +26,7 @@ struct IndexedReader: Sendable {
             precondition(offset <= from)
             let rest = piece.dropFirst(from - offset)
             let upper = spans[index].upper ?? .max
-            // A span longer than any message is refused by what its header says; its bytes are not held.
+            // A span longer than the limit is rejected by the length in its header, without buffering its bytes.
             let room = min(upper - from, limit + MessageFrame.headerBytes - bytes.count)
             bytes.append(contentsOf: rest.prefix(room))
             if spans[index].lower + bytes.count == upper || room <= rest.count {
@@ -36,7 +36,7 @@ struct IndexedReader: Sendable {
         return results
     }
 
-    /// The file ends here: a last message without a known end ends here too, and what is lacking is refused.
+    /// Ends the file. A last message without a known end ends here too; incomplete messages are rejected.
     mutating func finish() -> [FrameResult] {
         var results: [FrameResult] = []
         while spans.indices.contains(index) {
@@ -55,7 +55,7 @@ struct IndexedReader: Sendable {
         return results
     }
 
-    /// The file has so many bytes: a last message without a known end ends there.
+    /// Sets the file's length, where a last message without a known end ends.
     mutating func setFileBytes(_ count: Int) {
         if let last = spans.indices.last, spans[last].upper == nil, count > spans[last].lower {
             spans[last].upper = count

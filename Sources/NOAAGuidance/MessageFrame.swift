@@ -1,22 +1,22 @@
-/// The frame of a GRIB2 message: `GRIB`, edition, total length, `7777`. Nothing inside is read.
+/// The frame of a GRIB2 message: `GRIB`, edition, total length, `7777`. The content isn't parsed.
 ///
 /// Source: WMO Manual on Codes, FM 92 GRIB edition 2, sections 0 and 8
 package enum MessageFrame {
-    /// Why bytes are no message.
+    /// Why bytes aren't a valid message.
     package enum Refusal: Error, Sendable, Hashable {
-        /// No `GRIB` where a message must begin.
+        /// There is no `GRIB` where a message must begin.
         case notGRIB
         case edition(Int)
-        /// The total length is not what the index says, or is shorter than any message.
+        /// The total length differs from that in the index, or is less than the minimum.
         case wrongLength(stated: Int, expected: Int)
-        /// Longer than the setting allows.
+        /// The message is longer than the setting allows.
         case tooLong(stated: Int, limit: Int)
-        /// No `7777` where the message must end.
+        /// There is no `7777` where the message must end.
         case missingEnd
         /// The file ends before the message does.
         case cutOff(stated: Int, present: Int)
 
-        /// For counters. Stable.
+        /// A stable code for counters.
         package var code: String {
             switch self {
             case .notGRIB: "not-grib"
@@ -29,21 +29,21 @@ package enum MessageFrame {
         }
     }
 
-    /// Section 0 has 16 bytes.
+    /// The length of section 0.
     static let headerBytes = 16
-    /// Section 0 and section 8.
+    /// The minimum length of a message: section 0 and section 8.
     static let shortestBytes = 20
     private static let edition = 2
     private static let mark = Array("GRIB".utf8)
     private static let end = Array("7777".utf8)
 
-    /// Whether the bytes at an index begin a message of edition 2, as far as they go.
+    /// Whether a message of edition 2 may begin at an index, as far as there are bytes.
     static func isBeginning(_ bytes: [UInt8], at index: Int) -> Bool {
         for offset in 0..<4 where index + offset < bytes.count && bytes[index + offset] != mark[offset] { return false }
         return index + 7 >= bytes.count || bytes[index + 7] == edition
     }
 
-    /// The total length of the message that begins at an index, where 16 bytes at least must follow.
+    /// The total length of the message at an index, which at least 16 bytes must follow.
     static func length(_ bytes: [UInt8], at index: Int, limit: Int) throws(Refusal) -> Int {
         guard bytes[index..<index + 4].elementsEqual(mark) else { throw .notGRIB }
         guard bytes[index + 7] == edition else { throw .edition(Int(bytes[index + 7])) }
@@ -56,7 +56,7 @@ package enum MessageFrame {
 
     static func hasEnd(_ bytes: [UInt8], upTo upper: Int) -> Bool { bytes[upper - 4..<upper].elementsEqual(end) }
 
-    /// The length of the one message that the bytes begin with and, where `isExact`, end with.
+    /// The length of the message at the beginning of the bytes. If `isExact`, it must be their whole length.
     package static func check(_ bytes: [UInt8], isExact: Bool = true, limit: Int) throws(Refusal) -> Int {
         guard bytes.count >= headerBytes else { throw .cutOff(stated: headerBytes, present: bytes.count) }
         let length = try length(bytes, at: 0, limit: limit)
@@ -67,7 +67,7 @@ package enum MessageFrame {
     }
 }
 
-/// What a reader makes of bytes.
+/// The result of reading bytes.
 enum FrameResult: Sendable, Hashable {
     case message(number: Int, offset: Int, keys: [GuidanceMessageKey], bytes: [UInt8])
     case refused(MessageFrame.Refusal, number: Int, offset: Int, keys: [GuidanceMessageKey])

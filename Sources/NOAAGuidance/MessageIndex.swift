@@ -1,22 +1,24 @@
-/// What an index (`.idx`) says of a file: where each message begins and what it is.
+import CivilCalendar
+
+/// The index (`.idx`) of a file: the offset of each message, and its key.
 ///
 /// Source: docs/upstreams/noaa.md, "Index"
 package struct MessageIndex: Sendable, Hashable {
-    /// One line.
+    /// A line of the index.
     package struct Entry: Sendable, Hashable {
         /// The message's number in the file, from 1.
         package var number: Int
-        /// The part of a message of several fields, from 1; nil for a message of one.
+        /// The number of the field in a message of several, from 1; nil for a message with one field.
         package var part: Int?
-        /// Where the message begins, in bytes.
+        /// The message's offset in bytes.
         package var offset: Int
-        /// Reference time, Unix seconds.
+        /// The reference time in Unix seconds.
         package var referenceSeconds: Int
         package var key: GuidanceMessageKey
-        /// `anl`, `3 hour fcst`.
+        /// The forecast step: `anl`, `3 hour fcst`.
         package var step: String
 
-        /// Hours ahead; nil where the step says something else.
+        /// The lead time in hours; nil for other steps.
         package var leadHours: Int? {
             if step == "anl" { return 0 }
             guard step.hasSuffix(" hour fcst") else { return nil }
@@ -24,7 +26,7 @@ package struct MessageIndex: Sendable, Hashable {
         }
     }
 
-    /// Why a line counts for nothing.
+    /// Why a line is ignored.
     package enum Refusal: String, Error, Sendable, Hashable, CaseIterable {
         case tooLong = "line-too-long"
         case notText = "not-text"
@@ -32,26 +34,26 @@ package struct MessageIndex: Sendable, Hashable {
         case number
         case offset
         case time
-        /// A message that begins before the one above it, or has the same number elsewhere.
+        /// A message begins before the one of the line above, or its number occurs at another offset.
         case order
-        /// More lines than a file has messages.
+        /// There are more lines than a file can have.
         case tooMany = "too-many-lines"
     }
 
-    /// In the order of the file, which is that of offsets.
+    /// The entries in the order of the file, which is that of offsets.
     package private(set) var entries: [Entry] = []
-    /// How many lines were refused, by reason.
+    /// The number of rejected lines, by reason.
     package private(set) var refused: [Refusal: Int] = [:]
-    /// Offsets after which a refused line stands, so that the end of the message there is not known.
+    /// Offsets that are followed by a rejected line, so that the end of the message there is unknown.
     private var openEnds: Set<Int> = []
 
-    /// A file has 205 messages; this leaves room.
+    /// The maximum number of lines; a file has 205 messages.
     static let maximumLines = 4_096
-    /// The longest lines seen have 70.
+    /// The maximum length of a line; the longest known ones have 70 bytes.
     static let maximumLineBytes = 512
     private static let largestOffset = 1 << 40
 
-    /// Reads an index line by line. A line that can't be read is refused alone.
+    /// Parses an index line by line. An invalid line doesn't affect others.
     package init(_ bytes: some BidirectionalCollection<UInt8>) {
         var lines = 0
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
@@ -104,7 +106,7 @@ package struct MessageIndex: Sendable, Hashable {
 
     private static func positive(_ text: Substring) -> Int? { natural(text).flatMap { $0 > 0 ? $0 : nil } }
 
-    /// `d=YYYYMMDDHH`, with or without minutes and seconds.
+    /// Parses `d=YYYYMMDDHH`, with or without minutes and seconds.
     private static func time(_ text: Substring) -> Int? {
         guard text.hasPrefix("d=") || text.hasPrefix("D=") else { return nil }
         let digits = text.dropFirst(2)
@@ -115,14 +117,14 @@ package struct MessageIndex: Sendable, Hashable {
         }
         return CivilTime(
             year: number(0, 4), month: number(4, 2), day: number(6, 2), hour: number(8, 2), minute: number(10, 2)
-        ).unixSeconds
+        )?.guidanceSeconds
     }
 }
 
 extension MessageIndex {
-    /// The bytes of each message, with the keys of all its fields.
+    /// The range of each message, with the keys of all its fields.
     ///
-    /// - Parameter fileBytes: the file's length, where the last message ends; nil where it is not known.
+    /// - Parameter fileBytes: the file's length, where the last message ends; nil if it is unknown.
     package func spans(fileBytes: Int?) -> [MessageSpan] {
         var spans: [MessageSpan] = []
         for entry in entries {
@@ -139,15 +141,15 @@ extension MessageIndex {
     }
 }
 
-/// Where one message lies in a file.
+/// The range of a message in a file.
 package struct MessageSpan: Sendable, Hashable {
-    /// From 1.
+    /// The message's number, from 1.
     package var number: Int
-    /// Its first byte.
+    /// The offset of its first byte.
     package var lower: Int
-    /// The byte after its last; nil for the last message of a file of unknown length.
+    /// The offset after its last byte; nil for the last message of a file of unknown length.
     package var upper: Int?
     package var keys: [GuidanceMessageKey]
-    /// Whether the message ends at `upper`. Else it ends there at the latest.
+    /// Whether the message ends exactly at `upper`. Otherwise it ends there or before.
     package var isExact = true
 }

@@ -1,19 +1,19 @@
-/// Which messages of a file are wanted.
+/// A selection of messages in a file.
 package struct MessageSelection: Sendable, Hashable {
-    /// nil: every one.
+    /// The keys of the messages; nil selects all.
     package var keys: Set<GuidanceMessageKey>?
 
     private init(keys: Set<GuidanceMessageKey>?) { self.keys = keys }
 
-    /// Every message.
+    /// Selects every message.
     package static let everything = MessageSelection(keys: nil)
 
-    /// The messages of these keys.
+    /// Selects the messages of some keys.
     package init(_ keys: Set<GuidanceMessageKey>) { self.keys = keys }
 
-    /// Some parameters, each at some altitudes.
+    /// Selects some parameters, each at some altitudes.
     ///
-    /// - Parameter altitudesMeters: metres above mean sea level, truncated as the files have them.
+    /// - Parameter altitudesMeters: metres above mean sea level, truncated as in the files.
     package init(_ parameters: Set<GuidanceParameter>, altitudesMeters: some Sequence<Int>) {
         let levels = altitudesMeters.map { GuidanceLevel(altitudeMeters: $0) }
         keys = Set(parameters.flatMap { parameter in levels.map { GuidanceMessageKey(parameter, $0) } })

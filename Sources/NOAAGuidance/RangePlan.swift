@@ -1,9 +1,9 @@
-/// Which byte ranges to request for some messages.
+/// Plans the byte ranges to request for some messages.
 package enum RangePlan {
     /// A range of bytes to request.
     package struct ByteRange: Sendable, Hashable {
         package var lower: Int
-        /// nil: to the end of the file.
+        /// The end; nil means the end of the file.
         package var upper: Int?
 
         package init(lower: Int, upper: Int?) {
@@ -11,18 +11,18 @@ package enum RangePlan {
             self.upper = upper
         }
 
-        /// What `Range` must hold. Its end is the last byte, not the one after it.
+        /// The value of `Range`, whose end is the last byte, not the one after it.
         ///
         /// Source: RFC 9110 section 14.1.2
         package var header: String { "bytes=\(lower)-" + (upper.map { String($0 - 1) } ?? "") }
     }
 
-    /// The ranges that cover all spans, ascending and disjoint. Neighbours are merged where the gap between them is at
+    /// The ranges that cover all spans, ascending and disjoint. Adjacent spans are merged if the gap between them is at
     /// most `gapBytes`, which costs less than another request.
     ///
     /// - Parameters:
     ///   - spans: ascending and disjoint; only the last may have no end.
-    ///   - longestBytes: no merged range is longer; a single message may be.
+    ///   - longestBytes: the maximum length of a merged range; a single message may be longer.
     package static func ranges(_ spans: [MessageSpan], gapBytes: Int, longestBytes: Int) -> [ByteRange] {
         var ranges: [ByteRange] = []
         for span in spans {

@@ -1,26 +1,26 @@
 import UpstreamKit
 import Synchronization
 
-/// How often and how much may be requested: spaces requests, counts the bytes of a day, and holds back after a block.
+/// Limits requests: it spaces them, counts the bytes of a day, and pauses after a block.
 ///
-/// One for each address of the service. What a cancelled request used stays counted, and the spacing holds for the
-/// next one.
+/// There is one for each address of the service. The bytes of a cancelled request stay counted, and the spacing applies
+/// to the next one.
 package final class RequestBudget: Sendable {
-    /// What outlives a restart.
+    /// The part of the state that persists across restarts.
     package struct Ledger: Sendable, Hashable, Codable {
-        /// Days since 1970-01-01 UTC.
+        /// The day, as days since 1970-01-01 UTC.
         package var day = 0
-        /// Received on that day.
+        /// The bytes received on that day.
         package var bytes = 0
-        /// The service wants no request before. Unix seconds.
+        /// The end of the block in Unix seconds.
         package var blockedUntilSeconds = 0
-        /// Blocks in a row.
+        /// The number of consecutive blocks.
         package var blocks = 0
 
         package init() {}
     }
 
-    /// What one request has taken of the budget, to be corrected by `settle`.
+    /// The bytes reserved for a request, corrected by `settle`.
     struct Reservation: Sendable {
         fileprivate let day: Int
         fileprivate var bytes: Int
@@ -30,12 +30,12 @@ package final class RequestBudget: Sendable {
         var ledger: Ledger
         /// The earliest time of the next request, since 1970.
         var next = Duration.zero
-        /// Why the service wants no request.
+        /// The reason of the block.
         var problem = UpstreamProblem(status: 403)
     }
 
     private static let daySeconds = 86_400
-    /// The longest hold after blocks in a row, in seconds.
+    /// The maximum pause after consecutive blocks, in seconds.
     static let longestBlockSeconds = 3_600
     /// The name of the byte budget in an error.
     static let name = "bytes-a-day"
@@ -47,10 +47,10 @@ package final class RequestBudget: Sendable {
     private let state: Mutex<BudgetState>
 
     /// - Parameters:
-    ///   - spacing: between the beginnings of two requests.
-    ///   - bytesPerDay: of a day in UTC; nil for any number.
-    ///   - blockSeconds: how long nothing is requested after a block; doubled with each block in a row.
-    ///   - ledger: of an earlier process.
+    ///   - spacing: the interval between the starts of two requests.
+    ///   - bytesPerDay: the maximum on a day in UTC; nil for no limit.
+    ///   - blockSeconds: the pause after a block; doubled with each consecutive block.
+    ///   - ledger: the ledger of an earlier process.
     package init(
         spacing: Duration, bytesPerDay: Int?, blockSeconds: Int, clock: GuidanceClock,
         resuming ledger: Ledger = Ledger()
@@ -62,20 +62,20 @@ package final class RequestBudget: Sendable {
         state = Mutex(BudgetState(ledger: ledger))
     }
 
-    /// What has been used, for a status page and for the next process.
+    /// The used budget, for a status page and for the next process.
     package var ledger: Ledger { state.withLock { $0.ledger } }
 
-    /// Waits for the turn of a request, and takes its bytes from the day's.
+    /// Waits for the turn of a request, and reserves its bytes.
     ///
-    /// - Parameter bytes: how many the answer is expected to have.
-    /// - Throws: `.creditsSpent` where the day's bytes don't suffice, `.rateLimited` during a block, `.cancelled`.
+    /// - Parameter bytes: the expected length of the response.
+    /// - Throws: `.creditsSpent` if the day's bytes aren't enough, `.rateLimited` during a block, `.cancelled`.
     func turn(expecting bytes: Int) async throws(UpstreamError) -> Reservation {
         while true {
             let now = clock.now()
             let seconds = clock.nowSeconds
             let (wait, day) = try state.withLock { (state) throws(UpstreamError) -> (Duration?, Int) in
                 try check(&state, bytes, seconds)
-                // A clock that was set back must not hold requests back for longer than the spacing.
+                // If the clock was set back, requests must not wait for longer than the spacing.
                 state.next = min(state.next, now + spacing)
                 let wait = state.next - now
                 if wait > .zero { return (wait, state.ledger.day) }
@@ -100,7 +100,7 @@ package final class RequestBudget: Sendable {
         }
     }
 
-    /// Takes more bytes for a request that turns out longer than expected.
+    /// Reserves more bytes for a request that is longer than expected.
     func extend(_ reservation: inout Reservation, by bytes: Int) throws(UpstreamError) {
         let now = clock.nowSeconds
         let day = try state.withLock { (state) throws(UpstreamError) -> Int in
@@ -111,9 +111,9 @@ package final class RequestBudget: Sendable {
         reservation = Reservation(day: day, bytes: reservation.bytes + bytes)
     }
 
-    /// A request has ended, well or not.
+    /// Corrects the reservation when a request has ended, successfully or not.
     ///
-    /// - Parameter received: how many bytes its body had.
+    /// - Parameter received: the number of bytes in its body.
     func settle(_ reservation: Reservation, received: Int) {
         state.withLock { state in
             guard state.ledger.day == reservation.day else { return }
@@ -121,14 +121,14 @@ package final class RequestBudget: Sendable {
         }
     }
 
-    /// The service answered well: a block after this is the first in a row.
+    /// Resets the number of consecutive blocks after a successful response.
     func clearBlocks() {
         state.withLock { $0.ledger.blocks = 0 }
     }
 
-    /// The service refuses this address for a while. Nothing is requested until that has passed.
+    /// Records that the service blocks this address. No request is sent until the block ends.
     ///
-    /// - Returns: what the caller throws.
+    /// - Returns: the error for the caller to throw.
     func block(_ problem: UpstreamProblem, retryAfterSeconds: Int?) -> UpstreamError {
         let now = clock.nowSeconds
         return state.withLock { state in
@@ -142,7 +142,7 @@ package final class RequestBudget: Sendable {
     }
 }
 
-/// What one request uses of a budget, shared with the task that receives its body.
+/// The bytes that one request uses of a budget, shared with the task that receives its body.
 final class RequestAccount: Sendable {
     private let budget: RequestBudget
     private let state: Mutex<(reservation: RequestBudget.Reservation, received: Int)>
@@ -152,15 +152,15 @@ final class RequestAccount: Sendable {
         state = Mutex((reservation, 0))
     }
 
-    /// Bytes have arrived.
+    /// Counts received bytes.
     func add(_ bytes: Int) { state.withLock { $0.received += bytes } }
 
-    /// More bytes are coming than expected.
+    /// Reserves more bytes than expected.
     func extend(by bytes: Int) throws(UpstreamError) {
         try state.withLock { (state) throws(UpstreamError) in try budget.extend(&state.reservation, by: bytes) }
     }
 
-    /// The request has ended. Bytes received.
+    /// Ends the request, and returns the received bytes.
     @discardableResult func settle() -> Int {
         let (reservation, received) = state.withLock { ($0.reservation, $0.received) }
         budget.settle(reservation, received: received)

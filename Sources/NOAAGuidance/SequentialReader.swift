@@ -1,27 +1,27 @@
-/// Splits a file that has no index into its messages while it comes. Holds at most one message and a piece.
+/// Splits a file without an index into its messages while it arrives. It buffers at most one message and a piece.
 struct SequentialReader: Sendable {
     private let limit: Int
     private var buffer: [UInt8] = []
-    /// Where in the file the buffer begins.
+    /// The buffer's offset in the file.
     private var start: Int
     private var number: Int
-    /// Whether the bytes at the beginning of the buffer belong to something refused already.
+    /// Whether the bytes at the start of the buffer belong to a message that was already rejected.
     private var isSearching = false
 
     /// - Parameters:
-    ///   - offset: where a message begins.
+    ///   - offset: the offset of a message.
     ///   - number: the number of that message.
-    ///   - limit: the longest message taken, in bytes.
+    ///   - limit: the maximum length of a message in bytes.
     init(offset: Int = 0, number: Int = 1, limit: Int) {
         start = offset
         self.number = number
         self.limit = limit
     }
 
-    /// The next byte of the file that the reader lacks.
+    /// The offset of the next byte that the reader needs.
     var needed: Int { start + buffer.count }
 
-    /// Takes bytes of the file and gives what became whole. Bytes that it has already are passed over.
+    /// Consumes bytes of the file and returns the completed messages. Bytes that it already has are skipped.
     ///
     /// - Precondition: the bytes begin at `needed` or before.
     mutating func take(_ bytes: some RandomAccessCollection<UInt8>, at offset: Int) -> [FrameResult] {
@@ -30,7 +30,7 @@ struct SequentialReader: Sendable {
         return split(isEnd: false)
     }
 
-    /// The file ends here: gives what is left.
+    /// Ends the file, and returns the remaining results.
     mutating func finish() -> [FrameResult] { split(isEnd: true) }
 
     private mutating func split(isEnd: Bool) -> [FrameResult] {
@@ -42,7 +42,7 @@ struct SequentialReader: Sendable {
         while index < buffer.count {
             if isSearching {
                 while index < buffer.count, !MessageFrame.isBeginning(buffer, at: index) { index += 1 }
-                // What may begin a message is not known before its edition is there.
+                // A possible message can only be recognised once its edition has arrived.
                 guard buffer.count - index >= MessageFrame.headerBytes else {
                     if isEnd { index = buffer.count }
                     break
@@ -69,7 +69,7 @@ struct SequentialReader: Sendable {
                 number += 1
             } catch {
                 refuse(error)
-                // Something that only looked like a message has no number.
+                // Bytes that only resemble a message have no number.
                 if error != .notGRIB { number += 1 }
                 index += 1
                 isSearching = true

@@ -1,19 +1,21 @@
-/// The three budgets of an account. What is spent of one doesn't touch the others.
+import UpstreamKit
+
+/// The three credit budgets of an account, which are independent of each other.
 public enum CreditBucket: String, Sendable, Hashable, CaseIterable {
-    /// State vectors, tracks, and flights.
+    /// The budgets of state vectors, tracks, and flights.
     case states, tracks, flights
 }
 
-/// How many credits each budget has, and for how long they must last.
+/// The credits of each budget, and the period for which they must last.
 ///
 /// Source: docs/upstreams/opensky.md, "Credits"
 public struct CreditAllowance: Sendable, Hashable {
-    /// Credits of a period.
+    /// The credits of a period.
     public var credits: Int
-    /// Length of the period.
+    /// The length of the period in seconds.
     public var periodSeconds: Int
 
-    /// nil unless both are above 0.
+    /// Returns nil unless both are above 0.
     public init?(credits: Int, periodSeconds: Int) {
         guard credits > 0, periodSeconds > 0 else { return nil }
         self.init(credits, periodSeconds)
@@ -26,27 +28,27 @@ public struct CreditAllowance: Sendable, Hashable {
 
     private static let daySeconds = 86_400
 
-    /// Without a token, by address of the network.
+    /// The allowance without a token, by IP address.
     public static let anonymous = CreditAllowance(400, daySeconds)
-    /// With an API client.
+    /// The allowance of an API client.
     public static let standard = CreditAllowance(4_000, daySeconds)
-    /// For those whose receiver is up.
+    /// The allowance of users whose receiver is online.
     public static let feeder = CreditAllowance(8_000, daySeconds)
-    /// With a licence.
+    /// The allowance of a licence.
     public static let licensed = CreditAllowance(14_400, 3_600)
 
-    /// Credits a second.
+    /// The rate in credits per second.
     var rate: Double { Double(credits) / Double(periodSeconds) }
 
-    /// The time between calls of a cost that lasts for the whole period, in seconds, rounded up.
+    /// The interval in seconds between calls of a cost that lasts for the whole period, rounded up.
     public func interval(cost: Int) -> Int { Int((Double(cost) / rate).rounded(.up)) }
 }
 
-/// What calls cost.
+/// The costs of calls.
 ///
 /// Source: docs/upstreams/opensky.md, "Credits"
 enum CreditCost {
-    /// Of state vectors, by the area of the box; nil is the world.
+    /// The cost of state vectors, by the area of the box; nil is the world.
     static func states(in box: GeographicBox?) -> Int {
         switch box?.area ?? .infinity {
         case ...25: 1
@@ -58,7 +60,8 @@ enum CreditCost {
 
     private static let day = 86_400
 
-    /// Of flights or a track, by the days (UTC) that the interval touches; within the last 24 hours as little as live.
+    /// The cost of flights or a track, by the days (UTC) that the interval overlaps. Within the last 24 hours it is
+    /// that of live data.
     static func history(from: Int, to: Int, now: Int) -> Int {
         if from > now - day { return 4 }
         let days = max(1, to / day - from / day + 1)
@@ -73,22 +76,22 @@ enum CreditCost {
     }
 }
 
-/// Spreads the credits over their period: they come in evenly, at most an hour's share is saved up, and a call that
-/// costs more than that may be made when as much is saved, and is paid off afterwards.
+/// Spreads the credits evenly over their period. At most an hour's share accumulates. A call that costs more may be
+/// made when that maximum is reached; the debt is paid off afterwards.
 struct CreditLedger: Sendable {
     private struct Account {
-        /// May be below 0, after a dear call.
+        /// The available credits; negative after an expensive call.
         var level: Double
-        /// Unix seconds when `level` was right.
+        /// The time of `level` in Unix seconds.
         var at: Int
-        /// The upstream wants no call before, in Unix seconds.
+        /// The end of the upstream's block in Unix seconds.
         var blockedUntil = 0
     }
 
     private let allowance: CreditAllowance?
     private var accounts: [CreditBucket: Account] = [:]
 
-    /// - Parameter allowance: nil counts nothing.
+    /// - Parameter allowance: nil disables counting.
     init(_ allowance: CreditAllowance?) { self.allowance = allowance }
 
     private func capacity(_ allowance: CreditAllowance) -> Double {
@@ -104,31 +107,31 @@ struct CreditLedger: Sendable {
         return account
     }
 
-    /// Seconds until a call may be made; 0 where it may be made now.
+    /// The seconds until a call may be made; 0 if it may be made now.
     func wait(for cost: Int, of bucket: CreditBucket, now: Int) -> Int {
         let account = account(bucket, now: now)
         let blocked = max(0, account.blockedUntil - now)
         guard let allowance else { return blocked }
         let missing = min(Double(cost), capacity(allowance)) - account.level
-        // What rounding leaves is no debt.
+        // A rounding error doesn't count as debt.
         return max(blocked, Int((max(0, missing - 1e-6) / allowance.rate).rounded(.up)))
     }
 
-    /// A call is made.
+    /// Subtracts the cost of a call.
     mutating func spend(_ cost: Int, of bucket: CreditBucket, now: Int) {
         var account = account(bucket, now: now)
         account.level -= allowance == nil ? 0 : Double(cost)
         accounts[bucket] = account
     }
 
-    /// The upstream says how many are left. It knows better, where that is less than we think.
+    /// Records the remaining credits reported by the upstream, if they are fewer than counted.
     mutating func note(remaining: Int, of bucket: CreditBucket, now: Int) {
         var account = account(bucket, now: now)
         if allowance != nil { account.level = min(account.level, Double(remaining)) }
         accounts[bucket] = account
     }
 
-    /// The upstream wants no call for a while.
+    /// Records that the upstream accepts no call for some seconds.
     mutating func block(_ bucket: CreditBucket, seconds: Int, now: Int) {
         var account = account(bucket, now: now)
         account.blockedUntil = max(account.blockedUntil, now + seconds)

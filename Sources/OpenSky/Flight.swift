@@ -2,16 +2,16 @@ public import Foundation
 
 /// A flight, as far as it was received.
 public struct Flight: Sendable, Hashable {
-    /// An airport that the first or last position was near.
+    /// The airport nearest to the first or last position.
     public struct EstimatedAirport: Sendable, Hashable {
-        /// ICAO location indicator.
+        /// The ICAO location indicator.
         public var code: String
-        /// From the last known place to the airport.
+        /// The distance from the last known position to the airport.
         public var horizontalDistance: Length?
-        /// From the last known height to the airport's.
+        /// The difference from the last known altitude to the airport's.
         public var verticalDistance: Length?
 
-        /// An airport with how far away the aircraft was last seen.
+        /// Makes an estimated airport.
         public init(code: String, horizontalDistance: Length? = nil, verticalDistance: Length? = nil) {
             self.code = code
             self.horizontalDistance = horizontalDistance
@@ -21,22 +21,22 @@ public struct Flight: Sendable, Hashable {
 
     /// The transponder's address.
     public var address: TransponderAddress
-    /// The one most often received, without the spaces that fill it up; nil where it is empty.
+    /// The most frequently received call sign, without padding; nil if it is empty.
     public var callsign: String?
-    /// About when it departed, and arrived.
+    /// The time of the first reception, about the departure.
     public var firstSeen: Date
-    /// When it was received last.
+    /// The time of the last reception, about the arrival.
     public var lastSeen: Date
-    /// Where it took off, as estimated.
+    /// The estimated airport of departure.
     public var departure: EstimatedAirport?
-    /// Where it landed, as estimated.
+    /// The estimated airport of arrival.
     public var arrival: EstimatedAirport?
-    /// Other airports that may have been meant.
+    /// The number of other possible airports of departure.
     public var departureCandidates: Int
-    /// How many airports it may have landed at.
+    /// The number of other possible airports of arrival.
     public var arrivalCandidates: Int
 
-    /// A flight with what is known of it.
+    /// Makes a flight.
     public init(
         address: TransponderAddress, callsign: String? = nil, firstSeen: Date, lastSeen: Date,
         departure: EstimatedAirport? = nil, arrival: EstimatedAirport? = nil, departureCandidates: Int = 0,
@@ -53,24 +53,24 @@ public struct Flight: Sendable, Hashable {
     }
 }
 
-/// Flights of an answer.
+/// The flights of a response.
 public struct Flights: Sendable, Hashable {
-    /// Those that could be read.
+    /// The valid flights.
     public var flights: [Flight]
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped rows.
     public var counts: RowCounts
 
-    /// Flights, and what was skipped beside them.
+    /// Makes the flights of a response.
     public init(_ flights: [Flight] = [], counts: RowCounts = RowCounts()) {
         self.flights = flights
         self.counts = counts
     }
 }
 
-/// Whether flights left from an airport or came to it.
+/// The direction of flights relative to an airport.
 public enum FlightDirection: String, Sendable, Hashable, CaseIterable {
-    /// Those that landed.
+    /// Flights that landed there.
     case arrival
-    /// Those that took off.
+    /// Flights that departed from there.
     case departure
 }

@@ -4,17 +4,17 @@ import JSONKit
 import NIOCore
 import NIOHTTP1
 import Synchronization
-// `Secret` and `UpstreamError` belong to what a user of this library names, without a second import.
+// The public interface uses `Secret` and `UpstreamError`, so their module is re-exported.
 @_exported public import UpstreamKit
 
-/// Reads the OpenSky Network's REST API: its seven services, with or without an API client's credentials.
+/// A client of the OpenSky Network's REST API: its seven services, with or without an API client's credentials.
 ///
-/// Queries are checked against the service's limits before they are sent, and credits are spread over their day: a call
-/// that would use them up too soon throws `.creditsSpent` with the time to wait. Nothing is tried again, except once
-/// with a new token when one is refused. Share one client: it keeps the token and counts the credits.
+/// Queries are validated against the service's limits before they are sent, and credits are spread over their day. A
+/// call that would use them up too early throws `.creditsSpent` with the time to wait. Calls aren't retried, except
+/// once with a new token if a token is rejected. Share one client: it caches the token and counts the credits.
 ///
-/// The HTTP client is the caller's and must outlive this one. It should not follow redirects (they would carry the
-/// token elsewhere): take `recommendedHTTPConfiguration`.
+/// The caller owns the HTTP client, which must outlive this one. It should not follow redirects, because they would
+/// send the token to another host; use `recommendedHTTPConfiguration`.
 ///
 /// ```swift
 /// let http = HTTPClient(configuration: OpenSkyClient.recommendedHTTPConfiguration)
@@ -27,7 +27,7 @@ import Synchronization
 /// }
 /// ```
 public final class OpenSkyClient: Sendable {
-    /// What it was made with.
+    /// The client's configuration.
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
     private let now: @Sendable () -> Int
@@ -35,9 +35,9 @@ public final class OpenSkyClient: Sendable {
     private let ledger: Mutex<CreditLedger>
 
     /// - Parameters:
-    ///   - now: Unix seconds, by which intervals, credits and tokens are judged.
+    ///   - now: the clock in Unix seconds, for intervals, credits and tokens.
     ///   - configuration: address, credentials and limits.
-    ///   - httpClient: what sends the requests.
+    ///   - httpClient: the client that sends the requests.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: OpenSkyConfiguration, httpClient: HTTPClient,
@@ -59,15 +59,15 @@ public final class OpenSkyClient: Sendable {
         ledger = Mutex(CreditLedger(configuration.allowance))
     }
 
-    /// Unix seconds of this machine.
+    /// The local clock in Unix seconds.
     public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
-    /// The service's own header for a wait is more exact than HTTP's.
+    /// The service's own header for a wait is more precise than HTTP's.
     private static let dialect = RefusalDialect(
         codeMember: "error", waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until
-    /// then.
+    /// No redirects, and a connect timeout of ten seconds. A refused connection fails at once instead of being retried
+    /// until then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     private static let hour = 3_600
@@ -82,10 +82,10 @@ public final class OpenSkyClient: Sendable {
     /// `GET /states/all`: all aircraft.
     ///
     /// - Parameters:
-    ///   - time: At most an hour back, and only with credentials; nil is now.
-    ///   - aircraft: Only these; empty is all.
-    ///   - box: Only there; nil is the world.
-    ///   - includesCategory: Whether the vectors tell the kind of aircraft.
+    ///   - time: at most an hour ago, and only with credentials; nil is now.
+    ///   - aircraft: the aircraft to return; empty is all.
+    ///   - box: the area; nil is the world.
+    ///   - includesCategory: whether vectors have the category of the aircraft.
     public func states(
         at time: Date? = nil, of aircraft: [TransponderAddress] = [], in box: GeographicBox? = nil,
         includesCategory: Bool = false
@@ -114,13 +114,13 @@ public final class OpenSkyClient: Sendable {
         return try stateVectors(answer)
     }
 
-    /// `GET /states/own`: what one's own receivers see, for which no credits are counted. Needs credentials.
+    /// `GET /states/own`: the aircraft seen by the account's own receivers, without using credits. Needs credentials.
     ///
     /// - Parameters:
     ///   - time: nil is now.
-    ///   - serials: Only of these receivers; empty is all of one's own.
-    ///   - aircraft: which aircraft.
-    ///   - includesCategory: whether the category of each aircraft is wanted.
+    ///   - serials: the receivers; empty is all of the account's own.
+    ///   - aircraft: the aircraft to return; empty is all.
+    ///   - includesCategory: whether vectors have the category of the aircraft.
     public func ownStates(
         at time: Date? = nil, of aircraft: [TransponderAddress] = [], serials: [Int] = [],
         includesCategory: Bool = false
@@ -138,7 +138,7 @@ public final class OpenSkyClient: Sendable {
     }
 
     private func stateVectors(_ answer: Answer?) throws(UpstreamError) -> StateVectors {
-        // Nothing to be found has no time of its own.
+        // An empty response has no time.
         guard let answer else { return StateVectors(time: Date(timeIntervalSince1970: Double(now())), vectors: []) }
         var states = try ReplyReader.states(answer.bytes)
         states.isSimulated = answer.isSimulated
@@ -152,8 +152,8 @@ public final class OpenSkyClient: Sendable {
         try await flights("flights/all", Query(), interval, longest: Self.allFlightsSeconds)
     }
 
-    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service fills them
-    /// in overnight, so the present day is empty.
+    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service adds them
+    /// overnight, so the present day is empty.
     public func flights(
         of aircraft: TransponderAddress, during interval: ClosedRange<Date>
     ) async throws(UpstreamError) -> Flights {
@@ -163,12 +163,12 @@ public final class OpenSkyClient: Sendable {
     }
 
     /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most
-    /// two days. The service fills them in overnight.
+    /// two days. The service adds them overnight.
     ///
     /// - Parameters:
-    ///   - airport: An ICAO location indicator: four letters or digits, of either case.
+    ///   - airport: an ICAO location indicator: four letters or digits, in either case.
     ///   - direction: arrivals or departures.
-    ///   - interval: from when to when.
+    ///   - interval: the start and end.
     public func flights(
         _ direction: FlightDirection, airport: String, during interval: ClosedRange<Date>
     ) async throws(UpstreamError) -> Flights {
@@ -182,11 +182,11 @@ public final class OpenSkyClient: Sendable {
         return try await flights("flights/\(direction.rawValue)", query, interval, longest: Self.flightsSeconds)
     }
 
-    /// `GET /tracks`: the way of a flight, or nil where nothing is known. Experimental, says the service.
+    /// `GET /tracks`: the track of a flight, or nil if there is none. The service calls it experimental.
     ///
     /// - Parameters:
-    ///   - time: Any time of the flight, at most 30 days back; nil is the live one.
-    ///   - aircraft: which aircraft.
+    ///   - time: any time during the flight, at most 30 days ago; nil is the live one.
+    ///   - aircraft: the aircraft.
     public func track(of aircraft: TransponderAddress, at time: Date? = nil) async throws(UpstreamError) -> Track? {
         var query = Query()
         query.add([aircraft])
@@ -225,7 +225,7 @@ public final class OpenSkyClient: Sendable {
         var isSimulated: Bool
     }
 
-    /// The parameters of a call, in order; a name may come more than once.
+    /// The parameters of a call in order; names may repeat.
     private struct Query {
         private(set) var text = ""
 
@@ -238,7 +238,7 @@ public final class OpenSkyClient: Sendable {
         }
     }
 
-    /// Whole seconds of a time that an Int can hold.
+    /// The whole seconds of a time, which must fit an Int.
     private func seconds(_ date: Date, _ what: String) throws(UpstreamError) -> Int {
         guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)),
             (0...4_102_444_800).contains(seconds)
@@ -255,16 +255,16 @@ public final class OpenSkyClient: Sendable {
         }
     }
 
-    /// Seconds until a call for the states of an area would be sent; 0 where it would be now.
+    /// The seconds until a call for the states of an area would be sent; 0 if it would be sent now.
     public func statesWait(in box: GeographicBox?) -> Int {
         let now = now()
         return ledger.withLock { $0.wait(for: CreditCost.states(in: box), of: .states, now: now) }
     }
 
-    /// The answer of a 200; nil for a 404 on flights and tracks, by which the service says that there is nothing. On
-    /// states, of which there are always some, it is an error: an empty sky would be a lie.
+    /// Returns the body of a 200. For a 404 on flights and tracks it returns nil, because the service means that there
+    /// is no data. On states, of which there are always some, a 404 is an error: an empty sky would be misleading.
     ///
-    /// - Parameter bucket: nil where no credits are counted.
+    /// - Parameter bucket: nil if no credits are counted.
     private func get(
         _ path: String, _ query: Query, _ bucket: CreditBucket?, cost: Int
     ) async throws(UpstreamError) -> Answer? {

@@ -1,50 +1,51 @@
 public import UpstreamKit
 
-/// All that a client needs to know. `problems` says what is wrong with it.
+/// The configuration of a client. `problems` lists its errors.
 public struct OpenSkyConfiguration: Sendable {
-    /// An API client of the account page.
+    /// The credentials of an API client from the account page.
     public struct Credentials: Sendable, Hashable {
-        /// The API client's name.
+        /// The API client's id.
         public var clientID: String
         /// The API client's secret.
         public var clientSecret: Secret
 
-        /// An API client's credentials.
+        /// Makes credentials.
         public init(clientID: String, clientSecret: Secret) {
             self.clientID = clientID
             self.clientSecret = clientSecret
         }
     }
 
-    /// `https://host[:port]`, without `/api`.
+    /// The base URL: `https://host[:port]`, without `/api`.
     public var baseURL: String
-    /// Where tokens come from; nil takes OpenSky's own for OpenSky, and the same path under the base URL otherwise.
+    /// The URL of the token endpoint. nil selects OpenSky's own for OpenSky, and the same path under the base URL
+    /// otherwise.
     public var tokenURL: String?
-    /// nil asks anonymously.
+    /// The credentials; nil for anonymous calls.
     public var credentials: Credentials?
-    /// nil counts no credits.
+    /// The allowance; nil counts no credits.
     public var allowance: CreditAllowance?
-    /// For a whole exchange, from connecting to the last byte.
+    /// The timeout of a whole exchange, from connecting to the last byte.
     public var timeout: Duration
-    /// A longer body is refused, not read. Bytes.
+    /// The maximum length of a body in bytes. Longer bodies are rejected.
     public var maximumBodyBytes: Int
-    /// Whether credentials may go over plain HTTP to another machine. To this machine they always may.
+    /// Whether credentials may be sent over plain HTTP to another machine. To this machine they always may.
     public var allowsPlainHTTP: Bool
 
-    /// The service's own address.
+    /// The service's URL.
     public static let publicBaseURL = "https://opensky-network.org"
     private static let publicTokenURL =
         "https://auth.opensky-network.org/auth/realms/opensky-network/protocol/openid-connect/token"
 
     /// - Parameters:
-    ///   - allowance: by default what OpenSky gives without or with credentials; anything else than OpenSky, a
-    ///     simulator for instance, counts none.
-    ///   - baseURL: of the service.
-    ///   - tokenURL: where tokens come from; by default OpenSky's own, where the service is.
-    ///   - credentials: nil asks without any.
-    ///   - timeout: of one request.
-    ///   - maximumBodyBytes: a longer body is refused.
-    ///   - allowsPlainHTTP: whether credentials may go over plain HTTP.
+    ///   - allowance: the default is OpenSky's with or without credentials. For other servers, such as a simulator, no
+    ///     credits are counted.
+    ///   - baseURL: the service's URL.
+    ///   - tokenURL: the token endpoint; the default is OpenSky's own for OpenSky's URL.
+    ///   - credentials: nil for anonymous calls.
+    ///   - timeout: the timeout of a request.
+    ///   - maximumBodyBytes: the maximum length of a body.
+    ///   - allowsPlainHTTP: whether credentials may be sent over plain HTTP.
     public init(
         baseURL: String = OpenSkyConfiguration.publicBaseURL, tokenURL: String? = nil,
         credentials: Credentials? = nil, allowance: CreditAllowance?? = .none, timeout: Duration = .seconds(60),
@@ -66,13 +67,13 @@ public struct OpenSkyConfiguration: Sendable {
             ? Self.publicTokenURL : baseURL + "/auth/realms/opensky-network/protocol/openid-connect/token"
     }
 
-    /// Seconds between calls for the states of an area that the credits last for; 10 without a token and 5 with one at
-    /// least, because the service makes no newer picture before.
+    /// The minimum interval in seconds between calls for the states of an area that the credits allow. It is at least
+    /// 10 without a token and 5 with one, because the service updates no faster.
     public func statesInterval(in box: GeographicBox?) -> Int {
         max(credentials == nil ? 10 : 5, allowance?.interval(cost: CreditCost.states(in: box)) ?? 0)
     }
 
-    /// Everything that is wrong, a sentence each; empty where it can be used.
+    /// All problems of the configuration, one sentence each; empty if it is usable.
     package var problems: [String] {
         var problems = BaseURL.problems(baseURL, allowsPlainHTTP: allowsPlainHTTP || credentials == nil)
         if let credentials {

@@ -2,22 +2,22 @@ import Foundation
 import UpstreamKit
 import JSONKit
 
-/// Reads OpenSky's answers. A broken row costs only itself and a broken value only itself; a broken text costs the
-/// whole answer, because half a picture must not pass for a picture.
+/// Parses OpenSky's responses. An invalid row or value doesn't affect others. Malformed JSON invalidates the whole
+/// response, because partial data must not look complete.
 ///
 /// Source: docs/upstreams/opensky.md
 struct ReplyReader {
-    /// Unix seconds that are believed: the years 2000 to 2100.
+    /// The valid times in Unix seconds: the years 2000 to 2100.
     private static let times = 946_684_800.0...4_102_444_800.0
-    /// Metres; beyond, it is no altitude of an aircraft.
+    /// The valid altitudes of an aircraft in metres.
     private static let altitudes = -2_000.0...50_000.0
-    /// Metres a second.
+    /// The valid speeds and vertical rates in metres per second.
     private static let speeds = 0.0...2_000.0
     private static let climbs = -500.0...500.0
 
     private var counts = RowCounts()
 
-    // MARK: - The three kinds of answers
+    // MARK: - The three kinds of responses
 
     /// - Throws: `.unreadable`.
     static func states(_ bytes: [UInt8]) throws(UpstreamError) -> StateVectors {
@@ -94,7 +94,7 @@ struct ReplyReader {
         guard let address = members.text("icao24").flatMap({ TransponderAddress($0) }) else {
             throw .unreadable(.missing("icao24"))
         }
-        // Each stands for the other where it is missing.
+        // If one of both is missing, the other replaces it.
         guard let start = date(members.number("startTime")) ?? path.first?.time,
             let end = date(members.number("endTime")) ?? path.last?.time
         else { throw .unreadable(.missing("startTime")) }
@@ -134,7 +134,7 @@ struct ReplyReader {
         let reason: RowCounts.Reason
     }
 
-    /// A state vector's columns, taken in turn.
+    /// A state vector, from its columns in order.
     private struct VectorRow {
         private var column = 0
         private(set) var dropped = 0
@@ -180,14 +180,14 @@ struct ReplyReader {
             case 16:
                 value.positionSource = kept(cell.integer).map { PositionSource(rawValue: $0) } ?? value.positionSource
             case 17: value.category = kept(cell.integer).map { EmitterCategory(rawValue: $0) }
-            // Columns that come later are not known yet.
+            // Later columns aren't known yet.
             default: break
             }
         }
 
         var vector: Result<StateVector, Skipped> {
             guard let address else { return .failure(Skipped(reason: .address)) }
-            // A position that was received is a contact.
+            // The reception of a position also counts as contact.
             guard let contact = contact ?? value.positionTime else { return .failure(Skipped(reason: .time)) }
             var vector = value
             vector.address = address
@@ -263,7 +263,7 @@ struct ReplyReader {
             try scanner.array { (scanner) throws(JSONScanner.Malformed) in cells.append(try scanner.value()) }
             func cell(_ column: Int) -> JSONScanner.Value { cells.indices.contains(column) ? cells[column] : .null }
             guard let time = Self.time(cell(0)) else { return counts.skip(.time) }
-            // Latitude comes first here.
+            // Here latitude comes before longitude.
             let latitude = Self.number(cell(1), in: -90...90)
             let longitude = Self.number(cell(2), in: -180...180)
             let isPlaced = longitude != nil && latitude != nil
@@ -280,7 +280,7 @@ struct ReplyReader {
 
     // MARK: - Values
 
-    /// The texts and numbers among an object's members.
+    /// The texts and numbers of an object's members.
     private struct Members {
         private var texts: [String: String] = [:]
         private var numbers: [String: Double] = [:]
@@ -311,7 +311,7 @@ struct ReplyReader {
         value.double.flatMap { range.contains($0) ? $0 : nil }
     }
 
-    /// 360 is north too, and some send degrees to the left as negative ones.
+    /// 360 also means north, and some aircraft send angles to the left as negative ones.
     private static func heading(_ value: JSONScanner.Value) -> Double? {
         number(value, in: -180...360).map { degrees in
             let turned = degrees < 0 ? degrees + 360 : degrees

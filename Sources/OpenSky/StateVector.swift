@@ -1,45 +1,45 @@
 public import Foundation
 
-/// What was known of an aircraft at an instant. What the answer leaves out is nil.
+/// The state of an aircraft at an instant. Values that the response lacks are nil.
 public struct StateVector: Sendable, Hashable {
     /// The transponder's address.
     public var address: TransponderAddress
-    /// Without the spaces that fill it up; nil where it is empty.
+    /// The call sign without padding; nil if it is empty.
     public var callsign: String?
-    /// By the block that the address belongs to.
+    /// The country of the address block.
     public var originCountry: String?
-    /// When the position was received.
+    /// The time when the position was received.
     public var positionTime: Date?
-    /// When anything was received.
+    /// The time of the last received message.
     public var lastContact: Date
-    /// Degrees, WGS 84. Longitude and latitude are both there or both nil.
+    /// The longitude in degrees, WGS 84. Longitude and latitude are both given or both nil.
     public var longitude: Double?
-    /// Degrees; nil where no position is known.
+    /// The latitude in degrees; nil if the position is unknown.
     public var latitude: Double?
-    /// By pressure.
+    /// The pressure altitude.
     public var barometricAltitude: Length?
-    /// Above the ellipsoid.
+    /// The height above the ellipsoid.
     public var geometricAltitude: Length?
     /// Whether the position was sent from the ground.
     public var isOnGround: Bool
-    /// Over the ground.
+    /// The speed over the ground.
     public var groundSpeed: Speed?
-    /// Degrees clockwise from true north, 0 ..< 360.
+    /// The track in degrees clockwise from true north, 0 ..< 360.
     public var trackDegrees: Double?
-    /// Positive: climbing.
+    /// The vertical rate, positive while climbing.
     public var verticalRate: Speed?
-    /// Serial numbers of the receivers; only where receivers were asked for.
+    /// The serial numbers of the receivers; only if receivers were requested.
     public var sensors: [Int]?
-    /// Four octal digits.
+    /// The squawk code: four octal digits.
     public var squawk: String?
-    /// Special purpose indicator.
+    /// Whether the special purpose indicator is set.
     public var isSpecialPurpose: Bool
-    /// How the position was found.
+    /// The source of the position.
     public var positionSource: PositionSource
-    /// Only where it was asked for.
+    /// The category; only if it was requested.
     public var category: EmitterCategory?
 
-    /// A vector with what is known of it.
+    /// Makes a state vector.
     public init(
         address: TransponderAddress, callsign: String? = nil, originCountry: String? = nil, positionTime: Date? = nil,
         lastContact: Date, longitude: Double? = nil, latitude: Double? = nil, barometricAltitude: Length? = nil,
@@ -68,19 +68,19 @@ public struct StateVector: Sendable, Hashable {
     }
 }
 
-/// Where a position comes from. Numbers that aren't documented are kept.
+/// The source of a position. Undocumented numbers are preserved.
 public struct PositionSource: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The number on the wire.
+    /// The number in responses.
     public var rawValue: Int
 
-    /// Takes any number.
+    /// Makes a value from any number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Sent by the aircraft.
+    /// Sent by the aircraft (ADS-B).
     public static let adsb = PositionSource(rawValue: 0)
-    /// By a radar's message.
+    /// From a radar's message.
     public static let asterix = PositionSource(rawValue: 1)
-    /// By when several receivers heard it.
+    /// From the times of reception at several receivers.
     public static let multilateration = PositionSource(rawValue: 2)
     /// Sent by FLARM.
     public static let flarm = PositionSource(rawValue: 3)
@@ -92,12 +92,12 @@ public struct PositionSource: RawRepresentable, Sendable, Hashable, CustomString
     }
 }
 
-/// What kind of aircraft (or vehicle, or obstacle) says that it is. Numbers that aren't documented are kept.
+/// The category of an aircraft, vehicle or obstacle, as transmitted. Undocumented numbers are preserved.
 public struct EmitterCategory: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The number on the wire.
+    /// The number in responses.
     public var rawValue: Int
 
-    /// Takes any number.
+    /// Makes a value from any number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     private static let names = [
@@ -107,7 +107,7 @@ public struct EmitterCategory: RawRepresentable, Sendable, Hashable, CustomStrin
         "line obstacle",
     ]
 
-    /// Whether it tells anything: two of the numbers say that nothing is known.
+    /// Whether it is informative: two of the numbers mean that the category is unknown.
     public var isInformation: Bool { rawValue > 1 }
 
     /// Source: docs/upstreams/opensky.md, "State vectors"
@@ -118,16 +118,16 @@ public struct EmitterCategory: RawRepresentable, Sendable, Hashable, CustomStrin
 
 /// The state vectors of an instant.
 public struct StateVectors: Sendable, Hashable {
-    /// Each vector describes the second before it.
+    /// The time of the vectors; each describes the second before it.
     public var time: Date
-    /// Those that could be read.
+    /// The valid vectors.
     public var vectors: [StateVector]
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped rows.
     public var counts: RowCounts
-    /// Whether the answer said that it is made up; Billow's simulator does.
+    /// Whether the response is marked as simulated, as by Billow's simulator.
     public var isSimulated = false
 
-    /// The vectors of a time, and what was skipped beside them.
+    /// Makes the state vectors of an instant.
     public init(time: Date, vectors: [StateVector], counts: RowCounts = RowCounts()) {
         self.time = time
         self.vectors = vectors
@@ -135,26 +135,27 @@ public struct StateVectors: Sendable, Hashable {
     }
 }
 
-/// What became of the rows of an answer. A row that can't be read costs only itself, a value only itself.
+/// The counts of a response's rows. An invalid row or value doesn't affect others.
 public struct RowCounts: Sendable, Hashable {
     /// Why a row was skipped.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// Not a row at all.
+        /// It isn't a row.
         case unreadable
-        /// No address of six hexadecimal digits.
+        /// The address isn't six hexadecimal digits.
         case address
-        /// No time.
+        /// The time is missing.
         case time
     }
 
-    /// Rows of the answer.
+    /// The number of rows in the response.
     public var read = 0
-    /// Skipped rows by reason.
+    /// The skipped rows by reason.
     public var skipped: [Reason: Int] = [:]
-    /// Values of rows that were taken, which were of another type or out of range, and so are nil.
+    /// The number of values that became nil, because their type was wrong or they were out of range. Values of skipped
+    /// rows aren't counted.
     public var droppedValues = 0
 
-    /// Nothing read yet.
+    /// Makes counts of zero.
     public init() {}
 
     mutating func skip(_ reason: Reason) { skipped[reason, default: 0] += 1 }

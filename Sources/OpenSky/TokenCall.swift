@@ -5,7 +5,7 @@ import NIOHTTP1
 import UpstreamKit
 import JSONKit
 
-/// The call that gives an API client its token.
+/// The request for an API client's token.
 ///
 /// Source: RFC 6749 section 4.4
 struct TokenCall: Sendable {
@@ -30,7 +30,7 @@ struct TokenCall: Sendable {
         let answer = try await exchange.answer(to: request)
         guard answer.status == 200 else {
             let error = exchange.refusal(answer, in: Self.dialect)
-            // Source: RFC 6749 section 5.2: a client that isn't known may be told by 400.
+            // Source: RFC 6749 section 5.2: an unknown client may cause a 400.
             if case .invalidRequest(let problem) = error { throw .unauthorized(problem) }
             throw error
         }
@@ -62,7 +62,7 @@ struct TokenCall: Sendable {
             throw .unreadable(error)
         }
         guard let value = text.flatMap({ Secret($0) }) else { throw .unreadable(.missing("access_token")) }
-        // Without a life it serves for one call.
+        // Without a lifetime, the token is valid for one call.
         let life = seconds.flatMap { Int(exactly: $0.rounded(.down)) } ?? 0
         return TokenKeeper.Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
     }

@@ -1,23 +1,24 @@
 public import Foundation
 
-/// The way that an aircraft took: a point wherever it turned, climbed or sank, and every quarter of an hour at least.
+/// The track of an aircraft. It has a point wherever the aircraft turned, climbed or descended, and at least one every
+/// quarter of an hour.
 public struct Track: Sendable, Hashable {
-    /// A place on the way.
+    /// A point of the track.
     public struct Waypoint: Sendable, Hashable {
-        /// When it was there.
+        /// The time of the point.
         public var time: Date
-        /// Degrees, WGS 84. Longitude and latitude are both there or both nil.
+        /// The longitude in degrees, WGS 84. Longitude and latitude are both given or both nil.
         public var longitude: Double?
-        /// Degrees.
+        /// The latitude in degrees.
         public var latitude: Double?
-        /// By air pressure.
+        /// The pressure altitude.
         public var barometricAltitude: Length?
-        /// Degrees clockwise from true north, 0 ..< 360.
+        /// The track in degrees clockwise from true north, 0 ..< 360.
         public var trackDegrees: Double?
-        /// Whether it was on the ground.
+        /// Whether the aircraft was on the ground.
         public var isOnGround: Bool
 
-        /// With what is known of it.
+        /// Makes a point.
         public init(
             time: Date, longitude: Double? = nil, latitude: Double? = nil, barometricAltitude: Length? = nil,
             trackDegrees: Double? = nil, isOnGround: Bool = false
@@ -33,18 +34,18 @@ public struct Track: Sendable, Hashable {
 
     /// The transponder's address.
     public var address: TransponderAddress
-    /// Without the spaces that fill it up; nil where it is empty.
+    /// The call sign without padding; nil if it is empty.
     public var callsign: String?
-    /// When the track begins.
+    /// The start of the track.
     public var start: Date
-    /// When the track ends.
+    /// The end of the track.
     public var end: Date
-    /// The places on the way, in order.
+    /// The points in order.
     public var path: [Waypoint]
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped rows.
     public var counts: RowCounts
 
-    /// With what is known of it.
+    /// Makes a track.
     public init(
         address: TransponderAddress, callsign: String? = nil, start: Date, end: Date, path: [Waypoint],
         counts: RowCounts = RowCounts()

@@ -1,22 +1,22 @@
-/// An aircraft's ICAO 24-bit transponder address: six hexadecimal digits, written in lower case.
+/// An aircraft's ICAO 24-bit transponder address: six hexadecimal digits, formatted in lower case.
 public struct TransponderAddress: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// 0…0xFFFFFF.
+    /// The address as a number, 0…0xFFFFFF.
     public let value: UInt32
 
-    /// nil unless `text` is exactly six hexadecimal digits, of either case.
+    /// Returns nil unless `text` is exactly six hexadecimal digits, in either case.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 6, text.utf8.allSatisfy({ Self.isHexDigit($0) }), let value = UInt32(text, radix: 16)
         else { return nil }
         self.value = value
     }
 
-    /// nil beyond 24 bits.
+    /// Returns nil above 24 bits.
     public init?(value: UInt32) {
         guard value <= 0xFF_FFFF else { return nil }
         self.value = value
     }
 
-    /// Six lower-case hexadecimal digits.
+    /// The address in six lower-case hexadecimal digits.
     public var description: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 6 - digits.count) + digits

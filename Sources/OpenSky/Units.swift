@@ -1,25 +1,25 @@
 /// A length or altitude.
 public struct Length: Sendable, Hashable {
-    /// Metres.
+    /// The length in metres.
     public var metres: Double
 
-    /// A length in metres.
+    /// Makes a length from metres.
     public init(metres: Double) { self.metres = metres }
 
-    /// International feet.
+    /// The length in international feet.
     public var feet: Double { metres / 0.3048 }
 }
 
-/// A speed over ground, or a rate of climb (positive: up).
+/// A speed over the ground, or a vertical rate (positive: up).
 public struct Speed: Sendable, Hashable {
-    /// Metres a second.
+    /// The speed in metres per second.
     public var metresPerSecond: Double
 
-    /// A speed in metres a second.
+    /// Makes a speed from metres per second.
     public init(metresPerSecond: Double) { self.metresPerSecond = metresPerSecond }
 
-    /// 1,852 m an hour.
+    /// The speed in knots: 1,852 m per hour.
     public var knots: Double { metresPerSecond * 3_600 / 1_852 }
-    /// Feet a minute.
+    /// The speed in feet per minute.
     public var feetPerMinute: Double { metresPerSecond * 60 / 0.3048 }
 }

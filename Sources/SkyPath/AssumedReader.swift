@@ -2,16 +2,16 @@ import Geometry
 import UpstreamKit
 import JSONKit
 
-/// Reads the answers whose shapes SkyPath does not publish. Their members are named as its SDKs name the same fields;
-/// that the wire has the same names is an assumption.
+/// Parses the responses whose format SkyPath does not publish. The members are assumed to have the names that its SDKs
+/// use for the same fields.
 ///
 /// Source: docs/upstreams/skypath.md, "Products that are assumed"
 struct AssumedReader {
     let limits: SkyPathLimits
 
-    /// A FeatureCollection of Polygons and MultiPolygons with the properties `sev`, `altFrom` and `altTo` (thousands of
-    /// feet), `updatedAt`; of a nowcast also `ts` and `forecastH`. A record without a usable area is no loss to the
-    /// others.
+    /// Parses a FeatureCollection of Polygons and MultiPolygons. Their properties are `sev`, `altFrom` and `altTo`
+    /// (thousands of feet) and `updatedAt`; those of a nowcast also have `ts` and `forecastH`. A record without a
+    /// usable area is skipped.
     func areas(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
         try reply(bytes, at: ["features"]) { (feature) throws(Skipped) in
             guard let properties = feature["properties"], let geometry = feature["geometry"] else {
@@ -26,7 +26,7 @@ struct AssumedReader {
         }
     }
 
-    /// `data.flights`: `id`, `number`, `lon`, `lat`, `altFt`, `hdg`, `spdMs`, `ts`.
+    /// Parses `data.flights`: `id`, `number`, `lon`, `lat`, `altFt`, `hdg`, `spdMs`, `ts`.
     func flights(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathFlight> {
         try reply(bytes, at: ["data", "flights"]) { (flight) throws(Skipped) in
             guard let id = flight["id"]?.string, !id.isEmpty else { throw Skipped(.unreadable) }
@@ -39,7 +39,7 @@ struct AssumedReader {
         }
     }
 
-    /// `data.pireps`: `id`, `lon`, `lat`, `altFt`, `sev`, `acType`, `text`, `ts`.
+    /// Parses `data.pireps`: `id`, `lon`, `lat`, `altFt`, `sev`, `acType`, `text`, `ts`.
     func pilotReports(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathPilotReport> {
         try reply(bytes, at: ["data", "pireps"]) { (report) throws(Skipped) in
             guard let id = report["id"]?.string, !id.isEmpty else { throw Skipped(.unreadable) }
@@ -54,7 +54,7 @@ struct AssumedReader {
 
     // MARK: Parts
 
-    /// Why a record is left out.
+    /// Why a record is skipped.
     private struct Skipped: Error {
         let reason: SkyPathSkipReason
 
@@ -130,7 +130,7 @@ struct AssumedReader {
         return low...high
     }
 
-    /// nil where it is absent; a time that can't be is worse than none.
+    /// The time; nil if it is absent. An impossible time skips the record.
     private func time(_ value: JSONValue?) throws(Skipped) -> Int? {
         guard let value, value != .null else { return nil }
         guard let time = value.integer, limits.observedAt.contains(time) else { throw Skipped(.time) }

@@ -1,7 +1,7 @@
 import Geometry
 import JSONKit
 
-/// Turns the members of a record into a record, or counts why not.
+/// Converts the members of a record, or counts why it is skipped.
 struct RecordReader {
     let limits: SkyPathLimits
     private(set) var records: [SkyPathRecord] = []
@@ -9,21 +9,21 @@ struct RecordReader {
 
     init(limits: SkyPathLimits) { self.limits = limits }
 
-    /// What stood where the id should.
+    /// The value found for the id.
     enum CellMember {
         case none
         case index(UInt64)
         case cell(Cell)
     }
 
-    /// What stood where the EDR should.
+    /// The value found for the EDR.
     enum EDRMember {
         case none
         case number(Double)
         case other
     }
 
-    /// The first thing wrong is the one counted: cell, altitude, severity, time.
+    /// Adds a record, or counts the first error, in the order of cell, altitude, severity and time.
     mutating func add(place: CellMember, altitude: Int?, severity: Int?, edr: EDRMember, observedAt: Int?) {
         counts.read += 1
         guard let cell = cell(place) else { return }
@@ -43,7 +43,7 @@ struct RecordReader {
         records.append(record)
     }
 
-    /// A record that is no object.
+    /// Counts a record that isn't an object.
     mutating func addUnreadable() {
         counts.read += 1
         counts.skip(.unreadable)

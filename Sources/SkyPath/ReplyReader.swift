@@ -2,8 +2,8 @@ import Geometry
 import UpstreamKit
 import JSONKit
 
-/// Reads the answers of the three calls. A broken record costs only itself; a broken text costs the whole answer,
-/// because half a picture must not pass for a picture.
+/// Parses the responses of the three calls. An invalid record is skipped. Malformed JSON invalidates the whole
+/// response, because partial data must not look complete.
 struct ReplyReader {
     let wire: SkyPathWire
     let limits: SkyPathLimits
@@ -56,7 +56,7 @@ struct ReplyReader {
             records: reader.records, tick: tick.flatMap { $0 >= 0 ? $0 : nil }, counts: reader.counts)
     }
 
-    /// Parallel arrays. If their lengths differ no row can be trusted, for nobody knows which element is missing.
+    /// Parses parallel arrays. If their lengths differ, no row is valid, because the missing elements are unknown.
     ///
     /// - Throws: `.unreadable`.
     func hexagons(_ bytes: [UInt8], parent: UInt64) throws(UpstreamError) -> SkyPathHexagonsReply {
@@ -112,7 +112,7 @@ struct ReplyReader {
 
     // MARK: Parts
 
-    /// Member names as bytes, to be compared a million times.
+    /// Member names as bytes, which are fast to compare.
     private struct Names {
         let id: [UInt8]
         let altitude: [UInt8]
@@ -141,7 +141,7 @@ struct ReplyReader {
         }
     }
 
-    /// The members of the top object's `data` object.
+    /// Visits the members of the top-level object's `data` object.
     private func inData(
         _ scanner: inout JSONScanner,
         _ member: (inout JSONScanner, JSONScanner.Key) throws(JSONScanner.Malformed) -> Void

@@ -1,11 +1,11 @@
 import Geometry
 
-/// Checks a query against the limits and writes it as it goes over the wire.
+/// Validates a query against the limits and encodes it.
 struct RequestWriter {
     let wire: SkyPathWire
     let limits: SkyPathLimits
 
-    /// The corridor call's body.
+    /// Encodes the corridor call's body.
     ///
     /// - Throws: `.invalidQuery`.
     func corridor(_ query: SkyPathCorridorQuery) throws(UpstreamError) -> String {
@@ -27,7 +27,7 @@ struct RequestWriter {
         return "{" + members.joined(separator: ",") + "}"
     }
 
-    /// The map call's body.
+    /// Encodes the map call's body.
     ///
     /// - Throws: `.invalidQuery`.
     func map(_ query: SkyPathMapQuery) throws(UpstreamError) -> String {
@@ -54,7 +54,7 @@ struct RequestWriter {
         return "{" + members.joined(separator: ",") + "}"
     }
 
-    /// The bulk call's path and query.
+    /// Encodes the bulk call's path and query.
     ///
     /// - Throws: `.invalidQuery`.
     func hexagons(_ query: SkyPathHexagonsQuery) throws(UpstreamError) -> String {
@@ -125,7 +125,7 @@ struct RequestWriter {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// 2 rather than 2.0, as the documentation writes it.
+    /// A number as in SkyPath's documentation: 2, not 2.0.
     private func number(_ value: Double) -> String {
         Int(exactly: value).map { "\($0)" } ?? "\(value)"
     }

@@ -1,15 +1,15 @@
 public import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-// Places, `Secret` and `UpstreamError` belong to what a user of this library names, without a second import.
+// The public interface uses `LonLat`, `Secret` and `UpstreamError`, so their modules are re-exported.
 @_exported public import Geometry
 @_exported public import UpstreamKit
 
-/// Reads SkyPath's data API. Its only state is its session, where there is an account: each call is one exchange,
-/// retries and cursors are the caller's.
+/// A client of SkyPath's data API. Its only state is the session, if there is an account. Each call is one exchange;
+/// the caller handles retries and cursors.
 ///
-/// The HTTP client is the caller's too and must outlive this one. It should not follow redirects (they would carry the
-/// key elsewhere): take `recommendedHTTPConfiguration`.
+/// The caller owns the HTTP client, which must outlive this one. It should not follow redirects, because they would
+/// send the key to another host; use `recommendedHTTPConfiguration`.
 ///
 /// ```swift
 /// let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
@@ -23,15 +23,15 @@ import NIOHTTP1
 /// }
 /// ```
 public struct SkyPathClient: Sendable {
-    /// What it was made with.
+    /// The client's configuration.
     public let configuration: SkyPathConfiguration
     private let exchange: Exchange
     private let keeper: TokenKeeper?
 
     /// - Parameters:
-    ///   - now: Unix seconds, for the session's end and to understand a `Retry-After` that is a date.
+    ///   - now: the clock in Unix seconds, for the session's expiry and for a `Retry-After` with a date.
     ///   - configuration: key, account and limits.
-    ///   - httpClient: what sends the requests.
+    ///   - httpClient: the client that sends the requests.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: SkyPathConfiguration, httpClient: HTTPClient,
@@ -50,24 +50,24 @@ public struct SkyPathClient: Sendable {
         }
     }
 
-    /// The session that is open; nil before the first call, after it was refused, and without an account.
+    /// The open session; nil before the first call, after the session was rejected, and without an account.
     public var session: SkyPathSession? {
         get async { await keeper?.current.map { SkyPathSession(token: $0.value, expiresAt: $0.endsAt) } }
     }
 
-    /// Goes on with a session from before, as long as it lasts.
+    /// Resumes an earlier session until it expires.
     public func resume(_ session: SkyPathSession) async {
         await keeper?.resume(TokenKeeper.Token(value: session.token, endsAt: session.expiresAt))
     }
 
-    /// Unix seconds of this machine.
+    /// The local clock in Unix seconds.
     public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until
-    /// then.
+    /// No redirects, and a connect timeout of ten seconds. A refused connection fails at once instead of being retried
+    /// until then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
-    /// `POST /observations/v5/corridor`: the computed turbulence of an area, whole or what changed.
+    /// `POST /observations/v5/corridor`: the computed turbulence of an area, complete or as a delta.
     public func corridor(_ query: SkyPathCorridorQuery) async throws(UpstreamError)
         -> SkyPathCorridorReply
     {
@@ -77,7 +77,7 @@ public struct SkyPathClient: Sendable {
         return reply
     }
 
-    /// `GET /adsb/v5/hexagons/{hexId}`: everything under a coarse cell, whole.
+    /// `GET /adsb/v5/hexagons/{hexId}`: all records under a coarse cell.
     public func hexagons(_ query: SkyPathHexagonsQuery) async throws(UpstreamError)
         -> SkyPathHexagonsReply
     {
@@ -87,7 +87,7 @@ public struct SkyPathClient: Sendable {
         return reply
     }
 
-    /// `POST /v4/map`: everything in an area or the world, whole or what changed since a tick.
+    /// `POST /v4/map`: all records in an area or the world, complete or as a delta since a tick.
     public func map(_ query: SkyPathMapQuery) async throws(UpstreamError) -> SkyPathMapReply {
         let answer = try await post(configuration.wire.mapPath, try writer.map(query))
         var reply = try reader.map(answer.bytes)
@@ -97,28 +97,29 @@ public struct SkyPathClient: Sendable {
 
     // MARK: Calls that are not public
 
-    /// The turbulence polygons of the world for one history. Path and shape are assumptions, as of the three below.
+    /// The turbulence polygons of the world for one history. The path and format of this call and the three below are
+    /// assumptions.
     public func polygons(hours: Double) async throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
         try await whole(configuration.wire.polygonsPath + "?\(configuration.wire.hoursAgo)=\(hours)") {
             (reader, bytes) throws(UpstreamError) in try reader.areas(bytes)
         }
     }
 
-    /// The newest issue of the nowcast, all its hours.
+    /// The newest issue of the nowcast, with all its hours.
     public func nowcast() async throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
         try await whole(configuration.wire.nowcastPath) { (reader, bytes) throws(UpstreamError) in
             try reader.areas(bytes)
         }
     }
 
-    /// Aircraft that reported within the last minutes.
+    /// The aircraft that reported within the last minutes.
     public func flights() async throws(UpstreamError) -> SkyPathReply<SkyPathFlight> {
         try await whole(configuration.wire.flightsPath) { (reader, bytes) throws(UpstreamError) in
             try reader.flights(bytes)
         }
     }
 
-    /// Pilot reports of the last hours.
+    /// The pilot reports of the last hours.
     public func pilotReports(hours: Double) async throws(UpstreamError) -> SkyPathReply<SkyPathPilotReport> {
         try await whole(configuration.wire.pirepsPath + "?\(configuration.wire.hoursAgo)=\(hours)") {
             (reader, bytes) throws(UpstreamError) in try reader.pilotReports(bytes)
@@ -150,7 +151,7 @@ public struct SkyPathClient: Sendable {
         return request
     }
 
-    /// A 200's body, and whether it said that it is made up.
+    /// The body of a 200 response, and whether it is marked as simulated.
     private struct Answer: Sendable {
         var bytes: [UInt8]
         var isSimulated: Bool
@@ -164,8 +165,8 @@ public struct SkyPathClient: Sendable {
         return try await send(request)
     }
 
-    /// The answer of a 200, within the timeout. A session that is refused is over: opening another one by itself could
-    /// lock the account.
+    /// Sends a request and returns a 200 response within the timeout. A rejected session is discarded, and the call
+    /// isn't retried: opening another session automatically could lock the account.
     private func send(_ request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
         var request = request
         var exchange = exchange

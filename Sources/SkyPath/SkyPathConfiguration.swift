@@ -1,6 +1,6 @@
 public import UpstreamKit
 
-/// Which SkyPath is asked.
+/// The SkyPath server that receives the requests.
 ///
 /// Source: docs/upstreams/skypath.md, "Environments"
 public enum SkyPathEnvironment: Sendable, Hashable {
@@ -8,12 +8,12 @@ public enum SkyPathEnvironment: Sendable, Hashable {
     case development
     /// SkyPath's environment for tests.
     case staging
-    /// SkyPath's environment for use.
+    /// SkyPath's environment for production.
     case production
     /// A proxy or a simulator: `https://host[:port][/path]`, without query.
     case custom(String)
 
-    /// Without a slash at the end.
+    /// The base URL without a trailing slash.
     public var baseURL: String {
         switch self {
         case .development: "https://dev-api.skypath.io"
@@ -24,7 +24,7 @@ public enum SkyPathEnvironment: Sendable, Hashable {
         }
     }
 
-    /// `development`, `staging`, `production`, or a URL; nil for anything else.
+    /// Parses `development`, `staging`, `production`, or a URL; nil for any other text.
     public init?(_ text: String) {
         switch text {
         case "development": self = .development
@@ -35,35 +35,36 @@ public enum SkyPathEnvironment: Sendable, Hashable {
         }
     }
 
-    /// Everything that is wrong with the address, a sentence each; empty where it can be used.
+    /// All problems of the URL, one sentence each; empty if it is usable.
     ///
-    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always
-    ///   may.
+    /// - Parameter allowsPlainHTTP: whether the key may be sent over plain HTTP to another machine. To this machine it
+    ///   always may.
     package func problems(allowsPlainHTTP: Bool) -> [String] {
         BaseURL.problems(baseURL, allowsPlainHTTP: allowsPlainHTTP)
     }
 }
 
-/// All that a client needs to know. `problems` says what is wrong with it.
+/// The configuration of a client. `problems` lists its errors.
 public struct SkyPathConfiguration: Sendable {
-    /// Which SkyPath is asked.
+    /// The server that receives the requests.
     public var environment: SkyPathEnvironment
-    /// The key of every call.
+    /// The key sent with every call.
     public var apiKey: Secret
-    /// For whom sessions are opened; nil asks with the key alone.
+    /// The account for which sessions are opened; nil sends only the key.
     public var account: SkyPathAccount?
-    /// For a whole exchange, from connecting to the last byte.
+    /// The timeout of a whole exchange, from connecting to the last byte.
     public var timeout: Duration
-    /// A longer body is refused, not read. Bytes, decompressed where the HTTP client decompresses.
+    /// The maximum length of a body in bytes, after decompression if the HTTP client decompresses. Longer bodies are
+    /// rejected.
     public var maximumBodyBytes: Int
-    /// Whether the key may go over plain HTTP to another machine. To this machine it always may.
+    /// Whether the key may be sent over plain HTTP to another machine. To this machine it always may.
     public var allowsPlainHTTP: Bool
-    /// Names and paths on the wire.
+    /// The names and paths in messages.
     public var wire: SkyPathWire
-    /// Limits of the upstream, checked before it is asked.
+    /// The upstream's limits, checked before a request is sent.
     public var limits: SkyPathLimits
 
-    /// A key for an environment, with the limits and names of the reference.
+    /// Makes a configuration for an environment; limits and names default to those of the reference.
     public init(
         environment: SkyPathEnvironment, apiKey: Secret, account: SkyPathAccount? = nil,
         timeout: Duration = .seconds(60), maximumBodyBytes: Int = 160 * 1_024 * 1_024,
@@ -80,7 +81,7 @@ public struct SkyPathConfiguration: Sendable {
         self.limits = limits
     }
 
-    /// Everything that is wrong, a sentence each; empty where it can be used.
+    /// All problems of the configuration, one sentence each; empty if it is usable.
     package var problems: [String] {
         var problems = environment.problems(allowsPlainHTTP: allowsPlainHTTP)
         problems += wire.problems.map { "\($0.setting): \($0.text)" }
@@ -95,34 +96,34 @@ public struct SkyPathConfiguration: Sendable {
     }
 }
 
-/// What the upstream takes. Defaults: documented values where there are any, else Billow's assumptions.
+/// The upstream's limits. Defaults are documented values if there are any, otherwise Billow's assumptions.
 ///
 /// Source: docs/upstreams/skypath.md, "The model of the data" and "Corridor call"
 public struct SkyPathLimits: Sendable, Hashable {
-    /// The largest corridor in km²; nil where there is no limit.
+    /// The maximum area of a corridor in km²; nil for no limit.
     public var corridorAreaKm2: Double? = 7_500
-    /// Positions of a closed ring, the repeated one included.
+    /// The number of positions of a closed ring, including the repeated one.
     public var corridorVertices: ClosedRange<Int> = 4...250
-    /// Thousands of feet that can be asked for.
+    /// The altitudes that a query may have, in thousands of feet.
     public var altitudesThousands: ClosedRange<Int> = 5...52
-    /// Thousands of feet that are believed in a record.
+    /// The altitudes that a record may have, in thousands of feet.
     public var recordAltitudesThousands: ClosedRange<Int> = 0...60
-    /// Hours of history that each call takes.
+    /// The hours of history that a corridor call may request.
     public var corridorHours: [Double] = [0.5, 1, 2, 4]
-    /// Hours that a bulk call may look back.
+    /// The hours of history that a bulk call may request.
     public var hexagonsHours: [Double] = [0.5, 1, 2, 3, 4]
-    /// Hours that a map call may look back.
+    /// The hours of history that a map call may request.
     public var mapHours: [Double] = [0.5, 1, 2, 4, 6]
-    /// Resolutions of the bulk call's parent cells.
+    /// The allowed resolutions of the bulk call's parent cells.
     public var parentResolutions: ClosedRange<Int> = 0...1
-    /// Unix seconds that are believed in a record: the years 2000 to 2100. Milliseconds fall outside.
+    /// The times that a record may have, in Unix seconds: the years 2000 to 2100. Milliseconds are outside.
     public var observedAt: ClosedRange<Int> = 946_684_800...4_102_444_800
-    /// Deltas are asked from this long before the cursor, so that nothing is lost where the boundary were not inclusive
-    /// or a record late. Duplicates are harmless.
+    /// The time before the cursor at which deltas begin. It prevents losses if the boundary isn't inclusive, or if a
+    /// record is late. Duplicates do no harm.
     public var cursorOverlapSeconds = 60
-    /// The same for ticks (about a minute each).
+    /// The overlap of deltas by ticks (about a minute each).
     public var tickOverlap = 1
 
-    /// The limits of the reference.
+    /// Makes the limits of the reference.
     public init() {}
 }

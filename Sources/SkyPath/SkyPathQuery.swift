@@ -1,20 +1,21 @@
 public import Geometry
 
-/// What to ask of the corridor call.
+/// The parameters of a corridor call.
 public struct SkyPathCorridorQuery: Sendable, Hashable {
-    /// The area: a simple ring, closed or not (it is closed when sent), either winding. Each edge takes the short way
-    /// round, over the antimeridian where that is shorter. Should be convex.
+    /// The area: a simple ring, closed or not (it is sent closed), either winding. Each edge takes the shorter way,
+    /// over the antimeridian if that is shorter. The ring should be convex.
     public var ring: [LonLat]
-    /// One of the limits' `corridorHours`.
+    /// The history; one of the limits' `corridorHours`.
     public var hours: Double
-    /// `lastUpdatedAt` of the answer before, for a delta; nil fetches whole. The overlap of the limits is taken off it.
+    /// The `lastUpdatedAt` of the previous reply, for a delta; nil fetches everything. The limits' overlap is
+    /// subtracted.
     public var updatedSince: Int?
-    /// `C10`…`C110`; nil leaves it to the upstream (C60).
+    /// `C10`…`C110`; nil selects the upstream's default (C60).
     public var aircraftCategory: String?
-    /// Thousands of feet, within the limits' `altitudesThousands`.
+    /// The altitudes in thousands of feet, within the limits' `altitudesThousands`.
     public var altitudesThousands: ClosedRange<Int>
 
-    /// All levels, unless told otherwise.
+    /// Makes a query, by default for all levels.
     public init(
         ring: [LonLat], hours: Double = 2, updatedSince: Int? = nil, aircraftCategory: String? = nil,
         altitudesThousands: ClosedRange<Int> = 5...52
@@ -27,18 +28,18 @@ public struct SkyPathCorridorQuery: Sendable, Hashable {
     }
 }
 
-/// What to ask of the bulk call.
+/// The parameters of a bulk call.
 public struct SkyPathHexagonsQuery: Sendable, Hashable {
-    /// An H3 cell of resolution 0 or 1.
+    /// The parent cell: an H3 cell of resolution 0 or 1.
     public var parent: UInt64
-    /// One of the limits' `hexagonsHours`.
+    /// The history; one of the limits' `hexagonsHours`.
     public var hours: Double
-    /// 0…4.
+    /// The lowest severity, 0…4.
     public var minSeverity: Int
-    /// Thousands of feet, within the limits' `altitudesThousands`.
+    /// The altitudes in thousands of feet, within the limits' `altitudesThousands`.
     public var altitudesThousands: ClosedRange<Int>
 
-    /// All levels, unless told otherwise.
+    /// Makes a query, by default for all levels.
     public init(
         parent: UInt64, hours: Double = 2, minSeverity: Int = 0,
         altitudesThousands: ClosedRange<Int> = 5...52
@@ -50,26 +51,26 @@ public struct SkyPathHexagonsQuery: Sendable, Hashable {
     }
 }
 
-/// What to ask of the map call.
+/// The parameters of a map call.
 public struct SkyPathMapQuery: Sendable, Hashable {
-    /// What of the time is asked for.
+    /// The requested time range.
     public enum Extent: Sendable, Hashable {
-        /// Everything of the last hours: one of the limits' `mapHours`.
+        /// Everything of the last hours; one of the limits' `mapHours`.
         case hours(Double)
-        /// What changed in this tick and after it. The overlap of the limits is taken off it.
+        /// Changes in this tick and after it. The limits' overlap is subtracted.
         case since(tick: Int)
     }
 
-    /// The last hours, or what came since a tick.
+    /// The requested time range: the last hours, or the changes since a tick.
     public var extent: Extent
-    /// nil is the world.
+    /// The area; nil is the world.
     public var ring: [LonLat]?
-    /// 0…4; nil is all.
+    /// The severities, each 0…4; nil is all.
     public var severities: Set<Int>?
-    /// `C10`…`C110`; nil leaves it to the upstream (C60).
+    /// `C10`…`C110`; nil selects the upstream's default (C60).
     public var aircraftCategory: String?
 
-    /// All levels, unless told otherwise.
+    /// Makes a query, by default for all severities of the world.
     public init(
         _ extent: Extent, ring: [LonLat]? = nil, severities: Set<Int>? = nil,
         aircraftCategory: String? = nil

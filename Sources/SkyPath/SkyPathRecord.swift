@@ -1,21 +1,21 @@
 public import Geometry
 
-/// One computed value: how bumpy a cell is at a level, for the aircraft category asked.
+/// A computed value: the turbulence of a cell at a level, for the requested aircraft category.
 public struct SkyPathRecord: Sendable, Hashable {
-    /// Where it is.
+    /// The cell of the value.
     public let cell: Cell
     private let altitude: UInt8
-    /// 0 smooth, 1 light, 2 light-moderate, 3 moderate, 4 moderate-severe.
+    /// The severity: 0 smooth, 1 light, 2 light-moderate, 3 moderate, 4 moderate-severe.
     public let severity: UInt8
-    /// 0…1 where it is known.
+    /// The EDR, 0…1; nil if unknown.
     public let edr: Double?
-    /// Unix seconds.
+    /// The time of observation in Unix seconds.
     public let observedAt: Int
 
-    /// Thousands of feet: 38 is the block from 38,000 ft up to 39,000 ft.
+    /// The altitude in thousands of feet: 38 is the block from 38,000 ft up to 39,000 ft.
     public var altitudeThousands: Int { Int(altitude) }
 
-    /// nil where the altitude is beyond 0…255, the severity beyond 0…4, or the EDR beyond 0…1.
+    /// Returns nil for an altitude outside 0…255, a severity outside 0…4, or an EDR outside 0…1.
     public init?(cell: Cell, altitudeThousands: Int, severity: Int, edr: Double?, observedAt: Int) {
         guard let altitude = UInt8(exactly: altitudeThousands), (0...4).contains(severity),
             edr.map({ (0...1).contains($0) }) ?? true
@@ -28,49 +28,49 @@ public struct SkyPathRecord: Sendable, Hashable {
     }
 }
 
-/// Why a record was left out.
+/// Why a record was skipped.
 public enum SkyPathSkipReason: String, Sendable, CaseIterable, Hashable {
-    /// Not an object.
+    /// The record isn't an object.
     case unreadable
     /// The id is missing, not text, not an H3 cell, or a position that the parent lacks.
     case invalidCell
-    /// Coarser than resolution 5.
+    /// The cell is coarser than resolution 5.
     case coarserCell
-    /// Missing, not a whole number, or beyond the limits.
+    /// The altitude is missing, not a whole number, or outside the limits.
     case altitude
-    /// Missing, not a whole number, or beyond 0…5.
+    /// The severity is missing, not a whole number, or outside 0…5.
     case severity
-    /// Missing, not a whole number, or beyond the limits.
+    /// The time is missing, not a whole number, or outside the limits.
     case time
-    /// A position or an area that is missing or can't be.
+    /// The position or area is missing or invalid.
     case place
 }
 
-/// What became of the records of an answer.
+/// The numbers of records in a response by their treatment.
 public struct SkyPathCounts: Sendable, Hashable {
-    /// Records in the answer.
+    /// The number of records in the response.
     public var read = 0
-    /// Finer than resolution 5, brought to their parent. Several may so become one cell: the newest counts, and of
-    /// those of one second the most severe should.
+    /// Records finer than resolution 5, which were converted to their parent. Several may map to one cell. The newest
+    /// counts; of those of one second, the most severe should.
     public var broughtToParent = 0
-    /// Severity 5 read as 4.
+    /// Records of severity 5, which were converted to 4.
     public var clampedSeverity = 0
-    /// EDR that was no number of 0…1, left out while the record stayed.
+    /// Records whose EDR was dropped because it wasn't a number in 0…1.
     public var droppedEDR = 0
-    /// Left out, by reason; reasons that didn't occur are missing.
+    /// Skipped records by reason; reasons that didn't occur are missing.
     public var skipped: [SkyPathSkipReason: Int] = [:]
 
-    /// Nothing read yet.
+    /// Makes counts of zero.
     public init() {}
 
-    /// Left out for any reason.
+    /// The number of skipped records.
     public var skippedTotal: Int { skipped.values.reduce(0, +) }
-    /// Handed on.
+    /// The number of records that weren't skipped.
     public var kept: Int { read - skippedTotal }
 
     mutating func skip(_ reason: SkyPathSkipReason) { skipped[reason, default: 0] += 1 }
 
-    /// For the pieces of one fetch.
+    /// Adds the counts of two parts of one fetch.
     public static func += (a: inout SkyPathCounts, b: SkyPathCounts) {
         a.read += b.read
         a.broughtToParent += b.broughtToParent
@@ -80,36 +80,36 @@ public struct SkyPathCounts: Sendable, Hashable {
     }
 }
 
-/// The answer to a corridor call. Records are in the upstream's order and may repeat a (cell, altitude).
+/// The reply to a corridor call. Records are in the upstream's order and may repeat a (cell, altitude).
 public struct SkyPathCorridorReply: Sendable {
-    /// Those that could be read.
+    /// The valid records.
     public let records: [SkyPathRecord]
-    /// The cursor for the next call, Unix seconds; nil where the answer had none that can be read: fetch whole then.
+    /// The cursor for the next call in Unix seconds. nil if the response has no valid one; then fetch everything.
     public let lastUpdatedAt: Int?
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped records.
     public let counts: SkyPathCounts
-    /// Whether the answer said that it is made up: it must not pass for real then.
+    /// Whether the response is marked as simulated. It must not be presented as real then.
     public internal(set) var isSimulated = false
 }
 
-/// The answer to a bulk call: always whole, without EDR and cursor.
+/// The reply to a bulk call: always complete, without EDR and cursor.
 public struct SkyPathHexagonsReply: Sendable {
-    /// Those that could be read.
+    /// The valid records.
     public let records: [SkyPathRecord]
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped records.
     public let counts: SkyPathCounts
-    /// Whether the answer said that it is made up: it must not pass for real then.
+    /// Whether the response is marked as simulated. It must not be presented as real then.
     public internal(set) var isSimulated = false
 }
 
-/// The answer to a map call.
+/// The reply to a map call.
 public struct SkyPathMapReply: Sendable {
-    /// Those that could be read.
+    /// The valid records.
     public let records: [SkyPathRecord]
-    /// For the next call; nil where the answer had none that can be read: fetch whole then.
+    /// The cursor for the next call. nil if the response has no valid one; then fetch everything.
     public let tick: Int?
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped records.
     public let counts: SkyPathCounts
-    /// Whether the answer said that it is made up: it must not pass for real then.
+    /// Whether the response is marked as simulated. It must not be presented as real then.
     public internal(set) var isSimulated = false
 }

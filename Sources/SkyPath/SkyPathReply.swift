@@ -1,65 +1,65 @@
 public import Geometry
 
-/// An answer of whole records whose call is not public; see `SkyPathWire.polygonsPath`.
+/// A complete reply to a call that is not public; see `SkyPathWire.polygonsPath`.
 public struct SkyPathReply<Record: Sendable>: Sendable {
-    /// Those that could be read.
+    /// The valid records.
     public let records: [Record]
-    /// What was read, and what was skipped.
+    /// The counts of parsed and skipped records.
     public let counts: SkyPathCounts
-    /// Whether the answer said that it is made up: it must not pass for real then.
+    /// Whether the response is marked as simulated. It must not be presented as real then.
     public internal(set) var isSimulated = false
 }
 
 /// A turbulence polygon, or an area of a nowcast.
 public struct SkyPathArea: Sendable, Hashable {
-    /// Where it holds.
+    /// The polygons of the area.
     public var geometry: MultiPolygon
-    /// 0…4.
+    /// The severity, 0…4.
     public var severity: Int
-    /// Thousands of feet.
+    /// The altitudes in thousands of feet.
     public var altitudesThousands: ClosedRange<Int>?
-    /// Unix seconds, when it was computed or issued; nil where the answer doesn't say.
+    /// The time when it was computed or issued, in Unix seconds; nil if the response doesn't give it.
     public var updatedAt: Int?
-    /// Of a nowcast: Unix seconds, when the hour begins that it is for.
+    /// The start of a nowcast's hour, in Unix seconds.
     public var validFrom: Int?
-    /// Of a nowcast: 0…24 hours ahead.
+    /// The lead time of a nowcast: 0…24 hours.
     public var forecastHour: Int?
 }
 
-/// Where an aircraft was that reports to SkyPath.
+/// The position of an aircraft that reports to SkyPath.
 ///
 /// Source: docs/upstreams/skypath.md, "Products that are assumed" (LiveFlight of the iOS SDK)
 public struct SkyPathFlight: Sendable, Hashable {
-    /// Made by SkyPath from number, departure and destination.
+    /// SkyPath's id, made from number, departure and destination.
     public var id: String
     /// The flight number, which may be masked.
     public var number: String?
-    /// Where it was.
+    /// The position.
     public var place: LonLat
-    /// Feet; nil where none was named.
+    /// The altitude in feet; nil if none is given.
     public var altitudeFeet: Int?
-    /// 0 ≤ h < 360, clockwise from north.
+    /// The heading, 0 ≤ h < 360, clockwise from north.
     public var headingDegrees: Double?
-    /// Over the ground.
+    /// The speed over the ground.
     public var speedMetresPerSecond: Double?
-    /// Unix seconds.
+    /// The time of the position in Unix seconds.
     public var observedAt: Int
 }
 
-/// What a pilot reported.
+/// A pilot report.
 public struct SkyPathPilotReport: Sendable, Hashable {
     /// SkyPath's own id.
     public var id: String
-    /// Where it was.
+    /// The position.
     public var place: LonLat
-    /// Unix seconds.
+    /// The time of the report in Unix seconds.
     public var observedAt: Int
-    /// Feet; nil where none was named.
+    /// The altitude in feet; nil if none is given.
     public var altitudeFeet: Int?
-    /// 0…4; nil where it says nothing about turbulence, which is not smooth air.
+    /// The severity, 0…4; nil if the report has none, which does not mean smooth air.
     public var severity: Int?
-    /// The aircraft's type, as given.
+    /// The aircraft's type, as reported.
     public var aircraft: String?
-    /// The report's own words.
+    /// The report's raw text.
     public var text: String
 }

@@ -1,15 +1,15 @@
 import Foundation
 public import Geometry
 
-/// Rings as SkyPath takes them.
+/// Functions on rings in SkyPath's requests.
 public enum SkyPathRing {
-    /// The ring with its first position repeated at the end, if it wasn't.
+    /// The ring with its first position repeated at the end.
     public static func closed(_ ring: [LonLat]) -> [LonLat] {
         guard let first = ring.first, ring.count > 1, first != ring.last else { return ring }
         return ring + [first]
     }
 
-    /// The area enclosed by a ring in km², on the sphere of mean radius; either winding. A corridor that exceeds the
+    /// The area inside a ring in km², on the sphere of mean radius; either winding. A corridor that exceeds the
     /// upstream's limit must be cut into pieces first.
     ///
     /// Source: Chamberlain & Duquette 2007, "Some algorithms for polygons on a sphere", JPL 07-03, section 3
@@ -26,7 +26,7 @@ public enum SkyPathRing {
 
     private static let earthRadiusKm = 6_371.008_8
 
-    /// Longitudes that run on past ±180 so that no edge jumps; the whole within −360…360.
+    /// The ring with longitudes that continue beyond ±180, so that no edge wraps around. The result is within −360…360.
     static func unrolled(_ ring: [LonLat]) -> [(longitude: Double, latitude: Double)] {
         var longitude = ring.first?.longitude ?? 0
         var result: [(longitude: Double, latitude: Double)] = []

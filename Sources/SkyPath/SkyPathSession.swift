@@ -5,16 +5,16 @@ import NIOHTTP1
 import UpstreamKit
 import JSONKit
 
-/// Whose session it is: SkyPath knows a company, and users who are unique within it.
+/// The account of a session: a company, and a user id that is unique within it.
 ///
 /// Source: docs/upstreams/skypath.md, "Session"
 public struct SkyPathAccount: Sendable, Hashable {
-    /// The airline's ICAO code, or what else the company is registered as.
+    /// The airline's ICAO code, or another registered name of the company.
     public let company: String
     /// The user's id.
     public let user: String
 
-    /// nil where one of them is empty or has more than 100 characters.
+    /// Returns nil if one of them is empty or has more than 100 characters.
     public init?(company: String, user: String) {
         guard (1...100).contains(company.count), (1...100).contains(user.count) else { return nil }
         self.company = company
@@ -22,23 +22,23 @@ public struct SkyPathAccount: Sendable, Hashable {
     }
 }
 
-/// A session with SkyPath: its token is sent beside the key until it ends.
+/// A session with SkyPath. Its token is sent with the key until it expires.
 public struct SkyPathSession: Sendable, Hashable {
-    /// What the calls carry.
+    /// The token sent with each call.
     public let token: Secret
-    /// Unix seconds.
+    /// The expiry in Unix seconds.
     public let expiresAt: Int
 
-    /// A session that was opened before.
+    /// Makes a session from stored values.
     public init(token: Secret, expiresAt: Int) {
         self.token = token
         self.expiresAt = expiresAt
     }
 
-    /// The token in the clear, to be kept where only its owner reads.
+    /// The expiry and the token in clear text, for storage that only its owner can read.
     package var text: String { "\(expiresAt) \(token.value)" }
 
-    /// nil for anything but what `text` gave.
+    /// Parses the result of `text`; nil for any other text.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let expiresAt = Int(parts[0]), let token = Secret(String(parts[1])) else {
@@ -48,8 +48,8 @@ public struct SkyPathSession: Sendable, Hashable {
     }
 }
 
-/// The call that opens a session. Its path and shape are not public: it takes `company` and `userId`, and gives
-/// `data.accessToken` and `data.expiresAt` (Unix seconds).
+/// The call that opens a session. Its path and format are not public. The request has `company` and `userId`, and the
+/// response has `data.accessToken` and `data.expiresAt` (Unix seconds).
 ///
 /// Source: docs/upstreams/skypath.md, "Session" (an assumption)
 struct SessionCall: Sendable {
@@ -62,14 +62,14 @@ struct SessionCall: Sendable {
         var userId: String
     }
 
-    /// Opens a session.
+    /// Opens a session and returns its token.
     func token() async throws(UpstreamError) -> TokenKeeper.Token {
         var request = HTTPClientRequest(url: configuration.environment.baseURL + configuration.wire.sessionPath)
         request.method = .POST
         request.headers.add(name: configuration.wire.apiKeyHeader, value: configuration.apiKey.value)
         request.headers.add(name: "accept", value: "application/json")
         request.headers.add(name: "content-type", value: "application/json")
-        // Two texts can always be written.
+        // Encoding two strings can't fail.
         let body = (try? JSONEncoder().encode(Body(company: account.company, userId: account.user))) ?? Data()
         request.body = .bytes(ByteBuffer(bytes: body))
         let answer = try await exchange.answer(to: request)
@@ -85,7 +85,7 @@ struct SessionCall: Sendable {
         guard let value = (tree["data"]?["accessToken"]?.string).flatMap({ Secret($0) }) else {
             throw .unreadable(.missing("data.accessToken"))
         }
-        // Without an end it serves for one call.
+        // Without an expiry, the token is valid for one call.
         return TokenKeeper.Token(value: value, endsAt: tree["data"]?["expiresAt"]?.integer ?? 0)
     }
 }

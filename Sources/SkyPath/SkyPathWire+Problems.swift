@@ -1,13 +1,13 @@
 extension SkyPathWire {
-    /// What a text on the wire is, and so what it may be.
+    /// The syntax of a name or path in messages.
     package enum Form: Sendable, Hashable {
-        /// Where a call goes.
+        /// The path of a call.
         case path
-        /// A header field's name.
+        /// The name of a header field.
         case header
-        /// The name of a member of JSON.
+        /// The name of a member in JSON.
         case member
-        /// The name of a parameter behind an address, perhaps of a member too.
+        /// The name of a query parameter, which may also be a member.
         case parameter
 
         package var expected: String {
@@ -19,9 +19,9 @@ extension SkyPathWire {
             }
         }
 
-        /// Whether a text can be used so.
+        /// Whether a text has this syntax.
         ///
-        /// Source: RFC 3986 sections 2.3 and 3.3, RFC 9110 section 5.6.2 (of whose tokens these are the usual ones)
+        /// Source: RFC 3986 sections 2.3 and 3.3, RFC 9110 section 5.6.2 (a common subset of its tokens)
         package func allows(_ text: String) -> Bool {
             func isPlain(_ byte: UInt8) -> Bool {
                 switch byte {
@@ -48,9 +48,9 @@ extension SkyPathWire {
         ]
     }
 
-    /// A name or a path that can be set.
+    /// A configurable name or path.
     package struct Setting: Sendable {
-        /// What the setting is called.
+        /// The name of the setting.
         package let name: String
         package let value: any WritableKeyPath<SkyPathWire, String> & Sendable
         package let form: Form
@@ -62,7 +62,7 @@ extension SkyPathWire {
         }
     }
 
-    /// Every name and path that SkyPath doesn't document.
+    /// All names and paths that SkyPath doesn't document.
     package static let settings = [
         Setting("corridorPath", \.corridorPath, .path), Setting("hexagonsPath", \.hexagonsPath, .path),
         Setting("mapPath", \.mapPath, .path), Setting("polygonsPath", \.polygonsPath, .path),
@@ -79,13 +79,13 @@ extension SkyPathWire {
         Setting("mapRecordEDR", \.mapRecord.edr, .member),
     ]
 
-    /// Something that is wrong: the setting, and a sentence about its value.
+    /// A problem: the setting, and a sentence about its value.
     package struct Problem: Sendable, Hashable {
         package let setting: String
         package let text: String
     }
 
-    /// Everything that is wrong; empty where it can be used.
+    /// All problems; empty if the names are usable.
     package var problems: [Problem] {
         let unusable = Self.settings.filter { !$0.form.allows(self[keyPath: $0.value]) }.map {
             Problem(setting: $0.name, text: "is '\(self[keyPath: $0.value])'; it must be \($0.form.expected)")
@@ -94,7 +94,7 @@ extension SkyPathWire {
         return (unusable + Self.calls.flatMap(sharedNames)).filter { settings.insert($0.setting).inserted }
     }
 
-    /// Names that must differ, because they stand beside each other in one message.
+    /// Names that must differ, because they occur in one message.
     private static let calls: [(name: String, names: [any WritableKeyPath<SkyPathWire, String> & Sendable])] = [
         (
             "the corridor call",
@@ -119,7 +119,7 @@ extension SkyPathWire {
         return names.indices.compactMap { index in
             let value = self[keyPath: names[index]]
             let others = names.indices.filter { $0 != index && self[keyPath: names[$0]] == value }
-            // Of two that are the same, the one that was set is to blame; of two that were set, the second.
+            // Of two equal names, report the one that was configured; if both were, report the second.
             guard let setting = Self.settings.first(where: { $0.value == names[index] }),
                 value != standard[keyPath: names[index]],
                 others.contains(where: {

@@ -1,36 +1,36 @@
-/// Names and paths on the wire: documented ones, and Billow's assumptions where nothing is public.
+/// Names and paths in messages: documented ones, and Billow's assumptions for those that are not public.
 ///
 /// Source: docs/upstreams/skypath.md, which says for each name whether it is documented
 public struct SkyPathWire: Sendable, Hashable {
-    /// Where a corridor is asked for.
+    /// The path of the corridor call.
     public var corridorPath = "/observations/v5/corridor"
-    /// The parent's id follows.
+    /// The path of the bulk call; the parent's id is appended.
     public var hexagonsPath = "/adsb/v5/hexagons/"
-    /// Where the map is asked for.
+    /// The path of the map call.
     public var mapPath = "/v4/map"
-    /// Turbulence polygons. This path and the three below, and the shapes of their answers, are not public: they are
-    /// assumptions, asked only for who asks for that data.
+    /// The path of turbulence polygons. This path and the three below, and the formats of their responses, are not
+    /// public. They are assumptions, and are requested only if that data is configured.
     public var polygonsPath = "/observations/v5/polygons"
-    /// Where the nowcast is asked for; an assumption.
+    /// The path of the nowcast; an assumption.
     public var nowcastPath = "/nowcasting/v5/polygons"
-    /// Where live flights are asked for; an assumption.
+    /// The path of live flights; an assumption.
     public var flightsPath = "/traffic/v5/flights"
-    /// Where pilot reports are asked for; an assumption.
+    /// The path of pilot reports; an assumption.
     public var pirepsPath = "/pireps/v5/reports"
-    /// Opens a session, for who has an account; an assumption too.
+    /// The path that opens a session for an account; an assumption.
     public var sessionPath = "/auth/v5/session"
     /// The header with the key.
     public var apiKeyHeader = "x-api-key"
     /// The header with a session's token.
     public var accessTokenHeader = "x-access-token"
-    /// A header of answers that are made up, whatever its value, unless `false`. Billow's simulator sends it.
+    /// A header that marks responses as simulated, with any value except `false`. Billow's simulator sends it.
     public var simulatedHeader = "x-simulated"
 
-    /// Members of the corridor request.
+    /// The corridor request's ring.
     public var corridor = "corridor"
     /// The corridor request's cursor.
     public var updatedSince = "updatedSince"
-    /// How far back, of the corridor request and the bulk call.
+    /// The hours of history in the corridor request and the bulk call.
     public var hoursAgo = "hoursAgo"
     /// The aircraft's category.
     public var aircraftCategory = "aircraftCategory"
@@ -39,40 +39,41 @@ public struct SkyPathWire: Sendable, Hashable {
     /// The highest level.
     public var maxAltitude = "maxAlt"
 
-    /// A query parameter of the bulk call, beside `hoursAgo`, `minAltitude` and `maxAltitude`.
+    /// The lowest severity, a query parameter of the bulk call beside `hoursAgo`, `minAltitude` and `maxAltitude`.
     public var minSeverity = "minSev"
 
-    /// Members of the map request, and `tick` and `turbulence` of its reply.
+    /// The hours of history in the map request.
     public var mapHours = "hours"
     /// The map's cursor, in request and reply.
     public var tick = "skypath_tick"
-    /// What the map request wants.
+    /// The list of requested fields in the map request.
     public var fields = "fields"
-    /// The turbulence of the map request and reply.
+    /// The turbulence in the map request and reply.
     public var turbulence = "turbulence"
     /// The map request's ring.
     public var geofence = "geofence"
     /// The map request's severities.
     public var severities = "severities"
 
-    /// Members of a corridor's reply, all inside `data`.
+    /// The cursor of a corridor's reply. This and the records are inside `data`.
     public var lastUpdatedAt = "lastUpdatedAt"
     /// The records of a corridor's reply.
     public var hexagons = "hexagons"
-    /// Members of a corridor's record.
+    /// The members of a corridor's record.
     public var corridorRecord = SkyPathRecordNames(
         id: "id", altitude: "alt", severity: "sev", edr: "edr", observedAt: "observedAt")
-    /// Members of a map's record.
+    /// The members of a map's record.
     public var mapRecord = SkyPathRecordNames(
         id: "hex_id", altitude: "skypath_alt", severity: "sev", edr: "edr", observedAt: "ts")
-    /// Arrays of the bulk reply, inside `data`. It has no EDR; one would be read where it came.
+    /// The arrays of the bulk reply, inside `data`. It has no EDR, but one would be parsed if it were added.
     public var hexagonsArrays = SkyPathRecordNames(
         id: "hexId", altitude: "alt", severity: "sev", edr: "edr", observedAt: "observationTime")
 
-    /// How a ring over the antimeridian is sent: longitudes that run on past ±180 (as SkyPath's SDK does), or wrapped.
+    /// Whether a ring over the antimeridian is sent with longitudes that continue beyond ±180, as by SkyPath's SDK.
+    /// Otherwise they are wrapped.
     public var unrollsAntimeridian = true
 
-    /// The names of the reference, and Billow's assumptions.
+    /// Makes the names of the reference, and Billow's assumptions.
     public init() {}
 }
 
@@ -89,7 +90,7 @@ public struct SkyPathRecordNames: Sendable, Hashable {
     /// The time.
     public var observedAt: String
 
-    /// The names of a record's five members.
+    /// Makes the names of a record's five members.
     public init(id: String, altitude: String, severity: String, edr: String, observedAt: String) {
         self.id = id
         self.altitude = altitude

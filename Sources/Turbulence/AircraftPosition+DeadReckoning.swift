@@ -2,10 +2,11 @@ import Foundation
 import Geometry
 
 extension AircraftPosition {
-    /// Where it would be at an instant if it had kept its speed and track, along a great circle. What doesn't move, or
-    /// whose motion isn't known, stays; the time of observation stays too.
+    /// The position at an instant, extrapolated at the same speed and track along a great circle. An aircraft without
+    /// known motion stays in place; the observation time is unchanged. On a sphere of mean radius the error is less
+    /// than 200 m after three minutes at 500 kt.
     ///
-    /// Source: the direct problem on a sphere of the mean radius: over three minutes at 500 kt off by less than 200 m.
+    /// Source: E. Williams, "Aviation Formulary", "Lat/lon given radial and distance", edwilliams.org/avform147.htm
     public func reckoned(to instant: Instant) -> AircraftPosition {
         let seconds = Double(instant.seconds - observedAt.seconds)
         guard let knots = groundSpeedKnots, let heading = headingDegrees, !isOnGround, knots > 0, seconds > 0 else {

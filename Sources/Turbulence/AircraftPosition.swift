@@ -4,16 +4,16 @@ public import Geometry
 ///
 /// Source: ICAO Annex 10 volume III chapter 9
 public struct ICAO24: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// 0…2²⁴ − 1.
+    /// The address as a number, 0…2²⁴ − 1.
     public let rawValue: UInt32
 
-    /// nil above 24 bits.
+    /// Returns nil above 24 bits.
     public init?(rawValue: UInt32) {
         guard rawValue < 1 << 24 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Six hexadecimal digits of either case; nil for anything else.
+    /// Parses six hexadecimal digits in either case; nil for any other text.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 6, text.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
             let value = UInt32(text, radix: 16)
@@ -21,7 +21,7 @@ public struct ICAO24: Sendable, Hashable, Comparable, CustomStringConvertible {
         rawValue = value
     }
 
-    /// Six lower-case hexadecimal digits.
+    /// The address in six lower-case hexadecimal digits.
     public var text: String {
         let digits = String(rawValue, radix: 16)
         return String(repeating: "0", count: 6 - digits.count) + digits
@@ -31,34 +31,34 @@ public struct ICAO24: Sendable, Hashable, Comparable, CustomStringConvertible {
     public static func < (a: ICAO24, b: ICAO24) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// One aircraft's state at an instant.
+/// The state of an aircraft at an instant.
 public struct AircraftPosition: Sendable, Hashable {
     /// The transponder's address.
     public var icao24: ICAO24
-    /// As transmitted, without spaces around it.
+    /// The call sign as transmitted, without surrounding spaces.
     public var callsign: String?
-    /// Where it was.
+    /// The position.
     public var place: LonLat
-    /// Who says so.
+    /// The source that reported it.
     public var source: SourceID
-    /// When it was there.
+    /// The time of the position.
     public var observedAt: Instant
-    /// Pressure altitude in feet.
+    /// The pressure altitude in feet.
     public var altitudeFeet: Int?
-    /// Height above the WGS 84 ellipsoid in feet.
+    /// The height above the WGS 84 ellipsoid in feet.
     public var geometricAltitudeFeet: Int?
-    /// Over the ground, in knots.
+    /// The speed over the ground in knots.
     public var groundSpeedKnots: Double?
     /// The true track over ground, degrees clockwise from north, 0 ≤ h < 360.
     public var headingDegrees: Double?
-    /// Feet a minute, above zero while climbing.
+    /// The vertical rate in feet per minute, above zero while climbing.
     public var verticalRateFeetPerMinute: Int?
-    /// Whether it stood or rolled.
+    /// Whether the aircraft stood or rolled on the ground.
     public var isOnGround: Bool
-    /// The emitter category as its source numbers it.
+    /// The emitter category by the source's numbers.
     public var category: UInt8?
 
-    /// A position with what is known of it.
+    /// Makes a position.
     public init(
         icao24: ICAO24, callsign: String? = nil, place: LonLat, source: SourceID, observedAt: Instant,
         altitudeFeet: Int? = nil, geometricAltitudeFeet: Int? = nil, groundSpeedKnots: Double? = nil,

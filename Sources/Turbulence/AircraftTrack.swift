@@ -1,8 +1,7 @@
 package import Geometry
 
-/// The way that an aircraft took: lines of places with their times. It is cut where the antimeridian is crossed (a
-/// vertex on each side of it has the time between) and where nothing was received for long, because what lies between
-/// is not known.
+/// The track of an aircraft: lines of places with their times. It is cut where it crosses the antimeridian; a vertex on
+/// each side has the interpolated time. It is also cut at long gaps in reception, because the path between is unknown.
 package struct AircraftTrack: Sendable, Hashable {
     package struct Vertex: Sendable, Hashable {
         package var place: LonLat
@@ -14,16 +13,16 @@ package struct AircraftTrack: Sendable, Hashable {
         }
     }
 
-    /// The newest of its positions.
+    /// The newest of the track's positions.
     package let newest: AircraftPosition
-    /// Each of at least two vertices, the oldest first; at least one.
+    /// The lines: at least one, each of at least two vertices, the oldest first.
     package let lines: [[Vertex]]
 
-    /// Longer without a position, and the line is cut. The rarest useful polling is one in 15 minutes.
+    /// The longest gap between positions without a cut. The longest useful polling interval is 15 minutes.
     package static let gapSeconds = 1_800
 
-    /// - Parameter positions: of one aircraft, the oldest first; where several have the same second the first counts.
-    /// - Returns: nil where no two of them make a line.
+    /// - Parameter positions: of one aircraft, the oldest first. Of several with the same second, the first counts.
+    /// - Returns: nil if no two of them make a line.
     package init?(_ positions: [AircraftPosition]) {
         guard let newest = positions.last else { return nil }
         self.newest = newest
@@ -53,7 +52,8 @@ package struct AircraftTrack: Sendable, Hashable {
         self.lines = lines
     }
 
-    /// Where the shorter way from one to the other crosses the antimeridian, on its two sides; nil where it doesn't.
+    /// The point where the shorter way between two vertices crosses the antimeridian, on both of its sides. nil if it
+    /// doesn't cross.
     private static func crossing(_ a: Vertex, _ b: Vertex) -> (before: Vertex, after: Vertex)? {
         let step = b.place.longitude - a.place.longitude
         guard abs(step) > 180 else { return nil }

@@ -1,5 +1,5 @@
-/// Time in steps of ten seconds, by which the log remembers when what was observed in them last changed. A step ends
-/// with its instant, so that pictures at whole minutes see whole steps: (T − history, T] is steps and nothing besides.
+/// Time in steps of ten seconds. For each step, the log records when observations in it last changed. A step ends at
+/// its instant, so pictures at whole minutes consist of whole steps: (T − history, T] is exactly some steps.
 package struct TimeStep: Sendable, Hashable, Comparable {
     /// The step that ends at `number` × 10 s since 1970.
     package let number: Int
@@ -7,15 +7,15 @@ package struct TimeStep: Sendable, Hashable, Comparable {
 
     package init(number: Int) { self.number = number }
 
-    /// The step that an instant lies in.
+    /// The step that contains an instant.
     package init(_ instant: Instant) { number = (instant.seconds + TimeStep.seconds - 1) / TimeStep.seconds }
 
-    /// The steps that (instant − lookBackSeconds, instant] touches.
+    /// The steps that overlap (instant − lookBackSeconds, instant].
     package static func range(upTo instant: Instant, lookBackSeconds: Int) -> ClosedRange<TimeStep> {
         TimeStep(instant.advanced(by: 1 - max(lookBackSeconds, 1)))...TimeStep(instant)
     }
 
-    /// The instants of some steps, both included.
+    /// The instants of some steps, the first and last step included.
     package static func instants(_ steps: ClosedRange<TimeStep>) -> ClosedRange<Instant> {
         Instant(
             clamping: (steps.lowerBound.number - 1) * seconds + 1)...Instant(
@@ -25,15 +25,15 @@ package struct TimeStep: Sendable, Hashable, Comparable {
     package static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }
 }
 
-/// A kind of row that the log remembers by the time at which it was observed: one for each table of such rows, and not
-/// one for each dataset. The raw values are stored.
+/// A kind of row that the log records by its time of observation. There is one kind for each table of such rows, and
+/// not one for each dataset. The raw values are stored.
 package enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
     case observations = 0
     case reports = 1
     case positions = 2
 }
 
-/// The last version that changed anything of one kind observed in one step.
+/// The last version that changed any row of one kind observed in one step.
 package struct StepVersion: Sendable, Hashable {
     package var kind: ObservedKind
     package var step: TimeStep
@@ -46,7 +46,7 @@ package struct StepVersion: Sendable, Hashable {
     }
 }
 
-/// The last version that changed an area, and when that area holds.
+/// The last version that changed an area, and the area's validity.
 package struct AreaVersion: Sendable, Hashable {
     package var collection: IssuedArea.Collection
     package var validFrom: Instant
@@ -61,27 +61,27 @@ package struct AreaVersion: Sendable, Hashable {
     }
 }
 
-/// A part of what is known that a picture shows: the frame of a layer changes when one of its parts does.
+/// A part of the data that a picture shows. The frame of a layer changes if one of its parts does.
 package enum FrameDependency: Sendable, Hashable {
-    /// What was observed in some steps.
+    /// The rows observed in some steps.
     case observed(ObservedKind, ClosedRange<TimeStep>)
-    /// The areas that hold at an instant.
+    /// The areas valid at an instant.
     case areas(IssuedArea.Collection, at: Instant)
 
-    /// What was observed in (instant − lookBackSeconds, instant], and at most a step besides.
+    /// The rows observed in (instant − lookBackSeconds, instant], and in up to one more step.
     package static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> FrameDependency {
         .observed(kind, TimeStep.range(upTo: instant, lookBackSeconds: lookBackSeconds))
     }
 }
 
-/// What changed after a version, by the time that it is about.
+/// The changes after a version, by the time of the changed data.
 package struct ChangedTimes: Sendable, Hashable {
     package var steps: [StepVersion]
     package var areas: [AreaVersion]
-    /// The last version that changed a source's rule.
+    /// The last version that changed a source's merge rule.
     package var rules: Version
 
-    /// The newest version among them.
+    /// The newest version of all changes.
     package var newest: Version? {
         [steps.lazy.map(\.version).max(), areas.lazy.map(\.version).max(), rules].compactMap { $0 }.max()
     }
@@ -93,16 +93,16 @@ package struct ChangedTimes: Sendable, Hashable {
     }
 }
 
-/// What times the log holds.
+/// The time ranges of the data in the log.
 package struct LogExtent: Sendable, Hashable {
-    /// The times of the oldest and the newest observation that count; nil when there is none.
+    /// The times of the oldest and the newest current observation; nil if there is none.
     package var observed: ClosedRange<Instant>?
-    /// When the oldest pilot report or issued area that counts begins; nil when there is none.
+    /// The start of the oldest current pilot report or issued area; nil if there is none.
     package var oldestReportOrArea: Instant?
-    /// The first and last instant that fields are about; nil when there is none.
+    /// The first and last valid time of fields; nil if there are none.
     package var fields: ClosedRange<Instant>?
 
-    /// When the oldest of all begins; nil when the log is empty.
+    /// The start of the oldest data; nil if the log is empty.
     package var oldest: Instant? {
         [observed?.lowerBound, oldestReportOrArea, fields?.lowerBound].compactMap { $0 }.min()
     }

@@ -1,12 +1,12 @@
 /// A kind of data that sources send and datasets are made of.
 ///
-/// The log stores the name, so a name never changes its meaning. A new dataset may add one.
+/// The log stores the name, so the meaning of a name must not change. A new dataset may add one.
 package struct DataKind: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What turbulence, hexagons and polygons are made of.
+    /// The reports from which turbulence, hexagons and polygons are made.
     package static let observations = DataKind(rawValue: "observations")
     /// Pilot reports.
     package static let reports = DataKind(rawValue: "reports")
@@ -14,17 +14,16 @@ package struct DataKind: RawRepresentable, Sendable, Hashable {
     package static let hazards = DataKind(rawValue: "hazards")
     /// Forecast and nowcast areas.
     package static let forecasts = DataKind(rawValue: "forecasts")
-    /// Turbulence polygons as a source issued them; ours are made of observations.
+    /// Turbulence polygons as a source issued them; Billow's own are made from observations.
     package static let polygons = DataKind(rawValue: "polygons")
-    /// Where aircraft are: traffic and tracks.
+    /// The positions of aircraft, for traffic and tracks.
     package static let positions = DataKind(rawValue: "positions")
     /// Grids of computed turbulence: nowcasts and forecasts.
     package static let fields = DataKind(rawValue: "fields")
 
-    /// How long nothing may be fetched without a hole in what is known, for data each fetch of which is a picture of
-    /// its time: positions, and areas of every kind. nil for what a later fetch makes up for; its source says from when
-    /// on it
-    /// is complete.
+    /// The longest interval between fetches that leaves no gap in the data. It applies if each fetch returns a
+    /// snapshot, as for positions and areas. It is nil for data that a later fetch completes; its source has a
+    /// `completeSince`.
     package var longestGapSeconds: Int? {
         switch self {
         case .observations, .reports: nil

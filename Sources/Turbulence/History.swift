@@ -13,21 +13,21 @@ public enum History: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// Six hours.
     case sixHours = 21_600
 
-    /// What is taken without any: two hours.
+    /// The default: two hours.
     public static let `default` = History.twoHours
 
-    /// Its length in seconds.
+    /// The length in seconds.
     public var seconds: Int { rawValue }
-    /// Its length in hours.
+    /// The length in hours.
     public var hours: Double { Double(rawValue) / 3_600 }
 
-    /// `0.5`, `1`, `2`, `4` or `6`.
+    /// Parses `0.5`, `1`, `2`, `4` or `6`.
     public init?(_ text: some StringProtocol) {
         guard let match = History.allCases.first(where: { $0.text == text }) else { return nil }
         self = match
     }
 
-    /// Hours as parameters write them.
+    /// The hours as in parameters.
     package var text: String { self == .halfHour ? "0.5" : String(rawValue / 3_600) }
 
     public static func < (a: History, b: History) -> Bool { a.rawValue < b.rawValue }

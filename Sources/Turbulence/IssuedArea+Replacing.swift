@@ -2,10 +2,11 @@ extension IssuedArea {
     /// The kind of domestic SIGMETs of the United States.
     package static let sigmetKind = "sigmet"
 
-    /// Whether this is a domestic SIGMET in the place of another that was issued before: of one of its name; and
-    /// convective ones, which have new numbers in each bulletin, of those of its region. Regions without any have a
-    /// bulletin too, at 55
-    /// minutes past each hour, that says so: where one of them is known, those of that hour were issued for all.
+    /// Whether this is a domestic SIGMET that supersedes another, issued earlier. It supersedes those of the same name.
+    ///
+    /// Convective SIGMETs have new numbers in each bulletin, and supersede those of their region. At 55 minutes past
+    /// each hour, regions without any SIGMET have a bulletin too, which says so. So if one convective SIGMET of that
+    /// hour is known, bulletins were issued for all regions.
     ///
     /// Source: FAA Aeronautical Information Manual, chapter 7 section 1, convective SIGMET
     package func replaces(_ other: IssuedArea) -> Bool {
@@ -19,7 +20,7 @@ extension IssuedArea {
         return region == otherRegion || issuedAt.seconds / 60 % 60 == 55
     }
 
-    /// The `e` of `sigmet-62e-2`; nil for what isn't convective.
+    /// The `e` of `sigmet-62e-2`; nil for an area that isn't convective.
     private var convectiveRegion: Character? {
         hazard == "CONVECTIVE" ? id.split(separator: "-").dropFirst().first?.last : nil
     }

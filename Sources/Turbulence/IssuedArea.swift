@@ -1,11 +1,11 @@
 public import Geometry
 
-/// An area that somebody issued, with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's
-/// own turbulence polygon. Not an observation: it never enters the hexagons.
+/// An issued area with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's own turbulence
+/// polygon. It isn't an observation, so it doesn't affect the hexagons.
 public struct IssuedArea: Sendable, Hashable {
-    /// The dataset that serves it, by the number that the log stores. A new dataset of areas may add one.
+    /// The dataset that serves the area, by the number that the log stores. A new dataset of areas may add one.
     public struct Collection: RawRepresentable, Sendable, Hashable {
-        /// The number that the log stores.
+        /// The number stored in the log.
         public let rawValue: UInt8
 
         /// The collection of a stored number.
@@ -19,8 +19,8 @@ public struct IssuedArea: Sendable, Hashable {
         public static let polygons = Collection(rawValue: 2)
     }
 
-    /// What an area is told apart by: the same again corrects it. Issues that follow each other share the id and begin
-    /// at different times, so that a picture of the past keeps the one that held then.
+    /// The identity of an area: another area with the same identity is a correction of it. Successive issues share the
+    /// id but begin at different times. So a picture of the past shows the issue that was valid then.
     package struct Identity: Sendable, Hashable {
         package var collection: Collection
         package var source: SourceID
@@ -37,53 +37,55 @@ public struct IssuedArea: Sendable, Hashable {
 
     /// The kind of an upstream's own turbulence polygons.
     package static let polygonKind = "polygon"
-    /// The hazard of low-level wind shear, and the feet above the ground below which it is.
+    /// The hazard of low-level wind shear, and its upper limit in feet above the ground.
     ///
     /// Source: NWS directive 10-811, "En Route Forecasts and Advisories": LLWS of G-AIRMETs is within 2,000 ft AGL
     package static let windShear = "LLWS"
     package static let windShearTopFeet = 2_000
-    /// Feet above mean sea level that ground is taken to reach at most where aircraft land: Leadville has 9,934 ft.
+    /// An upper bound in feet above mean sea level of the ground at aerodromes: Leadville has 9,934 ft.
     ///
-    /// Source: FAA airport data, KLXV
+    /// Source: FAA airport data of KLXV, airnav.com/airport/KLXV
     static let highestAerodromeFeet = 10_000
-    /// The dataset that serves it.
+    /// The dataset that serves the area.
     public var collection: Collection
-    /// Stable from issue to issue; at one time no two areas of its collection and source have the same.
+    /// Stable from issue to issue. No two areas of one collection and source that are valid at one time have the same
+    /// id.
     public var id: String
-    /// Who issued it, or passed it on.
+    /// The source that issued the area or relayed it.
     public var source: SourceID
-    /// The product: the id of an area kind of the catalogue.
+    /// The product: the id of an area kind in the catalogue.
     public var kind: String
-    /// What it warns of: `TURB-HI`, `TURB-LO`, `LLWS`, `TURB`, `CONVECTIVE`, …
+    /// The hazard: `TURB-HI`, `TURB-LO`, `LLWS`, `TURB`, `CONVECTIVE`, …
     public var hazard: String?
-    /// How severe the turbulence in it is; nil where that isn't said.
+    /// The severity of the turbulence; nil if it isn't given.
     public var severity: Severity?
-    /// Feet; nil where no lower limit was named.
+    /// The lower limit in feet; nil if none is given.
     public var altitudeMinFeet: Int?
-    /// Feet; nil where no upper limit was named.
+    /// The upper limit in feet; nil if none is given.
     public var altitudeMaxFeet: Int?
-    /// Whether the altitudes are above the ground, and not above mean sea level.
+    /// Whether the altitudes are above the ground instead of above mean sea level.
     public var isAboveGround: Bool { hazard == Self.windShear }
-    /// It holds at `validFrom` ≤ t < `validTo`.
+    /// The start of validity: the area is valid at `validFrom` ≤ t < `validTo`.
     public var validFrom: Instant
-    /// The first instant at which it holds no more.
+    /// The end of validity, which is the first instant at which the area isn't valid.
     public var validTo: Instant
-    /// When it was said to end, where it is taken to hold for less (an archive's copies hold from one to the next).
+    /// The issued end of validity, if the effective one is earlier. (An archive's copies are valid from one to the
+    /// next.)
     package var statedTo: Instant?
-    /// When it was issued; nil where that isn't said.
+    /// The time of issue; nil if it isn't given.
     public var issuedAt: Instant?
-    /// Hours from the issue, of a forecast that comes in steps.
+    /// Hours from the issue, for a forecast in steps.
     public var forecastHour: Int?
-    /// How far an upstream's polygon looks back.
+    /// The history of an upstream's polygon in seconds.
     public var historySeconds: Int?
     /// Whether it is new, amended or corrected, in the product's words.
     public var status: String?
-    /// The product's own words.
+    /// The product's own text.
     public var text: String?
-    /// Where it holds.
+    /// The polygons of the area.
     public var geometry: MultiPolygon
 
-    /// An area with its validity and what is known of it.
+    /// Makes an area.
     public init(
         collection: Collection, id: String, source: SourceID, kind: String, hazard: String? = nil,
         severity: Severity? = nil, altitudeMinFeet: Int? = nil, altitudeMaxFeet: Int? = nil, validFrom: Instant,
@@ -113,10 +115,10 @@ public struct IssuedArea: Sendable, Hashable {
         Identity(collection: collection, source: source, id: id, validFrom: validFrom)
     }
 
-    /// Feet above mean sea level that it may reach; nil for the sky. Where the ground lies isn't known here, so what
-    /// is told above it may stand on the highest.
+    /// An upper bound of the area in feet above mean sea level; nil if it has no limit. The terrain isn't known here,
+    /// so heights above the ground are added to the highest aerodrome's elevation.
     package var reachFeet: Int? { altitudeMaxFeet.map { isAboveGround ? $0 + Self.highestAerodromeFeet : $0 } }
 
-    /// Whether it holds at an instant.
+    /// Whether the area is valid at an instant.
     public func isValid(at instant: Instant) -> Bool { validFrom <= instant && instant < validTo }
 }

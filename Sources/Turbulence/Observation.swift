@@ -1,19 +1,20 @@
 package import Geometry
 
-/// One turbulence report: where, how high, how rough, when, and who says so. Stored once however many blocks it spans.
+/// A turbulence report: its place, altitude, intensity, time and source. It is stored once, however many blocks it
+/// spans.
 package struct Observation: Sendable, Hashable {
-    /// The id that its reporter gave it; nil where there is none, and its content is its identity.
+    /// The id given by its reporter. If it is nil, the content is the identity.
     package var id: String?
     package var cell: Cell
     package var altitude: AltitudeBand
     package var intensity: Intensity
     package var observedAt: Instant
-    /// The aircraft category that the severity holds for; nil where none was named.
+    /// The aircraft category that the severity applies to; nil if none is given.
     package var category: AircraftCategory?
-    /// The source's name, as configured or as the file says.
+    /// The source's name, from the configuration or the file.
     package var source: SourceID
     package var kind: ObservationKind
-    /// The reporting aircraft or its type, as given.
+    /// The reporting aircraft or its type, as reported.
     package var aircraft: String?
 
     package init(
@@ -32,16 +33,16 @@ package struct Observation: Sendable, Hashable {
     }
 }
 
-/// What was said of how rough it was: a severity, an EDR, or both.
+/// The reported intensity: a severity, an EDR, or both.
 public enum Intensity: Sendable, Hashable {
-    /// A severity was named, with or without an EDR.
+    /// A reported severity, with or without an EDR.
     case reported(Severity, edr: EDR?)
-    /// An EDR alone, whose severity depends on the aircraft's category.
+    /// Only an EDR, whose severity depends on the aircraft's category.
     case measured(EDR)
 
-    /// The severity that was named; nil for a measured EDR alone.
+    /// The reported severity; nil for a measured EDR alone.
     public var severity: Severity? { if case .reported(let severity, _) = self { severity } else { nil } }
-    /// The EDR; nil where none was named.
+    /// The EDR; nil if none was reported.
     public var edr: EDR? {
         switch self {
         case .reported(_, let edr): edr
@@ -49,7 +50,7 @@ public enum Intensity: Sendable, Hashable {
         }
     }
 
-    /// nil where neither is known.
+    /// Returns nil if both are nil.
     public init?(severity: Severity?, edr: EDR?) {
         if let severity {
             self = .reported(severity, edr: edr)
@@ -61,23 +62,24 @@ public enum Intensity: Sendable, Hashable {
     }
 }
 
-/// Eddy dissipation rate: the cube root of ε, in m^(2/3) s⁻¹, 0…1, independent of the aircraft. Kept to four decimals.
+/// Eddy dissipation rate: the cube root of ε, in m^(2/3) s⁻¹, 0…1, independent of the aircraft. It is stored with four
+/// decimals.
 ///
 /// Source: ICAO Annex 3, 20th edition, appendix 6; WMO-No. 306 (0 11 075)
 public struct EDR: Sendable, Hashable, Comparable {
-    /// 0…10,000.
+    /// The EDR in ten-thousandths: 0…10,000.
     public let tenThousandths: UInt16
 
-    /// In m^(2/3) s⁻¹.
+    /// The EDR in m^(2/3) s⁻¹.
     public var value: Double { Double(tenThousandths) / 10_000 }
 
-    /// nil outside 0…1 and for what is not a number.
+    /// Returns nil outside 0…1, and for not a number.
     public init?(_ value: Double) {
         guard value >= 0, value <= 1 else { return nil }
         tenThousandths = UInt16((value * 10_000).rounded())
     }
 
-    /// nil outside 0…10,000.
+    /// Returns nil outside 0…10,000.
     public init?(tenThousandths: Int) {
         guard (0...10_000).contains(tenThousandths) else { return nil }
         self.tenThousandths = UInt16(tenThousandths)
@@ -88,17 +90,17 @@ public struct EDR: Sendable, Hashable, Comparable {
     public static func < (a: EDR, b: EDR) -> Bool { a.tenThousandths < b.tenThousandths }
 }
 
-/// How an observation came about.
+/// The origin of an observation.
 public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Measured or computed on board.
     case inSitu = 0
-    /// Told by a pilot.
+    /// Reported by a pilot.
     case pilotReport = 1
-    /// A computed value of a severity that the source's query leaves out. It supersedes the older records of its
-    /// place by the ordinary merge rule, and nothing shows it.
+    /// A computed value with a severity that the source's query excludes. It supersedes older observations of its place
+    /// by the merge rule, but is not shown.
     case superseding = 2
 
-    /// Its name in addresses and files.
+    /// The name in URLs and files.
     public var name: String {
         switch self {
         case .inSitu: "in-situ"
@@ -110,10 +112,10 @@ public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Whether pictures and features show it.
     package var isShown: Bool { self != .superseding }
 
-    /// The kinds that can be asked for.
+    /// The kinds that requests may name.
     package static let shown = allCases.filter(\.isShown)
 
-    /// One of those that can be asked for.
+    /// Parses the name of a kind that requests may name.
     public init?(name: some StringProtocol) {
         guard let match = ObservationKind.shown.first(where: { $0.name == name }) else { return nil }
         self = match
@@ -122,10 +124,10 @@ public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
 
 /// The name of a source: 1–64 letters, digits, `-`, `_` and `.`.
 public struct SourceID: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The text.
+    /// The name as text.
     public let name: String
 
-    /// nil for a text that is no name of a source.
+    /// Returns nil for a text that is no valid name.
     public init?(_ name: some StringProtocol) {
         guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(SourceID.isAllowed) else { return nil }
         self.name = String(name)
@@ -144,11 +146,11 @@ public struct SourceID: Sendable, Hashable, Comparable, CustomStringConvertible 
     public static func < (a: SourceID, b: SourceID) -> Bool { a.name < b.name }
 }
 
-/// What a source's records mean to each other.
+/// How a source's observations affect each other.
 public enum MergeRule: UInt8, Sendable, Hashable {
-    /// Independent reports: each stands for its whole history.
+    /// Independent reports: each is current for its whole history.
     case keep = 0
-    /// Computed values: the newest record of (source, category, cell, altitude) replaces the ones before.
+    /// Computed values: the newest observation of (source, category, cell, altitude) supersedes earlier ones.
     case replace = 1
 }
 
@@ -156,21 +158,21 @@ public enum MergeRule: UInt8, Sendable, Hashable {
 ///
 /// Source: docs/upstreams/skypath.md, "The model of the data" (aircraft category)
 public struct AircraftCategory: Sendable, Hashable, Comparable {
-    /// 10, 20, … 110.
+    /// The category's number: 10, 20, … 110.
     public let number: UInt8
 
-    /// What is taken without any: C60.
+    /// The default: C60.
     public static let `default` = AircraftCategory(uncheckedNumber: 60)
-    /// C10 to C110.
+    /// All categories, C10 to C110.
     public static let all = (1...11).map { AircraftCategory(uncheckedNumber: UInt8($0 * 10)) }
 
-    /// nil for a number that isn't 10, 20, … 110.
+    /// Returns nil for a number that isn't 10, 20, … 110.
     public init?(number: Int) {
         guard (10...110).contains(number), number % 10 == 0 else { return nil }
         self.number = UInt8(number)
     }
 
-    /// `C60`.
+    /// Parses a name such as `C60`.
     public init?(_ text: some StringProtocol) {
         guard let match = AircraftCategory.all.first(where: { $0.name == text }) else { return nil }
         self = match
@@ -178,16 +180,16 @@ public struct AircraftCategory: Sendable, Hashable, Comparable {
 
     private init(uncheckedNumber number: UInt8) { self.number = number }
 
-    /// `C60` of the number 60.
+    /// The name: `C60` for the number 60.
     public var name: String { AircraftCategory.names[Int(number) / 10 - 1] }
     private static let names = (1...11).map { "C\($0 * 10)" }
     public static func < (a: AircraftCategory, b: AircraftCategory) -> Bool { a.number < b.number }
 }
 
-/// Where the severity comes from that an observation stands for.
+/// The origin of an observation's severity.
 public enum SeverityBasis: String, Sendable, Hashable {
-    /// Classed from EDR by the category's table.
+    /// Derived from EDR by the category's thresholds.
     case edr
-    /// As the source gave it.
+    /// As the source reported it.
     case reported
 }

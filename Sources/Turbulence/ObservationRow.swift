@@ -1,29 +1,29 @@
 public import Geometry
 
-/// The fixed-size part of a stored observation: what a picture needs, without a single string.
+/// The fixed-size part of a stored observation: the values needed for pictures, without any string.
 public struct ObservationRow: Sendable, Hashable {
-    /// Its place in the log.
+    /// The observation's key in the log.
     public var key: ObservationKey
     /// The cell of the place.
     public var cell: Cell
-    /// The levels that it spans.
+    /// The altitude band.
     public var altitude: AltitudeBand
-    /// How rough it was.
+    /// The intensity.
     public var intensity: Intensity
-    /// When it was observed.
+    /// The time of observation.
     public var observedAt: Instant
-    /// The category that the severity holds for; nil where none was named.
+    /// The category that the severity applies to; nil if none is given.
     public var category: AircraftCategory?
-    /// The store's number of the source.
+    /// The source's number in the store.
     public var source: SourceNumber
-    /// How it came about.
+    /// The origin of the observation.
     public var kind: ObservationKind
-    /// The version since which it counts.
+    /// The first version in which the row is current.
     public var since: Version
-    /// The version from which on it counts no more; nil while it counts.
+    /// The version that closed the row; nil while it is current.
     public var until: Version?
 
-    /// A row as the log stores it.
+    /// Makes a row as the log stores it.
     @inlinable
     public init(
         key: ObservationKey, cell: Cell, altitude: AltitudeBand, intensity: Intensity, observedAt: Instant,
@@ -42,16 +42,16 @@ public struct ObservationRow: Sendable, Hashable {
     }
 }
 
-/// An observation's place in the log: its second in the upper bits, so that the log is clustered by time, and a tag
-/// made of its content in the lower 30.
+/// The key of an observation in the log. The upper bits are its second, so that the log is clustered by time. The lower
+/// 30 bits are a tag made from its content.
 public struct ObservationKey: Sendable, Hashable, Comparable {
-    /// The number itself.
+    /// The key as a number.
     public let rawValue: Int64
     @inlinable package static var tagBits: Int64 { 30 }
 
     /// Wraps a stored number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
-    /// The key of an instant, and of a tag that tells rows of one second apart.
+    /// Makes the key from an instant and a tag, which distinguishes the rows of one second.
     public init(observedAt: Instant, tag: UInt32) {
         rawValue = Int64(observedAt.seconds) << ObservationKey.tagBits | Int64(tag & 0x3FFF_FFFF)
     }
@@ -59,10 +59,10 @@ public struct ObservationKey: Sendable, Hashable, Comparable {
     /// The first key of a second.
     package static func first(of instant: Instant) -> ObservationKey { ObservationKey(observedAt: instant, tag: 0) }
 
-    /// When it was observed.
+    /// The time of observation.
     public var observedAt: Instant { Instant(clamping: Int(rawValue >> ObservationKey.tagBits)) }
 
-    /// The id of an observation that came without one: `o` and 16 hexadecimal digits.
+    /// The id of an observation that its reporter gave none: `o` and 16 hexadecimal digits.
     public var id: String {
         String(unsafeUninitializedCapacity: 17) { text in
             text[0] = UInt8(ascii: "o")
@@ -74,7 +74,7 @@ public struct ObservationKey: Sendable, Hashable, Comparable {
         }
     }
 
-    /// Reads `id` back.
+    /// Parses an `id`.
     public init?(id: some StringProtocol) {
         guard id.utf8.count == 17, id.utf8.first == UInt8(ascii: "o"), let value = Int64(id.dropFirst(), radix: 16),
             value >= 0
@@ -85,28 +85,28 @@ public struct ObservationKey: Sendable, Hashable, Comparable {
     public static func < (a: ObservationKey, b: ObservationKey) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The number by which the store's rows name a source.
+/// The number of a source in the store's rows.
 public struct SourceNumber: Sendable, Hashable, Comparable {
-    /// The number that the log stores.
+    /// The number stored in the log.
     public let rawValue: UInt8
     /// Wraps a stored number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     public static func < (a: SourceNumber, b: SourceNumber) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Our own rising number: dense, in commit order. 0 is the empty store.
+/// The log's counter: consecutive, in commit order. 0 is the empty store.
 public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The number itself.
+    /// The version as a number.
     public let rawValue: Int64
     /// Wraps a stored number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
-    /// Before the first change.
+    /// The version before the first change.
     public static let zero = Version(rawValue: 0)
     public static func < (a: Version, b: Version) -> Bool { a.rawValue < b.rawValue }
     public var description: String { String(rawValue) }
 }
 
-/// What "latest" means: the data of a version, looked at from an instant.
+/// The meaning of "latest": the data of a version, as of an instant.
 package struct Publication: Sendable, Hashable {
     package let version: Version
     package let asOf: Instant

@@ -1,25 +1,25 @@
 public import Geometry
 
-/// One pilot report (PIREP, AIREP) as it was sent, with or without a word on turbulence. Its turbulence groups with a
-/// level also stand as observations in the hexagon they name; a report without a group says nothing about turbulence.
+/// A pilot report (PIREP, AIREP) as it was sent, with or without turbulence. Its turbulence groups with a level are
+/// also observations in the hexagon that contains its place. A report without a group says nothing about turbulence.
 public struct PilotReport: Sendable, Hashable {
-    /// Stable from form to form: made from the raw text and the time.
+    /// The same in every format: made from the raw text and the time.
     public var id: String
-    /// Where it was made.
+    /// The place of the report.
     public var place: LonLat
-    /// When it was made.
+    /// The time of the report.
     public var observedAt: Instant
-    /// `PIREP`, `Urgent PIREP`, `AIREP`, …
+    /// The type of report: `PIREP`, `Urgent PIREP`, `AIREP`, …
     public var type: String
-    /// Aircraft type, or the call sign of an AIREP.
+    /// The aircraft type, or the call sign of an AIREP.
     public var aircraft: String?
-    /// The flight level, in feet.
+    /// The flight level in feet.
     public var altitudeFeet: Int?
-    /// What it says of turbulence, layer by layer.
+    /// The reported turbulence, layer by layer.
     public var turbulence: [TurbulenceGroup]
-    /// The report's own text.
+    /// The report's raw text.
     public var text: String
-    /// Who passed it on.
+    /// The source that relayed it.
     public var source: SourceID
 
     /// Whether it was sent as urgent: for severe turbulence or low-level wind shear, among others.
@@ -27,19 +27,19 @@ public struct PilotReport: Sendable, Hashable {
     /// Source: FAA Order JO 7110.10, Flight Services, chapter 8 (urgent reports, UUA)
     public var isUrgent: Bool { type.lowercased().contains("urgent") || type == Self.urgentToken }
 
-    /// The type of a report that comes with its text alone.
+    /// The type of a report that is known only by its text.
     package static func type(ofText text: String) -> String {
-        // After the station: `DRO UUA /OV …`.
+        // The token follows the station: `DRO UUA /OV …`.
         let words = text.prefix(while: { $0 != "/" }).split(separator: " ")
         return words.contains { $0 == urgentToken } ? "Urgent PIREP" : "PIREP"
     }
 
     private static let urgentToken = "UUA"
 
-    /// The worst severity of its groups; nil where it says nothing usable about turbulence.
+    /// The highest severity of its groups; nil if it has no usable turbulence.
     public var severity: Severity? { turbulence.compactMap(\.severity).max() }
 
-    /// With what is known of it.
+    /// Makes a report.
     public init(
         id: String, place: LonLat, observedAt: Instant, type: String, aircraft: String?, altitudeFeet: Int?,
         turbulence: [TurbulenceGroup], text: String, source: SourceID
@@ -58,20 +58,20 @@ public struct PilotReport: Sendable, Hashable {
 
 /// One layer of turbulence in a pilot report.
 public struct TurbulenceGroup: Sendable, Hashable {
-    /// nil where the intensity is missing or unknown: never smooth.
+    /// nil if the intensity is missing or unknown, which never means smooth.
     public var severity: Severity?
-    /// As reported: `MOD`, `LGT-MOD`, …; nil where the group has none.
+    /// The intensity as reported: `MOD`, `LGT-MOD`, …; nil if the group has none.
     public var intensity: String?
-    /// The bottom of the layer.
+    /// The bottom of the layer in feet.
     public var baseFeet: Int?
-    /// The top of the layer.
+    /// The top of the layer in feet.
     public var topFeet: Int?
-    /// `CAT`, `CHOP`, `LLWS`, `MWAVE`.
+    /// The type of turbulence: `CAT`, `CHOP`, `LLWS`, `MWAVE`.
     public var type: String?
-    /// `ISOL`, `OCNL`, `INT`, `CONT`.
+    /// The frequency: `ISOL`, `OCNL`, `INT`, `CONT`.
     public var frequency: String?
 
-    /// With what is known of it.
+    /// Makes a group.
     public init(
         severity: Severity?, intensity: String?, baseFeet: Int?, topFeet: Int?, type: String?, frequency: String?
     ) {

@@ -1,5 +1,5 @@
-/// How rough the air is, in the five steps that the whole product speaks. 0 is a positive report of smooth air, not the
-/// absence of a report.
+/// The intensity of turbulence in the five steps that Billow uses everywhere. 0 is a positive report of smooth air, not
+/// the absence of a report.
 ///
 /// Source: docs/upstreams/skypath.md, "The model of the data" (none, light, lightModerate, moderate, moderateSevere)
 public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
@@ -25,7 +25,7 @@ public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// The words of a legend.
+    /// The text in legends.
     public var label: String {
         switch self {
         case .smooth: "Smooth"
@@ -36,7 +36,7 @@ public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// A number 0–4 or a name, as parameters write it.
+    /// Parses a number 0–4 or a name, as in parameters.
     public init?(_ text: some StringProtocol) {
         if let number = UInt8(text), text.utf8.count == 1 {
             self.init(rawValue: number)
@@ -54,9 +54,9 @@ public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
 public struct SeveritySet: OptionSet, Sendable, Hashable {
     /// One bit for each severity, by its raw value.
     public let rawValue: UInt8
-    /// Bits beyond the last severity are dropped.
+    /// Makes a set from bits; bits beyond the last severity are dropped.
     public init(rawValue: UInt8) { self.rawValue = rawValue & 0b11111 }
-    /// The set of some severities.
+    /// Makes a set of some severities.
     public init(_ severities: some Sequence<Severity>) {
         self.init(rawValue: severities.reduce(0) { $0 | 1 << $1.rawValue })
     }
@@ -64,7 +64,7 @@ public struct SeveritySet: OptionSet, Sendable, Hashable {
     /// Every severity.
     public static let all = SeveritySet(rawValue: 0b11111)
 
-    /// This severity or worse.
+    /// The set of a severity and all worse ones.
     public static func atLeast(_ severity: Severity) -> SeveritySet {
         SeveritySet(rawValue: 0b11111 << severity.rawValue)
     }

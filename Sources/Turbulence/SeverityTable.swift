@@ -1,15 +1,15 @@
-/// The EDR from which on each severity above smooth begins, for one aircraft category: lower bounds, included.
+/// The EDR at which each severity above smooth begins, for one aircraft category. Each is an inclusive lower bound.
 public struct SeverityThresholds: Sendable, Hashable {
-    /// From here on light.
+    /// The EDR at which light begins.
     public let light: EDR
-    /// From here on light to moderate.
+    /// The EDR at which light to moderate begins.
     public let lightModerate: EDR
-    /// From here on moderate.
+    /// The EDR at which moderate begins.
     public let moderate: EDR
-    /// From here on moderate to severe.
+    /// The EDR at which moderate to severe begins.
     public let moderateSevere: EDR
 
-    /// nil unless rising strictly.
+    /// Returns nil unless the thresholds rise strictly.
     public init?(light: EDR, lightModerate: EDR, moderate: EDR, moderateSevere: EDR) {
         guard light < lightModerate, lightModerate < moderate, moderate < moderateSevere else { return nil }
         self.light = light
@@ -25,12 +25,12 @@ public struct SeverityThresholds: Sendable, Hashable {
         self.moderateSevere = EDR(unchecked: moderateSevere)
     }
 
-    /// 0.10, 0.15, 0.20, 0.45: medium transport aircraft in cruise.
+    /// The thresholds 0.10, 0.15, 0.20 and 0.45, for medium transport aircraft in cruise.
     ///
     /// Source: ICAO Annex 3, Amendment 78 (0.10, 0.20, 0.45); 0.15 is Billow's own halfway step.
     public static let medium = SeverityThresholds(unchecked: 1_000, 1_500, 2_000, 4_500)
 
-    /// The severity that an EDR stands for.
+    /// The severity of an EDR.
     public func severity(of edr: EDR) -> Severity {
         if edr < light { return .smooth }
         if edr < lightModerate { return .light }
@@ -39,15 +39,15 @@ public struct SeverityThresholds: Sendable, Hashable {
     }
 }
 
-/// The thresholds of every category. Where a category has none of its own, C60's count.
+/// The thresholds by category. A category without thresholds uses those of C60.
 public struct SeverityTable: Sendable, Hashable {
-    /// The categories that have thresholds of their own.
+    /// The categories with thresholds.
     public private(set) var byCategory: [AircraftCategory: SeverityThresholds]
 
-    /// With thresholds of some categories.
+    /// Makes a table with the thresholds of some categories.
     public init(_ byCategory: [AircraftCategory: SeverityThresholds] = [:]) { self.byCategory = byCategory }
 
-    /// The thresholds of a category; those of a medium aircraft where it has none of its own.
+    /// The thresholds of a category. Without any, those of the default category apply, then those of a medium aircraft.
     public func thresholds(for category: AircraftCategory) -> SeverityThresholds {
         byCategory[category] ?? byCategory[.default] ?? .medium
     }

@@ -1,13 +1,13 @@
 package import Geometry
 
-/// An area that a source was asked for: within it and its time the log has all data of a kind.
+/// An area that a source is queried for: within it and its time the log has all data of a kind.
 package struct CoveredArea: Sendable, Hashable {
     package var kind: DataKind
-    /// nil for the world.
+    /// The boundary; nil for the world.
     package var ring: AreaRing?
-    /// From when on the log is complete inside.
+    /// The time from which the log is complete inside.
     package var since: Instant
-    /// The last fetch of an area that is asked for no more; nil while it is asked for.
+    /// The last fetch of an area that is no longer requested; nil while it is requested.
     package var until: Instant?
 
     package init(kind: DataKind, ring: AreaRing?, since: Instant, until: Instant?) {
@@ -17,45 +17,43 @@ package struct CoveredArea: Sendable, Hashable {
         self.until = until
     }
 
-    /// Whether it was asked for at an instant.
+    /// Whether the area was requested at an instant.
     package func isRequested(at instant: Instant) -> Bool { since <= instant && instant <= until ?? .distantFuture }
 }
 
-/// One source, as the log knows it.
+/// The log's record of a source.
 public struct SourceRecord: Sendable, Hashable {
-    /// Its number in the log.
+    /// The source's number in the log.
     public var number: SourceNumber
-    /// Its name.
+    /// The source's name.
     public var id: SourceID
-    /// What its newer values do to older ones.
+    /// How its newer values affect older ones.
     public var merge: MergeRule
-    /// Whether its data is made up for demonstration; nil where that isn't known yet: nothing was fetched, and what
-    /// was sent in doesn't tell.
+    /// Whether its data is simulated for demonstration. It is nil while unknown: nothing was fetched, and submitted
+    /// data doesn't say.
     public var simulated: Bool?
-    /// When all that was asked of it was last fetched with success; nil before the first time and for what isn't
-    /// fetched.
+    /// The last fetch in which all requests succeeded; nil before the first one, and for a source that isn't fetched.
     package var fetchedAt: Instant?
-    /// When each kind of data was last fetched with success, where it was told by kind: one may be had while another
-    /// isn't.
+    /// The last successful fetch of each kind of data, if known by kind. Some kinds can succeed while others fail.
     package var fetchedKinds: [DataKind: Instant]
-    /// Since when each kind was fetched without a gap longer than its `longestGapSeconds`.
+    /// For each kind, the start of the period of fetches without a gap longer than its `longestGapSeconds`.
     package var fetchedSince: [DataKind: Instant]
-    /// The kinds of data that anything was ever stored of for it. Nothing is known of others.
+    /// The kinds of data that were ever stored for the source. The log has no information about other kinds.
     package var storedKinds: Set<DataKind>
-    /// From when on the log is complete for it; nil where nothing is known.
+    /// The time from which its data in the log is complete; nil if unknown.
     package var completeSince: Instant?
-    /// Between when something was observed, of each kind, that the log had and has no more: it was deleted, or can't be
-    /// read. An answer about whatever is stored lacks it.
+    /// For each kind, the time range of data that the log has lost: it was deleted, or can't be read. Responses for all
+    /// stored data lack it.
     package var lost: [DataKind: ClosedRange<Instant>] = [:]
-    /// The areas that it is or was asked for, by kind of data. A kind without one is of the whole world.
+    /// The areas that are or were requested, by kind of data. A kind without any is requested for the whole world.
     package var coveredAreas: [CoveredArea]
 
-    /// A store knows at most this many sources.
+    /// The maximum number of sources in a store.
     package static let most = 256
-    /// Of these, how many only the settings may register: no file and no reporter can use up all numbers.
+    /// The part of these numbers that only settings may register, so that files and reporters can't use up all of them.
     package static let reserved = 64
 
-    /// A source of which nothing was fetched.
+    /// Makes the record of a source without any fetch.
     public init(number: SourceNumber, id: SourceID, merge: MergeRule) {
         self.init(number: number, id: id, merge: merge, simulated: false)
     }
@@ -77,17 +75,17 @@ public struct SourceRecord: Sendable, Hashable {
         self.coveredAreas = coveredAreas
     }
 
-    /// Notes that something of a time is lost.
+    /// Records a time range of lost data.
     package mutating func noteLost(_ kind: DataKind, _ span: ClosedRange<Instant>) {
         let known = lost[kind] ?? span
         lost[kind] = min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
     }
 
-    /// From when on a kind of data is complete; nil where that isn't known.
+    /// The time from which a kind of data is complete; nil if unknown.
     package func completeSince(_ kind: DataKind) -> Instant? {
         kind.longestGapSeconds == nil ? completeSince : fetchedSince[kind] ?? completeSince
     }
 
-    /// When a kind of data that it is asked for was last fetched; nil before the first time.
+    /// The last fetch of a kind of data that is requested; nil before the first one.
     package func fetchedAt(_ kind: DataKind) -> Instant? { fetchedKinds.isEmpty ? fetchedAt : fetchedKinds[kind] }
 }

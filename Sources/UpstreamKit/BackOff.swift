@@ -1,14 +1,15 @@
-/// How long to wait before the next attempt.
+/// Computes the delay before the next attempt.
 package struct BackOff: Sendable {
-    /// Between attempts that succeed.
+    /// The interval between successful attempts.
     package var interval: Duration
-    /// The longest wait after failures (spread aside), unless the interval is longer or the upstream asks for more.
+    /// The maximum delay after failures (before the random spread), unless the interval is longer or the upstream
+    /// demands more.
     package var maximum: Duration = .seconds(600)
 
     package init(interval: Duration) { self.interval = interval }
 
-    /// The wait after some failures in a row: doubled with each, spread by ±20 % so that many clients don't come back
-    /// together, and never shorter than what the upstream asked for.
+    /// The delay after consecutive failures. It doubles with each failure, and has a random spread of ±20 %, so that
+    /// clients don't return simultaneously. It is never shorter than the upstream demands.
     ///
     /// - Parameter random: 0 ..< 1.
     package func delay(failures: Int, retryAfterSeconds: Int?, random: Double) -> Duration {

@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
 
-/// A key or token. Prints as `[secret]` wherever it is interpolated, dumped or reflected.
+/// A key or token. It prints as `[secret]` wherever it is interpolated, dumped or reflected.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The text itself, only to be sent.
+    /// The secret in clear text, only for sending.
     package let value: String
 
-    /// nil unless 1 to 8,192 visible ASCII characters, which is what fits a header.
+    /// Returns nil unless the text is 1 to 8,192 visible ASCII characters, which fit a header.
     public init?(_ value: String) {
         guard !value.isEmpty, value.utf8.count <= 8_192,
             value.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -22,17 +22,17 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 }
 
 extension Secret {
-    /// Tells one secret from another without giving it away: the first 64 bits of its SHA-256.
+    /// Identifies the secret without revealing it: the first 64 bits of its SHA-256.
     package var fingerprint: String {
         SHA256.hash(data: Data(value.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Shorter ones are words that stand in many a text. They are replaced only where nothing of a word is beside them.
+    /// Shorter secrets may be ordinary words. They are redacted only if they aren't part of a longer word.
     private static let shortest = 8
-    /// What is shorter than this is no secret, and would be found in every other sentence.
+    /// Texts shorter than this aren't redacted, because they would occur in many sentences.
     private static let shortestWord = 4
 
-    /// A text without them.
+    /// The text with the secrets redacted.
     package static func redacting(_ secrets: [Secret], in text: String) -> String {
         secrets.reduce(text) { text, secret in
             switch secret.value.utf8.count {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The clock that clients read by default.
+/// The default clock of clients.
 package enum UnixClock {
-    /// Unix seconds of this machine.
+    /// The local clock in Unix seconds.
     package static let seconds: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 }

@@ -1,20 +1,20 @@
 package import JSONKit
 
-/// How the body of a good answer can't be read.
+/// Why the body of a successful response can't be parsed.
 public enum UnreadableAnswer: Error, Sendable, Hashable {
     /// The connection ended before the body did.
     case truncated
-    /// No byte at all.
+    /// The body is empty.
     case empty
-    /// A page for people.
+    /// The body is an HTML page.
     case html
-    /// Not JSON from this byte on, or cut off there.
+    /// The body isn't JSON from this byte on, or is truncated there.
     case notJSON(atByte: Int)
-    /// JSON without what must be there, or with something else in its place.
+    /// A mandatory member is missing, or has another type.
     case missing(String)
-    /// Parallel arrays of unequal length, so that no row can be trusted.
+    /// Parallel arrays have different lengths, so that no row is valid.
     case unequalArrays([Int])
-    /// A document that its decoder refuses as a whole; why.
+    /// The document can't be decoded; the text gives the reason.
     case undecodable(String)
 }
 
@@ -33,7 +33,7 @@ extension UnreadableAnswer: CustomStringConvertible {
 }
 
 extension UnreadableAnswer {
-    /// Reads a body of JSON: `body` must consume its one value.
+    /// Parses a JSON body; `body` must consume its single value.
     package static func reading(
         _ bytes: [UInt8], _ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void
     ) throws(UnreadableAnswer) {

@@ -1,74 +1,74 @@
-/// Why a call of an upstream gave nothing: one type for all upstreams. None holds a key, a token or a body.
+/// The error of an upstream call: one type for all upstreams. It never contains a key, a token or a body.
 public enum UpstreamError: Error, Sendable, Hashable {
-    /// 401: the upstream refuses the key, the credentials or the session.
+    /// 401: the upstream rejects the key, the credentials or the session.
     case unauthorized(UpstreamProblem)
-    /// 403: the account may not have this; or, where no key is sent, the upstream has blocked us.
+    /// 403: the account lacks permission. If no key is sent, the upstream has blocked this client.
     case forbidden(UpstreamProblem)
-    /// 423: locked for a while after too many failed attempts.
+    /// 423: the account is temporarily locked after too many failed attempts.
     case locked(UpstreamProblem, retryAfterSeconds: Int?)
-    /// 429.
+    /// 429: there were too many requests.
     case rateLimited(UpstreamProblem, retryAfterSeconds: Int?)
-    /// Not sent: the call would use up a budget of credits before its time.
+    /// The call wasn't sent, because it would use up a credit budget too early.
     case creditsSpent(budget: String, retryAfterSeconds: Int)
-    /// 426: this kind of client is not served any more.
+    /// 426: the upstream no longer serves this kind of client.
     case upgradeRequired(UpstreamProblem)
-    /// Any other 4xx. On a delta: the cursor may have expired, so fetch everything.
+    /// Any other 4xx. For a delta, the cursor may have expired, so fetch everything.
     case invalidRequest(UpstreamProblem)
-    /// 5xx.
+    /// 5xx: the upstream failed.
     case server(UpstreamProblem, retryAfterSeconds: Int?)
-    /// 1xx or 3xx, or a 2xx that the call doesn't know.
+    /// 1xx or 3xx, or a 2xx that the call doesn't support.
     case unexpectedStatus(Int)
-    /// A good status, but not an answer.
+    /// The status was successful, but the body can't be parsed.
     case unreadable(UnreadableAnswer)
     /// The body is longer than the setting allows.
     case tooLarge(limitBytes: Int)
-    /// Not complete within the time allowed, or 408.
+    /// The response wasn't complete within the timeout, or was a 408.
     case timeout
-    /// No connection, or it ended before an answer; why.
+    /// There was no connection, or it ended before a response; the text gives the reason.
     case unreachable(String)
     /// The task was cancelled.
     case cancelled
-    /// The query breaks a limit of the upstream; it was not sent.
+    /// The query exceeds a limit of the upstream and wasn't sent.
     case invalidQuery(String)
-    /// The configuration can't be used; all reasons.
+    /// The configuration is invalid, for all of these reasons.
     case invalidConfiguration([String])
 
-    /// What went wrong, for programs. The raw values are stable: events, `/status` and the documents name them.
+    /// The machine-readable code of an error. The raw values are stable: events, `/status` and the documents use them.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The upstream refuses the key.
+        /// The upstream rejects the key.
         case unauthorized
         /// The upstream has locked the account.
         case locked
-        /// The upstream won't give this data to the account.
+        /// The account may not have this data.
         case disabled
-        /// The upstream was asked too often.
+        /// There were too many requests.
         case rateLimited = "rate-limited"
-        /// The day's credits are spent.
+        /// The day's credits are used up.
         case creditsSpent = "credits"
-        /// The upstream doesn't serve this client any more.
+        /// The upstream no longer serves this client.
         case upgradeRequired = "upgrade-required"
-        /// The upstream refuses the query.
+        /// The upstream rejects the query.
         case queryRefused = "query-refused"
-        /// The query breaks a limit, and was not sent.
+        /// The query exceeds a limit and wasn't sent.
         case queryInvalid = "query-invalid"
-        /// The upstream answered with a status from 500 on.
+        /// The upstream responded with a status of 500 or above.
         case upstreamError = "upstream-error"
-        /// The upstream answered with a status that means nothing here.
+        /// The upstream responded with an unsupported status.
         case unexpectedStatus = "unexpected-status"
-        /// The answer, or every record in it, can't be read.
+        /// The response, or every record in it, can't be parsed.
         case unreadable
-        /// The answer is larger than the limit.
+        /// The response is larger than the limit.
         case tooLarge = "too-large"
-        /// There was no answer in time.
+        /// There was no response within the timeout.
         case timeout
         /// The upstream can't be reached.
         case unreachable
-        /// The configuration can't be used.
+        /// The configuration is invalid.
         case configurationInvalid = "configuration-invalid"
         /// The task was cancelled.
         case cancelled
 
-        /// The meaning for the documentation: at most 20 words, without a stop.
+        /// The meaning for the documentation: at most 20 words, without a full stop.
         public var meaning: String {
             switch self {
             case .unauthorized: "the upstream refuses the key"
@@ -91,7 +91,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
         }
     }
 
-    /// What went wrong, for programs.
+    /// The machine-readable code.
     public var code: Code {
         switch self {
         case .unauthorized: .unauthorized
@@ -113,7 +113,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
         }
     }
 
-    /// Whether the same call may work later, with nothing changed here.
+    /// Whether the same call may succeed later without any change here.
     public var isTransient: Bool {
         switch self {
         case .rateLimited, .creditsSpent, .server, .unreadable, .timeout, .unreachable, .locked: true
@@ -123,7 +123,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
         }
     }
 
-    /// Seconds to wait before the next call, 0…86,400; nil where none are known.
+    /// The seconds to wait before the next call, 0…86,400; nil if unknown.
     public var retryAfterSeconds: Int? {
         switch self {
         case .rateLimited(_, let seconds), .server(_, let seconds), .locked(_, let seconds): seconds
@@ -132,7 +132,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
         }
     }
 
-    /// The words of the upstream, where it refused.
+    /// The upstream's error response, if there was one.
     public var problem: UpstreamProblem? {
         switch self {
         case .unauthorized(let problem), .forbidden(let problem), .locked(let problem, _),

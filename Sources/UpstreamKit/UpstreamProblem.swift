@@ -1,15 +1,15 @@
 import JSONKit
 
-/// What an upstream said when it refused, without secrets. `code` and `message` come from the body where it has them.
+/// An upstream's error response without secrets. `code` and `message` come from the body, if it has them.
 public struct UpstreamProblem: Sendable, Hashable {
     /// The HTTP status.
     public let status: Int
-    /// The machine code, `FST_ERR_VALIDATION` for instance.
+    /// The machine code, for instance `FST_ERR_VALIDATION`.
     public let code: String?
-    /// At most 500 characters.
+    /// The message, at most 500 characters.
     public let message: String?
 
-    /// A refusal with what its body says.
+    /// Makes a problem.
     public init(status: Int, code: String? = nil, message: String? = nil) {
         self.status = status
         self.code = code
@@ -24,12 +24,12 @@ extension UpstreamProblem: CustomStringConvertible {
 }
 
 extension UpstreamProblem {
-    /// What an error's body says, in its top object or in that one's `data`; members that are missing or of another
-    /// type are nil.
+    /// Parses an error's body. The members are in its top-level object or in that object's `data`. Members that are
+    /// missing or of another type are nil.
     ///
     /// - Parameters:
-    ///   - codeName: The member that holds the code; nil for none.
-    ///   - messageName: The member that holds the message.
+    ///   - codeName: the member with the code; nil for none.
+    ///   - messageName: the member with the message.
     package init(
         status: Int, body: [UInt8], codeName: String? = "code", messageName: String = "message",
         redacting secrets: [Secret]
@@ -46,7 +46,7 @@ extension UpstreamProblem {
             }
         }
         var scanner = JSONScanner(body)
-        // What was read before the text broke off still helps; nothing depends on it.
+        // If the JSON is malformed, the members parsed before that are still used.
         try? scanner.object { (scanner, key) throws(JSONScanner.Malformed) in
             if scanner.matches(key, Array("data".utf8)), scanner.peek() == UInt8(ascii: "{") {
                 try scanner.object(member)

@@ -1,84 +1,84 @@
-/// How the simulator misbehaves. The raw value is its name on the command line and in the control route.
+/// A simulated fault. The raw value is its name on the command line and in the control route.
 package enum Fault: String, CaseIterable, Sendable {
-    // Answers with wrong or awkward content.
+    // Responses with wrong or unusual content.
     /// A delta repeats the records of the last ten minutes before the cursor, and every record twice.
     case duplicatesAtCursor = "duplicates-at-cursor"
-    /// The worst cells of each answer (severity 3 and 4, up to eight) are observed again, now smooth. It stays so.
+    /// The worst cells of each response (severity 3 and 4, up to eight) are observed again as smooth, permanently.
     case fallingSeverity = "falling-severity"
-    /// Ids of resolution 10, as the reference's example shows.
+    /// Ids of resolution 10, as in the reference's example.
     case resolution10 = "resolution-10"
-    /// Ids of resolution 4, too coarse to place.
+    /// Ids of resolution 4, which is too coarse.
     case resolution4 = "resolution-4"
-    /// No `edr` member.
+    /// Records without an `edr` member.
     case missingEDR = "missing-edr"
-    /// Severity 5 in place of 4.
+    /// Severity 5 instead of 4.
     case severity5 = "severity-5"
-    /// Every fifth record is broken: nulls, strings, numbers out of range, not an object.
+    /// Every fifth record is invalid: nulls, strings, numbers out of range, not an object.
     case wrongTypes = "wrong-types"
-    /// No records at all.
+    /// Responses without records.
     case empty
-    /// `lastUpdatedAt` and the tick are a minute behind.
+    /// `lastUpdatedAt` and the tick are a minute in the past.
     case clockSkew = "clock-skew"
-    /// `lastUpdatedAt` is ten years ahead.
+    /// `lastUpdatedAt` is ten years in the future.
     case futureCursor = "future-cursor"
-    /// Neither `lastUpdatedAt` nor a tick.
+    /// `lastUpdatedAt` and the tick are missing.
     case missingCursor = "missing-cursor"
     /// Every second record is missing.
     case halfGone = "half-gone"
-    /// The bulk answer's altitudes lack the last one.
+    /// The last altitude of the bulk response is missing.
     case unequalArrays = "unequal-arrays"
 
-    // Files of NOAA's grids.
+    // Faults of NOAA's files.
     /// Every file appears an hour late.
     case lateFiles = "late-files"
-    /// Each file has half of its bytes, changed this moment, and no index.
+    /// Each file has half of its bytes, was just modified, and has no index.
     case growingFile = "growing-file"
-    /// Each call sees another version of a file.
+    /// Each call gets another version of a file.
     case replacedFile = "replaced-file"
     /// No file has an index.
     case missingIndex = "missing-index"
-    /// Every third message lacks its second half.
+    /// The second half of every third message is missing.
     case truncatedMessage = "truncated-message"
-    /// Every third message states a length that is not its own.
+    /// Every third message has a wrong length in its header.
     case wrongLength = "wrong-length"
-    /// A range is answered with the whole file.
+    /// The response to a range is the whole file.
     case rangeIgnored = "range-ignored"
-    /// A range is answered with another one.
+    /// The response to a range is another range.
     case wrongRange = "wrong-range"
-    /// 302 to another host.
+    /// The response is a 302 to another host.
     case redirected
 
-    // Refusals.
-    /// 401.
+    // Error responses.
+    /// The response is a 401.
     case unauthorized
-    /// The next call is answered, those after it get 401.
+    /// The next call succeeds, later ones get 401.
     case sessionRevoked = "session-revoked"
-    /// 403, FEATURE_DISABLED.
+    /// The response is a 403, FEATURE_DISABLED.
     case forbidden
-    /// 423.
+    /// The response is a 423.
     case locked
-    /// 426.
+    /// The response is a 426.
     case upgradeRequired = "upgrade-required"
-    /// 429 with `Retry-After: 60`.
+    /// The response is a 429 with `Retry-After: 60`.
     case rateLimited = "rate-limited"
-    /// 500.
+    /// The response is a 500.
     case serverError = "server-error"
-    /// 503 with `Retry-After` as a date, two minutes ahead.
+    /// The response is a 503 with `Retry-After` as a date, two minutes in the future.
     case unavailable
-    /// A delta is refused with 400 CURSOR_EXPIRED; a whole fetch works.
+    /// A delta gets 400 CURSOR_EXPIRED; a complete fetch succeeds.
     case deltaRefused = "delta-refused"
 
-    // Broken transport.
-    /// Half of the announced bytes, then the connection closes.
+    // Faults of the transport.
+    /// Half of the announced bytes are sent, then the connection closes.
     case truncatedBody = "truncated-body"
-    /// A complete answer whose JSON stops half way.
+    /// A complete response with truncated JSON.
     case cutJSON = "cut-json"
-    /// The body comes a few bytes at a time.
+    /// The body is sent a few bytes at a time.
     case slowBody = "slow-body"
-    /// 200 with an HTML page, as a captive portal gives.
+    /// 200 with an HTML page, as from a captive portal.
     case htmlPage = "html-page"
     /// 200 with no body.
     case emptyBody = "empty-body"
-    /// The connection is closed before any answer.
+    /// The connection is closed before any response.
     case connectionReset = "connection-reset"
 }

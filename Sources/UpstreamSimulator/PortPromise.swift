@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A port number that comes later, or the reason why it never will. Answered once; later answers are ignored.
+/// A promise of a port number, or of the error that prevents it. Only the first result counts.
 final class PortPromise: Sendable {
     private enum PromiseState {
         case waiting([CheckedContinuation<Int, any Error>])
@@ -21,7 +21,7 @@ final class PortPromise: Sendable {
         for continuation in waiting { continuation.resume(with: result) }
     }
 
-    /// Waits as long as nobody answers; `run()` answers when it ends, so only a simulator never run keeps one waiting.
+    /// Waits for the port. `run()` always fulfils the promise, so a caller waits forever only if it is never called.
     func value() async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<Int, any Error>? in

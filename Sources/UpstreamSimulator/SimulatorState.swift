@@ -1,20 +1,20 @@
 import Geometry
 import Synchronization
 
-/// All that changes while the simulator runs, behind one lock.
+/// The simulator's mutable state, behind one lock.
 final class SimulatorState: Sendable {
     private struct Inner {
         var picture: Picture?
         var fault: Fault?
-        /// The only upstream that misbehaves; nil: all.
+        /// The upstream with the fault; nil for all.
         var faulty: SimulatedUpstream?
-        /// How many more calls the fault touches; nil: all.
+        /// The number of remaining calls with the fault; nil for all.
         var remaining: Int?
-        /// Calls answered under the present fault.
+        /// The number of calls made under the present fault.
         var underFault = 0
         var calls = 0
         var injections = 0
-        /// Unix seconds of the recent identical calls.
+        /// The times of recent identical calls in Unix seconds.
         var recent: [CallKey: [Int]] = [:]
     }
 
@@ -24,7 +24,7 @@ final class SimulatorState: Sendable {
     }
 
     let world: World
-    /// Unix seconds.
+    /// The start of the simulator in Unix seconds.
     let startedAt: Int
     let openSkyAccounts: OpenSkyAccounts
     let skyPathSessions = TokenLedger(prefix: "simulated-session", seconds: 3_600)
@@ -39,15 +39,15 @@ final class SimulatorState: Sendable {
         inner = Mutex(Inner(fault: configuration.fault))
     }
 
-    /// The clock, held between 1970 and 2100 so that arithmetic with it is safe.
+    /// The clock, clamped to the years 1970 to 2100 so that arithmetic with it is safe.
     var now: Int {
         min(max(clock(), Picture.keptSeconds + Flight.longestDuration), 4_102_444_800)
     }
 
-    /// Builds the past, which takes a while.
+    /// Builds the past in advance, which is slow.
     func warmUp() { withPicture { _ in } }
 
-    /// The picture of this instant, to read or to change.
+    /// Calls `body` with the picture of this instant, to read or change it.
     func withPicture<Result: Sendable>(_ body: (inout Picture) -> Result) -> Result {
         let now = now
         return inner.withLock { inner in
@@ -87,7 +87,7 @@ final class SimulatorState: Sendable {
         }
     }
 
-    /// The fault that touches this data call, which is counted.
+    /// Counts a data call, and returns the fault that applies to it.
     func faultOfCall(of upstream: SimulatedUpstream) -> Fault? {
         inner.withLock { inner in
             inner.calls += 1
@@ -102,7 +102,7 @@ final class SimulatorState: Sendable {
         }
     }
 
-    /// Whether a call came more often than `limit` times within the last minute.
+    /// Whether there were more than `limit` identical calls within the last minute.
     func isTooFrequent(_ key: CallKey, limit: Int) -> Bool {
         let now = now
         return inner.withLock { inner in

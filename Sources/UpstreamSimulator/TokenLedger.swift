@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The tokens that one upstream gave out.
+/// The tokens issued by one upstream.
 final class TokenLedger: Sendable {
     private struct Inner {
         var issued = 0
-        /// Unix seconds when each ends.
+        /// The expiry of each token in Unix seconds.
         var tokens: [String: Int] = [:]
     }
 
-    /// How long a token lasts.
+    /// The lifetime of a token.
     let seconds: Int
     private let prefix: String
     private let inner = Mutex(Inner())
@@ -28,7 +28,7 @@ final class TokenLedger: Sendable {
         }
     }
 
-    /// How many tokens were given out.
+    /// The number of issued tokens.
     var issued: Int { inner.withLock { $0.issued } }
 
     func isValid(_ token: String, now: Int) -> Bool { inner.withLock { ($0.tokens[token] ?? 0) > now } }

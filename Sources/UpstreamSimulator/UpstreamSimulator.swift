@@ -5,45 +5,47 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk
-/// hexagons call, the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports), OpenSky (all
-/// its services), aviationweather.gov and NOAA's turbulence grids, over a deterministic moving world, with faults on demand. Its data
-/// is invented, or captured and moved in time; never mix it with real data.
+/// Simulators of the upstreams over HTTP, under one base URL. SkyPath has the v5 corridor call, the v5 bulk hexagons
+/// call and the v4 tick call. It also has polygons, nowcast, live flights and pilot reports in assumed formats. OpenSky
+/// has all its services; aviationweather.gov and NOAA's turbulence grids are also simulated.
 ///
-/// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
+/// The world is deterministic and moves; faults occur on demand. Its data is invented, or captured and shifted in time;
+/// never mix it with real data. Two simulators with equal seed, number of flights and clock give equal responses,
+/// whenever they were started.
+///
 /// Source: docs/upstreams/skypath.md, "Corridor call", "Map call", "Bulk call" and "Limits of the simulator"
 package struct UpstreamSimulator: Service {
     package struct Configuration: Sendable {
         package var seed: UInt64
         package var host: String
-        /// 0 lets the system choose one; see `boundPort`.
+        /// The port; 0 lets the system choose one, see `boundPort`.
         package var port: Int
-        /// Flights in the air at a time, about; 0…20,000.
+        /// The approximate number of flights in the air; 0…20,000.
         package var flights: Int
-        /// What `x-api-key` must be.
+        /// The required value of `x-api-key`.
         package var apiKey: String
-        /// Whether SkyPath's data calls need a session's token beside the key.
+        /// Whether SkyPath's data calls need a session's token in addition to the key.
         package var needsSession = false
-        /// The largest corridor taken, in km²; nil takes any.
+        /// The maximum area of a corridor in km²; nil for no limit.
         package var areaLimitKm2: Double?
-        /// What SkyPath's account may not have: 403.
+        /// The products that SkyPath's account may not have; they return 403.
         package var disabledProducts: Set<SkyPathProduct> = []
-        /// More identical calls within a minute get 429; nil never does.
+        /// The maximum number of identical calls within a minute, after which they return 429; nil for no limit.
         package var identicalCallsPerMinute: Int?
         /// The pause between the pieces of a slow body.
         package var dripInterval: Duration
         package var fault: Fault?
-        /// Captured answers, served in place of the simulated ones.
+        /// Captured responses, served instead of simulated ones.
         package var replay: Replay?
-        /// The OpenSky API client that it knows.
+        /// The credentials of the only OpenSky API client.
         package var openSkyClientID: String
         package var openSkyClientSecret: String
-        /// OpenSky credits of a day, in each bucket, with and without a token; nil counts none.
+        /// OpenSky credits per day in each budget, with and without a token; nil disables counting.
         package var openSkyCredits: Int?
         package var openSkyAnonymousCredits: Int?
-        /// NOAA's turbulence grids; nil serves none.
+        /// The simulation of NOAA's turbulence grids; nil disables it.
         package var guidance: GuidanceSimulation?
-        /// Unix seconds.
+        /// The clock in Unix seconds.
         package var clock: @Sendable () -> Int
 
         package init(
@@ -89,7 +91,7 @@ package struct UpstreamSimulator: Service {
 
     /// Serves until cancelled or gracefully shut down. Six hours of the past are built before the port opens.
     ///
-    /// - Throws: what binding the port throws, and `ReplayError`.
+    /// - Throws: errors of binding the port, and `ReplayError`.
     package func run() async throws {
         let port = port
         let router: Router<SimulatorContext>
@@ -117,44 +119,44 @@ package struct UpstreamSimulator: Service {
         }
     }
 
-    /// The port that is served. Waits for `run()` to have opened it.
+    /// The port in use. It waits until `run()` has opened it.
     ///
-    /// - Throws: what kept `run()` from opening it.
+    /// - Throws: the error that prevented `run()` from opening it.
     package var boundPort: Int { get async throws { try await port.value() } }
 
-    /// From now on misbehaves so; nil behaves well again.
+    /// Sets the fault; nil ends it.
     ///
     /// - Parameters:
-    ///   - count: After this many calls that it touched, the fault goes away by itself; nil never.
-    ///   - upstream: Only this one misbehaves; nil: all.
+    ///   - count: the number of affected calls after which the fault ends; nil for no limit.
+    ///   - upstream: the affected upstream; nil for all.
     package func setFault(_ fault: Fault?, count: Int? = nil, of upstream: SimulatedUpstream? = nil) {
         state.setFault(fault, count: count, of: upstream)
     }
 
-    /// The fault in force.
+    /// The current fault.
     package var fault: Fault? { state.currentFault }
 
-    /// How many data calls were answered, well or ill.
+    /// The number of data calls, including failed ones.
     package var calls: Int { state.calls }
 
-    /// How many OpenSky tokens were given out.
+    /// The number of issued OpenSky tokens.
     package var openSkyTokens: Int { state.openSkyAccounts.tokens.issued }
 
-    /// How many SkyPath sessions were opened.
+    /// The number of opened SkyPath sessions.
     package var skyPathSessions: Int { state.skyPathSessions.issued }
 
-    /// Puts a report into the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
-    /// level. Levels beyond 5…52 and EDR beyond 0…1 are brought into range.
+    /// Adds a report to the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
+    /// level. Levels outside 5…52 and EDRs outside 0…1 are clamped.
     ///
     /// - Parameter observedAt: Unix seconds; nil is now.
     package func inject(cell: Cell, altitudeThousands: Int, edr: Double, observedAt: Int? = nil) {
         state.inject(cell: cell, level: altitudeThousands, edr: edr, observedAt: observedAt)
     }
 
-    /// Unix seconds of this machine.
+    /// The local clock in Unix seconds.
     package static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
-    /// Runs a simulator while `body` works with it, then stops it. For tests.
+    /// Runs a simulator while `body` runs, then stops it. For tests.
     package static func withRunning<Result: Sendable>(
         _ configuration: Configuration = Configuration(), logger: Logger = quietLogger,
         _ body: @Sendable (_ simulator: UpstreamSimulator, _ baseURL: String) async throws -> Result
@@ -175,7 +177,7 @@ package struct UpstreamSimulator: Service {
         }
     }
 
-    /// Says only what is critical.
+    /// Logs only critical messages.
     package static let quietLogger: Logger = {
         var logger = Logger(label: "simulator")
         logger.logLevel = .critical

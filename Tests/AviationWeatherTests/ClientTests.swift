@@ -11,13 +11,13 @@ private struct Missing: Error {}
 private let testTime = 1_795_214_400
 
 /// The contiguous US.
-private func conus() throws -> AviationWeatherBox {
-    guard let box = AviationWeatherBox(west: -130, south: 20, east: -60, north: 55) else { throw Missing() }
+private func conus() throws -> GeographicBox {
+    guard let box = GeographicBox(west: -130, south: 20, east: -60, north: 55) else { throw Missing() }
     return box
 }
 
-private func world() throws -> AviationWeatherBox {
-    guard let box = AviationWeatherBox(west: -180, south: -90, east: 180, north: 90) else { throw Missing() }
+private func world() throws -> GeographicBox {
+    guard let box = GeographicBox(west: -180, south: -90, east: 180, north: 90) else { throw Missing() }
     return box
 }
 
@@ -69,7 +69,7 @@ struct ClientRequestTests {
             (.nan, 0, 10, 5),
         ])
     func aBoxThatCantBeMeant(west: Double, south: Double, east: Double, north: Double) {
-        #expect(AviationWeatherBox(west: west, south: south, east: east, north: north) == nil)
+        #expect(GeographicBox(west: west, south: south, east: east, north: north) == nil)
     }
 
     @Test("quarters cover their box and nothing else")

@@ -4,6 +4,7 @@ import BillowSnapshot
 import BillowStore
 import EngineTestSupport
 import Geometry
+import Synchronization
 import TestSupport
 import Testing
 import Turbulence
@@ -98,16 +99,53 @@ private struct RandomAir {
     }
 }
 
+/// How planes were read.
+private final class PlaneReads: Sendable {
+    struct Counts: Hashable {
+        var packed = 0
+        var whole = 0
+        /// Outside of the threads of work.
+        var misplaced = 0
+    }
+
+    private let state = Mutex(Counts())
+    var counts: Counts { state.withLock { $0 } }
+
+    func note(_ change: (inout Counts) -> Void) {
+        state.withLock { counts in
+            change(&counts)
+            if !WorkThreads.isOnOne { counts.misplaced += 1 }
+        }
+    }
+}
+
+private struct NotingStore: WrappedStore {
+    let store: SQLiteStore
+    let reads: PlaneReads
+
+    func packedFieldPlane(row: Int64) async throws(StoreError) -> [UInt8]? {
+        reads.note { $0.packed += 1 }
+        return try await store.packedFieldPlane(row: row)
+    }
+
+    func fieldPlane(row: Int64) async throws(StoreError) -> FieldPlane? {
+        reads.note { $0.whole += 1 }
+        return try await store.fieldPlane(row: row)
+    }
+}
+
 @Suite("The turbulence field at places, times and altitudes")
 struct FieldSectionTests {
     private func withAir(
-        _ drafts: [FieldLevelDraft], _ test: @Sendable (FrameSource, Snapshot) async throws -> Void
+        _ drafts: [FieldLevelDraft], in reads: PlaneReads? = nil,
+        _ test: @Sendable (FrameSource, Snapshot) async throws -> Void
     ) async throws {
         try await withWorld { world in
             _ = try await world.store.commit(Batch(source: source("awc"), fields: drafts))
             try await world.refresh()
+            let store: any Store = reads.map { NotingStore(store: world.store, reads: $0) } ?? world.store
             let frames = FrameSource(
-                publisher: world.publisher, store: world.store, retentionSeconds: 86_400, logger: World.quiet())
+                publisher: world.publisher, store: store, retentionSeconds: 86_400, logger: World.quiet())
             try await test(frames, try #require(world.publisher.snapshot))
         }
     }
@@ -151,6 +189,48 @@ struct FieldSectionTests {
             }
             #expect(known > 200 && known < questions.count)
         }
+    }
+
+    @Test(
+        "blocks are read of planes that aren't cached, on threads of work, and say the same", arguments: [false, true])
+    func blocks(isSmoothed: Bool) async throws {
+        var random = SeededGenerator(seed: 3)
+        let grid = try TestField.grid(140, 40)
+        let identity = try #require(FieldIdentity(product: .forecast, run: noon, validTime: noon))
+        let drafts = try [30_000, 31_000].map { feet in
+            let values = (0..<grid.count).map { point in
+                point % 13 == 0 ? FieldPlane.missing : UInt8.random(in: 0...90, using: &random)
+            }
+            let plane = try #require(FieldPlane(width: grid.columns, height: grid.rows, values: values))
+            return FieldLevelDraft(identity: identity, grid: grid, level: .feet(UInt16(feet)), packed: plane.packed())
+        }
+        let reads = PlaneReads()
+        let places = try (0..<300).map { _ in
+            try place(Double.random(in: -101...39, using: &random), Double.random(in: 30...69, using: &random))
+        }
+        let ofBlocks = Mutex<[Result<Int, FieldSection.GapError>]>([])
+        for areCached in [false, true] {
+            try await withAir(drafts, in: reads) { frames, snapshot in
+                let frame = try #require(snapshot.fields.frames.first)
+                for level in frame.levels where areCached {
+                    _ = try await frames.fieldValues(of: frame, at: [level], in: snapshot)
+                }
+                for _ in 0..<2 {
+                    let section = try await frames.fieldSection(
+                        at: .places(places, isSmoothed: isSmoothed), times: places.map { _ in noon },
+                        levels: .around(30_000...31_000), filter: Filter(), in: snapshot)
+                    let values = section.values(atFeet: 30_400)
+                    if areCached {
+                        #expect(values == ofBlocks.withLock { $0 })
+                    } else {
+                        ofBlocks.withLock { $0 = values }
+                    }
+                }
+            }
+            #expect(reads.counts == PlaneReads.Counts(packed: 2, whole: areCached ? 2 : 0, misplaced: 0))
+        }
+        let known = ofBlocks.withLock { $0 }.filter { (try? $0.get()) != nil }
+        #expect(known.count > 200 && known.count < 300)
     }
 
     @Test("why nothing is known is told apart")

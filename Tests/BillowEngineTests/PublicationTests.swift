@@ -38,7 +38,7 @@ struct PublicationTests {
         }
     }
 
-    @Test("without a publication nobody is woken, not even where a fetch brought nothing new")
+    @Test("without a publication no task is woken, not even where a fetch brought nothing new")
     func idle() async throws {
         try await withWorld { world in
             let seen = Seen()

@@ -106,7 +106,7 @@ struct SharedCacheTests {
         #expect(other.statistics.entries == 10)
     }
 
-    @Test("a making that nobody waits for any more is cancelled, and the next asker gets a new one")
+    @Test("a computation without waiting requests is cancelled, and the next request starts a new one")
     func abandoned() async throws {
         let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
         let wasCancelled = TestGate()

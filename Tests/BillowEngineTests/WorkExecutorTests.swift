@@ -1,13 +1,32 @@
 import EngineTestSupport
 import BillowStore
+import BillowSync
 import Foundation
 import Geometry
+import Logging
 import Synchronization
 import TestSupport
 import Testing
 import Turbulence
 
 @testable import BillowEngine
+
+/// An upstream that notes on which threads its rounds run.
+private final class Noting: Upstream {
+    let id: SourceID
+    let kind = "noting"
+    let merge = MergeRule.replace
+    let simulated: Bool? = true
+    let feeds: Set<DataKind> = [.observations]
+    let wasOnThreadsOfWork = Mutex<[Bool]>([])
+
+    init(_ name: String) throws { id = try source(name) }
+
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        wasOnThreadsOfWork.withLock { $0.append(WorkThreads.isOnOne) }
+        return SyncOutcome()
+    }
+}
 
 @Suite("Heavy work is bounded and keeps off the threads that answer", .timeLimit(.minutes(20)))
 struct WorkExecutorTests {
@@ -34,6 +53,18 @@ struct WorkExecutorTests {
         #expect(try await going.value == "on")
         #expect(work.statistics(.query).running == 0)
         #expect(work.statistics(.query).waiting == 0)
+    }
+
+    @Test("a round of a source runs on the threads for intake, whatever thread asked for it", arguments: [true, false])
+    func rounds(hasExecutor: Bool) async throws {
+        let upstream = try Noting("noting")
+        let loop = SourceLoop(
+            upstream: upstream, update: .fast, states: SourceStates(), now: { noon },
+            executor: hasExecutor ? WorkExecutor().executor(of: .intake) : nil,
+            logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+        _ = await loop.round()
+        _ = await loop.round()
+        #expect(upstream.wasOnThreadsOfWork.withLock { $0 } == [hasExecutor, hasExecutor])
     }
 
     @Test("a waiting job that is cancelled leaves its place in the queue")
@@ -108,6 +139,91 @@ struct WorkExecutorTests {
             }
             #expect(found == [true, true, true], "\(workClass)")
         }
+        #expect(!WorkThreads.isOnOne)
+    }
+
+    @Test("what is computed outside of jobs is not computed on the threads that answer")
+    func outsideOfJobs() async throws {
+        #expect(!WorkThreads.isOnOne)
+        @Sendable func isOnBackground() -> Bool { WorkThreads.isOnOne && WorkThreads.current?.workClass == .background }
+        #expect(await WorkExecutor.computing { isOnBackground() })
+        #expect(try await WorkExecutor.computing([1, 2, 3]) { _ in isOnBackground() } == [true, true, true])
+        let cache = SharedCache<Int, Bool>(CacheBudget()) { _ in 1 }
+        #expect(try await cache.value(for: 1) { isOnBackground() })
+        // Not even where a task of its own has left the threads of its job.
+        let strayed = try await WorkExecutor().run(.query) {
+            await Task {
+                await WorkExecutor.computing { WorkThreads.isOnOne && WorkThreads.current?.workClass == .query }
+            }.value
+        }
+        #expect(strayed)
+        #expect(!WorkThreads.isOnOne)
+    }
+
+    @Test("as many parts of a job are done at once as it has threads, and an error ends the others")
+    func parts() async throws {
+        let work = WorkExecutor(
+            limits: [.query: WorkLimits(threads: 3, jobs: 1, queue: 0, niceness: 0)], hasOwnThreads: true)
+        let gate = TestGate()
+        let running = Task {
+            try await work.run(.query) {
+                try await WorkExecutor.computing(Array(0..<20)) { part in
+                    if part < 6 { await gate.pass() }
+                    return part * part
+                }
+            }
+        }
+        try await eventually("three run") { gate.arrivals == 3 }
+        gate.open()
+        #expect(try await running.value == (0..<20).map { $0 * $0 })
+        #expect(gate.arrivals == 6)
+        let begun = Atomic(0)
+        await #expect(throws: WorkError.tooManyAnswers) {
+            try await work.run(.query) {
+                try await WorkExecutor.computing(Array(0..<1_000)) { part in
+                    begun.add(1, ordering: .relaxed)
+                    if part == 5 { throw WorkError.tooManyAnswers }
+                    while part > 5 {
+                        try Task.checkCancellation()
+                        await Task.yield()
+                    }
+                }
+            }
+        }
+        #expect(begun.load(ordering: .relaxed) < 20)
+    }
+
+    /// An actor that computes.
+    private actor Reckoner {
+        private let lane = WorkExecutor().lane(.query)
+        nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+        private var sum = 0
+        private(set) var strayed = 0
+
+        func add(_ number: Int) async -> Int {
+            let before = sum
+            if !WorkThreads.isOnOne { strayed += 1 }
+            sum = before + number
+            await Task.yield()
+            if !WorkThreads.isOnOne { strayed += 1 }
+            return sum
+        }
+    }
+
+    @Test("an actor with a lane computes one step after another on threads of work, whoever calls")
+    func lane() async throws {
+        let reckoner = Reckoner()
+        try await withThrowingTaskGroup { group in
+            for number in 1...200 {
+                group.addTask {
+                    if number % 2 == 0 { return await reckoner.add(number) }
+                    return try await WorkExecutor().run(.map, isContinuing: true) { await reckoner.add(number) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await reckoner.add(0) == 200 * 201 / 2)
+        #expect(await reckoner.strayed == 0)
         #expect(!WorkThreads.isOnOne)
     }
 

@@ -57,8 +57,8 @@ struct AircraftReportDecoderTests {
     @Test("one report has the same id in both JSON forms")
     func oneReportHasTheSameId() throws {
         let json = """
-            [{"receiptTime":"2026-08-04T21:35:29.437Z","obsTime":1785878400,"acType":"BE95","lat":37.0626,"lon":-107.9245,
-            "fltLvl":105,"tbInt1":"SEV","pirepType":"Urgent PIREP",
+            [{"receiptTime":"2026-08-04T21:35:29.437Z","obsTime":1785878400,"acType":"BE95","lat":37.0626,
+            "lon":-107.9245,"fltLvl":105,"tbInt1":"SEV","pirepType":"Urgent PIREP",
             "rawOb":"DRO UUA /OV DRO223010/TM 2120/FL105/TP BE95/TB SEV/RM ZDVWC-36 MOD TO SEV CHOP"}]
             """
         let one = try #require(PilotReportDecoder.decode(Data(json.utf8)).reports.first)
@@ -105,7 +105,8 @@ struct AircraftReportDecoderTests {
         change: String, to: String, code: String
     ) throws {
         let good =
-            #"{"obsTime":1784666820,"lat":30,"lon":-90,"fltLvl":350,"tbBas1":340,"tbTop1":360,"tbInt1":"MOD","rawOb":"X"}"#
+            #"{"obsTime":1784666820,"lat":30,"lon":-90,"fltLvl":350,"tbBas1":340,"tbTop1":360,"#
+            + #""tbInt1":"MOD","rawOb":"X"}"#
         var bad = good.replacing(change, with: to)
         if bad.hasPrefix("[") { bad += "]" }
         #expect(bad != good)

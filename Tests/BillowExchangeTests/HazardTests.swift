@@ -137,9 +137,13 @@ struct HazardDecoderTests {
     }
 
     private static let gairmet =
-        #"{"tag":"1W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-HI","geom":"AREA","base":"180","top":"300","issueTime":1784666700,"coords":[{"lat":"40","lon":"-90"},{"lat":"41","lon":"-90"},{"lat":"41","lon":"-89"}]}"#
+        #"{"tag":"1W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-HI","geom":"AREA","#
+        + #""base":"180","top":"300","issueTime":1784666700,"#
+        + #""coords":[{"lat":"40","lon":"-90"},{"lat":"41","lon":"-90"},{"lat":"41","lon":"-89"}]}"#
     private static let sigmet =
-        #"{"firId":"EGTT","seriesId":"1","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"validTimeTo":1790536800,"base":0,"top":7000,"geom":"AREA","coords":[{"lat":50,"lon":-1},{"lat":51,"lon":-1},{"lat":51,"lon":0}]}"#
+        #"{"firId":"EGTT","seriesId":"1","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"#
+        + #""validTimeTo":1790536800,"base":0,"top":7000,"geom":"AREA","#
+        + #""coords":[{"lat":50,"lon":-1},{"lat":51,"lon":-1},{"lat":51,"lon":0}]}"#
 
     private static let bad: [(String, String, String, String)] = [
         (gairmet, #""validTime":"2026-07-21T21:00:00.000Z""#, #""validTime":"soon""#, "invalid validTime"),
@@ -215,7 +219,7 @@ struct HazardAreaTests {
         #expect(shear.allSatisfy { $0.altitudeMinFeet == 0 && $0.altitudeMaxFeet == 2_000 && $0.isAboveGround })
     }
 
-    @Test("what several offices issue is one, whoever comes first")
+    @Test("an area that several offices issue is one hazard, in any order")
     func whatSeveralOfficesIssueIsOne() throws {
         let reports = try decoded(.pulledSigmets).reports
         let hazards = HazardAreas(reports, source: try awc())
@@ -239,7 +243,8 @@ struct HazardAreaTests {
     @Test("areas of one name are told apart from west to east")
     func areasOfOneNameAreTold() throws {
         func gairmet(_ longitude: Int) -> String {
-            #"{"tag":"5W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-LO","geom":"AREA","coords":[[\#(longitude),40],[\#(longitude),41],[\#(longitude + 1),41]]}"#
+            #"{"tag":"5W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-LO","geom":"AREA","#
+                + #""coords":[[\#(longitude),40],[\#(longitude),41],[\#(longitude + 1),41]]}"#
         }
         func ids(_ longitudes: [Int]) throws -> [String: Double] {
             let text = "[" + longitudes.map(gairmet).joined(separator: ",") + "]"
@@ -254,7 +259,9 @@ struct HazardAreaTests {
     @Test("an area across the antimeridian is split, wherever it begins")
     func anAreaAcrossTheAntimeridianIs() throws {
         let sigmet =
-            #"[{"firId":"NZZO","seriesId":"3","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"validTimeTo":1790536800,"geom":"AREA","coords":[{"lat":-30,"lon":178},{"lat":-30,"lon":-178},{"lat":-35,"lon":-178},{"lat":-35,"lon":178},{"lat":-30,"lon":178}]}]"#
+            #"[{"firId":"NZZO","seriesId":"3","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"#
+            + #""validTimeTo":1790536800,"geom":"AREA","coords":[{"lat":-30,"lon":178},{"lat":-30,"lon":-178},"#
+            + #"{"lat":-35,"lon":-178},{"lat":-35,"lon":178},{"lat":-30,"lon":178}]}]"#
         let area = try #require(
             HazardAreas(try HazardDecoder.decode(Data(sigmet.utf8)).reports, source: try awc()).areas.first)
         #expect(area.geometry.polygons.count == 2)
@@ -301,11 +308,10 @@ struct HazardImportTests {
             for area in pull.placed(among: Array(areas.values)) { areas[area.identity] = area }
         }
 
+        func minute(_ instant: Instant) -> Substring { instant.description.dropFirst(11).prefix(5) }
         func spans(_ id: String) -> [String] {
             areas.values.filter { $0.id == id }.sorted { $0.validFrom < $1.validFrom }
-                .map {
-                    "\($0.validFrom.description.dropFirst(11).prefix(5))-\($0.validTo.description.dropFirst(11).prefix(5))"
-                }
+                .map { "\(minute($0.validFrom))-\(minute($0.validTo))" }
         }
     }
 

@@ -23,7 +23,16 @@ private func waves(width: Int, height: Int, seed: UInt64) -> FieldPlane? {
 
 @Suite("Planes of a field as bytes")
 struct FieldPlanePackingTests {
-    @Test("what is packed is read back", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (257, 129)])
+    /// Contexts of the model: shares in the header.
+    private static let contexts = 447
+
+    /// 9 by 6 points in the form of one block, as it was written.
+    private static let ofOneBlock: [UInt8] = [
+        66, 70, 80, 49, 110, 30, 18, 14, 9, 0, 6, 0, 0, 0, 10, 152, 66, 59, 106, 63, 195, 36, 66, 22, 64, 130, 62, 49,
+        221, 190, 81, 111, 199,
+    ]
+
+    @Test("what is packed is read back", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (128, 256), (257, 129)])
     func isReadBack(width: Int, height: Int) throws {
         for seed: UInt64 in 1...5 {
             let plane = try #require(waves(width: width, height: height, seed: seed))
@@ -73,21 +82,76 @@ struct FieldPlanePackingTests {
 
     @Test("a header that promises more points than there may be is refused")
     func hugeSizes() throws {
-        var bytes = try #require(waves(width: 8, height: 8, seed: 1)).packed()
-        bytes.replaceSubrange(8..<12, with: [255, 255, 255, 255])
-        #expect(throws: FieldDamage.size(width: 65_535, height: 65_535)) { try FieldPlane(packed: bytes) }
-        bytes.replaceSubrange(8..<12, with: [0, 0, 8, 0])
-        #expect(throws: FieldDamage.size(width: 0, height: 8)) { try FieldPlane(packed: bytes) }
+        for (bytes, sizes) in [
+            (try #require(waves(width: 8, height: 8, seed: 1)).packed(), 4..<8), (Self.ofOneBlock, 8..<12),
+        ] {
+            var bytes = bytes
+            bytes.replaceSubrange(sizes, with: [255, 255, 255, 255])
+            #expect(throws: FieldDamage.size(width: 65_535, height: 65_535)) { try FieldPlane(packed: bytes) }
+            bytes.replaceSubrange(sizes, with: [0, 0, 8, 0])
+            #expect(throws: FieldDamage.size(width: 0, height: 8)) { try FieldPlane(packed: bytes) }
+            bytes.replaceSubrange(sizes, with: [0, 16, 0, 16])
+            #expect(throws: FieldDamage.self, "more blocks than bytes") { try FieldPlane(packed: bytes) }
+        }
+    }
+
+    @Test("some points are read without the rest, and are those of the whole plane")
+    func patches() throws {
+        let plane = try #require(waves(width: 300, height: 290, seed: 5))
+        var bytes = plane.packed()
+        // Not within the blocks that are asked for.
+        bytes[bytes.count - 1] ^= 1
+        bytes[bytes.count - 40] ^= 1
+        let packed = try PackedFieldPlane(bytes)
+        for points in [[], [0], [127, 128], [299], Array(stride(from: 5, to: 300 * 200, by: 61))] {
+            let patch = try packed.patch(of: points)
+            for point in points { #expect(patch[point] == plane.values[point]) }
+        }
+        #expect(throws: FieldDamage.checksum) { try packed.patch(of: [300 * 290 - 1]) }
+        #expect(throws: FieldDamage.checksum) { try packed.plane() }
+    }
+
+    @Test("blocks don't stand in for each other")
+    func blocksAreNumbered() throws {
+        let values = [UInt8](repeating: 3, count: 256 * 128)
+        var bytes = try #require(FieldPlane(width: 256, height: 128, values: values)).packed()
+        let table = 8 + Self.contexts
+        // Where the blocks end stays; of their sums the one takes the other's place.
+        bytes.swapAt(table + 4, table + 12)
+        bytes.swapAt(table + 5, table + 13)
+        bytes.swapAt(table + 6, table + 14)
+        bytes.swapAt(table + 7, table + 15)
+        #expect(throws: FieldDamage.checksum) { try FieldPlane(packed: bytes) }
+    }
+
+    @Test("the form of one block is read as it was written")
+    func isReadOfOneBlock() throws {
+        let plane = try FieldPlane(packed: Self.ofOneBlock)
+        let values = (0..<9 * 6).map { point -> UInt8 in
+            let (row, column) = point.quotientAndRemainder(dividingBy: 9)
+            return point % 10 == 7 ? FieldPlane.missing : UInt8(row * column / 3)
+        }
+        #expect(plane == FieldPlane(width: 9, height: 6, values: values))
+        let patch = try PackedFieldPlane(Self.ofOneBlock).patch(of: [50])
+        #expect(patch[50] == values[50])
+        for place in Self.ofOneBlock.indices.dropLast(2) {
+            var changed = Self.ofOneBlock
+            changed[place] ^= 1
+            let read = try? FieldPlane(packed: changed)
+            #expect(read == nil || read == plane, "byte \(place)")
+        }
     }
 
     @Test("no bytes make it trap")
     func randomBytes() throws {
         var random = SeededGenerator(seed: 23)
-        let header = try #require(waves(width: 40, height: 40, seed: 1)).packed().prefix(12)
-        for _ in 0..<500 {
-            let count = Int.random(in: 0...200, using: &random)
+        let packed = try #require(waves(width: 140, height: 40, seed: 1)).packed()
+        let headers = [Self.ofOneBlock.prefix(12), packed.prefix(8), packed.prefix(8 + Self.contexts)].map(Array.init)
+        for number in 0..<600 {
+            let header = headers[number % 3]
+            let count = Int.random(in: 0...700, using: &random)
             let bytes = header + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-            #expect(throws: FieldDamage.self) { try FieldPlane(packed: Array(bytes)) }
+            #expect(throws: FieldDamage.self) { try FieldPlane(packed: bytes) }
         }
     }
 }

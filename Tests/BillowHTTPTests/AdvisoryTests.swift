@@ -52,6 +52,19 @@ import Turbulence
         }
     }
 
+    @Test("alerts ahead and profiles name it beside SIGMETs, because its dataset says that it is a warning")
+    func warnings() async throws {
+        try await withAdvisory { world in
+            let profile = try await world.json("/profiles.json?route=32N100W%2032N090W")
+            #expect(profile["hazards"]?.items.map { $0["id"]?.string } == ["cwa-zfw-201"])
+            let above = try await world.json("/profiles.json?route=32N100W%2032N090W&minAltitude=40000")
+            #expect(above["hazards"]?.items.isEmpty == true)
+            let alerts = try await world.send(
+                .post, "/alerts", #"{"position": [-99, 32], "altitude": 35000, "track": 90, "distance": 300}"#)
+            #expect(try alerts.json["hazards"]?.items.map { $0["id"]?.string } == ["cwa-zfw-201"])
+        }
+    }
+
     @Test("pictures, vector tiles, TileJSON, legend, timeline and the viewer's list")
     func layers() async throws {
         try await withAdvisory { world in

@@ -79,8 +79,8 @@ struct AreaCoverageTests {
             }
         }
 
-        /// Whether pictures of a history of an hour are complete now and three hours ago: of a place in Spain, one in
-        /// America, one in Asia, a box that reaches out of Spain, and the world.
+        /// Whether pictures of a history of an hour are complete now and three hours ago. They are of a place in Spain,
+        /// one in America, one in Asia, a box that reaches out of Spain, and the world.
         var complete: (now: String, before: String) {
             switch self {
             case .world: ("sauxw", "sauxw")
@@ -176,7 +176,7 @@ struct AreaCoverageTests {
         return response.header("X-Incomplete") == "true"
     }
 
-    @Test("answers about an area that nobody asks for say that they are incomplete")
+    @Test("answers about an area that is not requested say that they are incomplete")
     func answers() async throws {
         try await withCorridor { world in
             let inside = PixelPlace(try place(-5, 45), zoom: 7).path("NOW").replacing(".png", with: "")

@@ -86,7 +86,7 @@ struct BadInputTests {
             "2026-11-21T12:00:00", "20261321T120000Z", "20261100T120000Z", "20260229T120000Z", "20261121T240000Z",
             "20261121T126000Z", "20261231T235960Z", "2016-12-31T23:59:60Z", "99999-01-01T00:00:00Z",
             "-2026-11-21T12:00:00Z",
-            "20261121T120000.5Z", "1795262400",
+            "20261121T120000.Z", "1795262400",
             "20261121T120000Z%2F20261121T130000Z", "2026-11-21T12:00:00+25:00", "2026-11-21T12:00:00+1", "%00",
             "%F0%9F%98%80",
             "20261121T120000%5A%5A", "NaN", "{time}",
@@ -148,11 +148,11 @@ struct BadInputTests {
     }
 
     static let ogc: [Case] = [
-        Case("/collections/hexagons/items?limit=0", 400, "limit", allowed: "1 to 10000"),
-        Case("/collections/hexagons/items?limit=10001", 400, "limit"),
+        Case("/collections/hexagons/items?limit=0", 400, "limit", allowed: "from 1"),
+        Case("/collections/hexagons/items?limit=000", 400, "limit"),
         Case("/collections/hexagons/items?limit=-1", 400, "limit"),
         Case("/collections/hexagons/items?limit=1e3", 400, "limit"),
-        Case("/collections/hexagons/items?limit=99999999999999999999", 400, "limit"),
+        Case("/collections/hexagons/items?limit=+5", 400, "limit"),
         Case("/collections/hexagons/items?limit=", 400, "limit"),
         Case("/collections/hexagons/items?limit=1&limit=2", 400, "limit"),
         Case("/collections/hexagons/items?hours=1&hours=1", 400, "hours"),
@@ -172,17 +172,14 @@ struct BadInputTests {
         Case("/collections/hexagons/items?datetime=2026-11-21T12:00:00", 400, "datetime"),
         Case("/collections/hexagons/items?datetime=a/b", 400, "datetime"),
         Case("/collections/hexagons/items?datetime=2026-11-21T12:00:00Z/2026-11-21T11:00:00Z", 400, "datetime"),
-        Case("/collections/hexagons/items?datetime=2026-11-21T12:00:00Z/2026-11-21T12:00:00Z", 400, "datetime"),
-        Case("/collections/hexagons/items?datetime=2026-11-21T05:59:59Z/2026-11-21T12:00:00Z", 400, "datetime"),
         Case("/collections/hexagons/items?datetime=2026-11-21T11:00:00Z/x/2026-11-21T12:00:00Z", 400, "datetime"),
-        Case("/collections/hexagons/items?datetime=2020-01-01T00:00:00Z", 404, "datetime"),
-        Case("/collections/hexagons/items?datetime=../2026-11-21T12:00:00Z", 400, "datetime"),
-        Case("/collections/hexagons/items?datetime=../..", 400, "datetime"),
         Case("/collections/hexagons/items?datetime=2026-11-21T12:00:00Z&time=latest", 400, "time"),
         Case("/collections/hexagons/items?datetime=2026-11-21T11:00:00Z/..&hours=1", 400, "hours"),
         Case("/collections/hexagons/items?time=2020-01-01T00:00:00Z", 404, "time"),
         Case("/collections/observations/items?datetime=2026-11-21T12:00:00Z/2026-11-21T11:00:00Z", 400, "datetime"),
         Case("/collections/observations/items?time=x", 400, "time"),
+        Case("/styles/skypath.json?time=garbage", 400, "time"),
+        Case("/styles/skypath.json?opacity=2", 400, "opacity"),
         Case("/collections/hexagons/items?after=x", 400, "after"),
         Case("/collections/hexagons/items?after=", 400, "after"),
         Case("/collections/hexagons/items?aggregate=false&after=85283473fffffff", 400, "after"),
@@ -196,12 +193,33 @@ struct BadInputTests {
         Case("/collections/pireps/items?after=9999999999999999999999-x", 400, "after"),
     ]
 
+    /// The places that a client may look at, of each route that takes them all.
+    static let places: [Case] = ["/changes/hexagons", "/events", "/export/hexagons.mbtiles"].flatMap { route in
+        [
+            Case("\(route)?bbox=1,2,3", 400, "bbox", allowed: "west,south,east,north"),
+            Case("\(route)?bbox=0,91,1,92", 400, "bbox"),
+            Case("\(route)?bbox=0,0,1,1&route=KJFK+EGLL", 400, "bbox", allowed: "left out"),
+            Case("\(route)?bbox=0,0,1,1&coords=POLYGON((0+0,1+0,1+1,0+0))", 400, "bbox", allowed: "left out"),
+            Case("\(route)?route=KJFK+EGLL&coords=LINESTRING(0+0,1+1)", 400, "route", allowed: "left out"),
+            Case("\(route)?route=KJFK+XXXXX", 400, "route"), Case("\(route)?route=KJFK+EGLL&width=0", 400, "width"),
+            Case("\(route)?route=KJFK+EGLL&width=NaN", 400, "width", allowed: "1.0 to 250.0"),
+            Case("\(route)?route=KJFK+EGLL&corridor-width=1e400", 400, "corridor-width", allowed: "1 to 250 NM"),
+            Case("\(route)?route=KJFK+EGLL&width-units=ft", 400, "width-units", allowed: "nmi"),
+            Case("\(route)?width=20", 400, "width", allowed: "without a route"),
+            Case("\(route)?coords=POLYGON((0+0,1+0,1+1,0+0))&width=20", 400, "width", allowed: "without a route"),
+            Case("\(route)?coords=POINT(1+1)", 400, "coords", allowed: "LINESTRING"),
+            Case("\(route)?coords=LINESTRING(0+0,1e400+1)", 400, "coords", allowed: "POLYGON"),
+            Case("\(route)?coords=", 400, "coords"), Case("\(route)?speed=400&route=KJFK+EGLL", 400, "speed"),
+        ]
+    }
+
     static let unknown: [Case] = [
         Case("/tiles/nope/latest/0/0/0.png", 404, "layers", allowed: "hexagons"),
         Case("/tiles/hexagons,hexagons/latest/0/0/0.png", 400, "layers", allowed: "without repeats"),
         Case("/tiles/Hexagons/latest/0/0/0.png", 404, "layers"), Case("/tiles/nope.json", 404, "layers"),
         Case(
-            "/tiles/\(Array(repeating: "hexagons", count: 100).joined(separator: ","))/latest/0/0/0.png", 400, "layers"),
+            "/tiles/\(Array(repeating: "hexagons", count: 100).joined(separator: ","))/latest/0/0/0.png", 400,
+            "layers"),
         Case("/tiles/hexagons,nope/latest/0/0/0.png", 404, "layers"),
         Case("/tiles/hexagons,/latest/0/0/0.png", 404, "layers"),
         Case("/tiles/,/latest/0/0/0.png", 404, "layers"), Case("/maps/nope.png", 404, "layers"),
@@ -245,7 +263,7 @@ struct BadInputTests {
         "//evil.example/..", "/tiles/hexagons/latest/0/0/0.png%7F",
     ].map { Case($0, 400, "path") }
 
-    @Test("every case", arguments: [coordinates, suffixes, times, pictures, boxes, ogc, unknown, paths])
+    @Test("every case", arguments: [coordinates, suffixes, times, pictures, boxes, ogc, places, unknown, paths])
     func cases(_ cases: [Case]) async throws {
         try await withWorld { world in
             try await world.take([try observation(try cell(10, 50))])

@@ -17,7 +17,7 @@ import Turbulence
 @testable import BillowParameters
 
 /// A copy of a collection that a client keeps current.
-private struct ClientCopy {
+struct ClientCopy {
     var features: [String: JSON] = [:]
     var cursor: String?
 
@@ -235,7 +235,8 @@ private actor ChangeModel {
         "/changes/hexagons?hours=0.5", "/changes/hexagons?hours=0.5&geometry=true", "/changes/hexagons?minSeverity=2",
         "/changes/turbulence?hours=1&bbox=9,49,11,51", "/changes/observations?hours=0.5",
         "/changes/observations?severity=3&hours=1", "/changes/polygons?hours=0.5", "/changes/pireps?hours=0.5",
-        "/changes/hexagons?source=nobody",
+        "/changes/hexagons?source=nobody", "/changes/hexagons?hours=1&route=49N009E+51N011E&width=40",
+        "/changes/observations?hours=0.5&coords=POLYGON((9+49.5,11+49.5,10+51,9+49.5))",
     ]
 
     init(seed: UInt64) throws {

@@ -22,8 +22,8 @@ import Turbulence
 /// Whether the log covers what is shown: what isn't known is incomplete.
 @Suite("Coverage")
 struct CoverageTests {
-    /// How a source stands.
-    enum Standing: String, Sendable, CaseIterable {
+    /// The state of a source.
+    enum SourceCase: String, Sendable, CaseIterable {
         /// Configured, and never fetched.
         case neverReached
         /// Fetched now, complete since three hours ago.
@@ -89,9 +89,9 @@ struct CoverageTests {
     }
 
     /// All sets of one to three standings, also of the same.
-    private static let combinations: [[Standing]] = {
-        let all = Standing.allCases
-        var sets: [[Standing]] = []
+    private static let combinations: [[SourceCase]] = {
+        let all = SourceCase.allCases
+        var sets: [[SourceCase]] = []
         for first in all.indices {
             sets.append([all[first]])
             for second in first..<all.count {
@@ -198,12 +198,13 @@ struct CoverageTests {
         try await withOldImport { world in
             for daysAgo in [10, 15, 20, 40] {
                 let time = noon.advanced(by: -daysAgo * Self.day).compact
+                let end = noon.advanced(by: 3_600 - daysAgo * Self.day).compact
                 for address in [
                     "/tiles/hexagons/\(time)/0/0/0.png?v=0", "/tiles/hexagons/\(time)/0/0/0.mvt?v=0",
                     "/maps/hexagons.png?width=64&time=\(time)", "/collections/hexagons/items?time=\(time)",
                     "/collections/observations/items?datetime=\(time)/..",
                     "/profiles.json?route=40N070W+40N090W&time=\(time)",
-                    "/animations/hexagons.png?start=\(time)&end=\(noon.advanced(by: 3_600 - daysAgo * Self.day).compact)&width=64",
+                    "/animations/hexagons.png?start=\(time)&end=\(end)&width=64",
                 ] {
                     let answer = try await world.get(address)
                     #expect(answer.header("X-Incomplete") == "true", "\(address) \(answer.status)")
@@ -264,19 +265,45 @@ struct CoverageTests {
                 ],
                 "/collections/{id}/position": ["/collections/gtg/position?coords=POINT(-95%2035)"],
                 "/collections/{id}/corridor": ["/collections/hexagons/corridor?route=40N070W+40N090W"],
-                "/changes/{collection}": ["/changes/hexagons"],
+                "/changes/{collection}": ["/changes/hexagons", "/changes/hexagons?route=40N070W+40N090W"],
                 "/export/{file}": ["/export/hexagons.geojson", "/export/hexagons.csv"],
+                "/collections/{id}/tiles/{set}/{matrix}/{row}/{column}": [
+                    "/collections/hexagons/tiles/WebMercatorQuad/0/0/0"
+                ],
+                "/collections/{id}/map/tiles/{set}/{matrix}/{row}/{column}": [
+                    "/collections/hexagons/map/tiles/WebMercatorQuad/0/0/0"
+                ],
+                "/collections/{id}/map": ["/collections/hexagons/map?width=64"],
+                "/wms": [
+                    "/wms?service=WMS&version=1.3.0&request=GetMap&layers=hexagons&styles=&crs=EPSG:3857"
+                        + "&bbox=0,0,5000000,5000000&width=64&height=64&format=image/png"
+                ],
+                "/wmts": [
+                    "/wmts?service=WMTS&version=1.0.0&request=GetTile&layer=hexagons&style=skypath"
+                        + "&format=image/png&tilematrixset=WebMercatorQuad&tilematrix=0&tilerow=0&tilecol=0"
+                ],
+                "/wmts/1.0.0/{layer}/{style}/{time}/{set}/{matrix}/{row}/{column}": [
+                    "/wmts/1.0.0/hexagons/default/current/WebMercatorQuad/0/0/0.png"
+                ],
+                "/wmts/1.0.0/{layer}/{style}/{time}/{set}/{matrix}/{row}/{column}/{j}/{i}": [
+                    "/wmts/1.0.0/hexagons/default/current/WebMercatorQuad/0/0/0/128/128.json"
+                ],
                 "/profiles.json": ["/profiles.json?route=40N070W+40N090W"],
                 "/profiles.png": ["/profiles.png?route=40N070W+40N090W"],
             ]
             // What shows no data of the log, or says it in its body.
             let others: Set = [
-                "/collections", "/collections/{id}", "/styles", "/styles/{id}", "/events", "/status", "/healthz",
+                "/", "/ogc", "/conformance", "/collections", "/collections/{id}", "/collections/{id}/schema",
+                "/collections/{id}/queryables", "/styles", "/styles/{id}", "/events", "/status", "/healthz",
                 "/readyz",
-                "/admin/sources", "/admin/sources/{id}", "/openapi.json", "/metrics", "/docs",
+                "/admin/sources", "/admin/sources/{id}", "/openapi.json", "/metrics", "/docs", "/tileMatrixSets",
+                "/tileMatrixSets/{set}", "/collections/{id}/tiles", "/collections/{id}/tiles/{set}",
+                "/collections/{id}/map/tiles", "/collections/{id}/map/tiles/{set}",
+                "/wmts/1.0.0/WMTSCapabilities.xml",
             ]
             let routes = Set(
-                world.application.router().routes.filter { $0.method == .get }.map { "\($0.path)" })
+                world.application.router().routes.filter { $0.method == .get }.map { "\($0.path)" }
+                    .filter { !$0.hasPrefix("/ogc/") })
             for route in routes.subtracting(others).sorted() {
                 let addresses = try samples[route].orMissing("an example of \(route)")
                 for address in addresses {

@@ -1,4 +1,6 @@
+import BillowRaster
 import BillowStore
+import BillowTiles
 import HTTPTypes
 import JSONKit
 import Testing
@@ -67,6 +69,13 @@ struct ErrorTableTests {
     func parameters(_ kind: ParameterProblem.Kind) throws {
         let problem = Problem(ParameterProblem(kind, detail: "It is so."))
         #expect("\(problem.code)" == kind.rawValue && (400..<500).contains(problem.status.code))
+    }
+
+    @Test("a style that can't be drawn with is the client's fault, and words that can't be drawn are ours")
+    func pictures() {
+        let reason = ParameterError(parameter: "style", value: "x", expected: "a style")
+        #expect(Problem(of: PictureError.style(reason))?.code == .invalidParameter)
+        #expect(Problem(of: PictureError.text(.sizeOutOfRange(1_000))) == nil)
     }
 
     @Test("a deletion under way is told apart from a store that fails")

@@ -1,4 +1,5 @@
 import EngineTestSupport
+import BillowFields
 import BillowStore
 import BillowSync
 import Foundation
@@ -77,7 +78,7 @@ private struct Moody: Upstream {
     }
 }
 
-@Suite("Events are told to whoever listens", .timeLimit(.minutes(20)))
+@Suite("Events are sent to all listeners", .timeLimit(.minutes(20)))
 struct EventTests {
     @Test("everyone hears what is for everyone, and a flight's listeners what is for it, in order, with rising ids")
     func audiences() async throws {
@@ -165,6 +166,25 @@ struct EventTests {
             #expect(heard.map { $0.data["area"]?.string } == ["all", "global"])
             #expect(heard.last?.data["collection"]?.string == "turbulence")
             #expect(heard.last?.data["version"]?.double == 1)
+        }
+    }
+
+    @Test("a new field of turbulence is an event of its collection")
+    func fields() async throws {
+        try await withWorld { world in
+            let listener = try world.application.events.listen()
+            let grid = try GridDefinition(
+                shape: .sphere, columns: 2, rows: 2, projection: .lonLat(west: -100, south: 30, dx: 0.5, dy: 0.5))
+            let plane = try #require(FieldPlane(width: 2, height: 2, values: [0, 10, 20, 30]))
+            let identity = try #require(FieldIdentity(product: .nowcast, run: noon, validTime: noon))
+            let draft = FieldLevelDraft(identity: identity, grid: grid, level: .column, packed: plane.packed())
+            _ = try await world.store.commit(Batch(source: source("awc"), fields: [draft], fetchedAt: noon))
+            try await world.refresh()
+            world.application.events.close()
+            let told = try await listener.heard().filter { $0.data["collection"] != nil }
+            #expect(
+                told.map { "\($0.name) \($0.data["collection"]?.string ?? "") \($0.data["area"]?.string ?? "")" }
+                    == ["data gtg global"])
         }
     }
 

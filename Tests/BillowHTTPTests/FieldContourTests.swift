@@ -99,6 +99,19 @@ struct FieldContourTests {
         }
     }
 
+    @Test("smooth air has a contour only where it is asked for, in both modes and in vector tiles")
+    func smooth() async throws {
+        try await withField { world in
+            for mode in ["exact", "atLeast"] {
+                let shown = try await world.json("/collections/gtg/items?shape=contours&mode=\(mode)").features
+                #expect(shown.map(severity) == [1, 2, 3, 4], "\(mode)")
+                let tile = try await world.get("/tiles/gtg/latest/2/0/1.mvt?shape=contours&mode=\(mode)")
+                let features = try DecodedVectorTile(Array(buffer: tile.body)).layers.flatMap(\.features)
+                #expect(!features.isEmpty && features.allSatisfy { $0.properties["severity"] != "0" }, "\(mode)")
+            }
+        }
+    }
+
     @Test("a place lies in the contour of its cell's severity, and in none where there is no value")
     func places() async throws {
         try await withField { world in
@@ -208,6 +221,21 @@ struct FieldContourTests {
         try await withWorld { world in
             let answer = try await world.json("/collections/hexagons/items?shape=contours", status: .badRequest)
             #expect(answer["parameter"]?.string == "shape")
+        }
+    }
+
+    @Test("pictures have no contours, and say so") func pictures() async throws {
+        try await withField { world in
+            for path in ["/tiles/gtg/latest/6/14/26.png?", "/tiles/gtg.json?", "/tiles/gtg.json?f=png&"] {
+                for query in ["shape=contours", "shape=rings"] {
+                    let answer = try await world.json(path + query, status: .badRequest)
+                    #expect(answer["parameter"]?.string == "shape")
+                }
+                #expect(try await world.get(path + "shape=cells&mode=atLeast").status == .ok)
+                #expect(try await world.json(path + "mode=most", status: .badRequest)["parameter"]?.string == "mode")
+            }
+            let document = try await world.json("/tiles/gtg.json?f=mvt&shape=contours")
+            #expect(document["tiles"]?[0]?.string?.contains("shape=contours") == true)
         }
     }
 

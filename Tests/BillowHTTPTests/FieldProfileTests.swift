@@ -153,6 +153,15 @@ struct FieldProfileTests {
         }
     }
 
+    @Test("a planned level outside of the altitudes that are shown has no line in the picture")
+    func levelOutsideOfThePicture() async throws {
+        try await withWorld { world in
+            try await world.takeAir(valid: 0) { _, _, _ in 5 }
+            let query = "\(Self.route)&speed=400&level=37000&minAltitude=35000&maxAltitude=36000"
+            #expect(try await world.get("/profiles.png?\(query)").status == .ok)
+        }
+    }
+
     @Test("simulated air makes the whole answer simulated")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in

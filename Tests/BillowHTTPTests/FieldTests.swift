@@ -61,7 +61,46 @@ struct FieldTests {
                 try await colours(world, "?minAltitude=29000&maxAltitude=31000") == ["#FFBC09"], "0.17 at 30,000 ft")
             #expect(try await colours(world, "?minAltitude=29000&maxAltitude=37000") == ["#FF7100"], "the worse of two")
             #expect(try await colours(world, "?minSeverity=4") == ["none"])
-            #expect(try await colours(world, "?minAltitude=10000&maxAltitude=12000") == ["none"], "no level is near")
+        }
+    }
+
+    @Test("altitudes and products of which no field is stored are hatched and incomplete, never smooth")
+    func lacking() async throws {
+        try await withWorld(feeds: ["awc": [.fields]]) { world in
+            try await world.takeField(.nowcast, run: -600, value: 0)
+            let smooth = try await colours(world, "?minAltitude=29000&maxAltitude=31000")
+            #expect(smooth == ["none"])
+            for query in ["?minAltitude=10000&maxAltitude=12000", "?product=gtg", "?run=\(noon.description)"] {
+                #expect(try await colours(world, query) != smooth, "\(query)")
+                let tile = try await world.get("/tiles/gtg/latest/\(Self.tile).png\(query)")
+                #expect(tile.header("X-Incomplete") == "true" && tile.header("X-Field") == nil)
+                let items = try await world.json("/collections/gtg/items\(query)&bbox=-99,31,-95,35")
+                #expect(items["incomplete"]?.bool == true && items.features.isEmpty)
+            }
+            let known = try await world.get("/tiles/gtg/latest/\(Self.tile).png?minAltitude=29000&maxAltitude=31000")
+            #expect(known.header("X-Incomplete") == nil)
+            let run = noon.advanced(by: -600)
+            #expect(
+                known.header("X-Field")
+                    == "product=gtgn, run=\"\(run)\", validTime=\"\(run)\", lead=0")
+            // What was observed in the hours before doesn't count.
+            let items = try await world.json("/collections/gtg/items?bbox=-99,31,-95,35&hours=2")
+            #expect(items["incomplete"]?.bool == false)
+        }
+    }
+
+    @Test("the collection tells from when to when there are fields, and where")
+    func extent() async throws {
+        try await withWorld { world in
+            try await world.takeField(.forecast, run: -7_200, lead: 7_200, value: 2)
+            try await world.takeField(.forecast, run: -7_200, lead: 14_400, value: 2)
+            let extent = try #require(try await world.json("/collections/gtg")["extent"])
+            let times = extent["temporal"]?["interval"]?[0]?.items.compactMap(\.string)
+            #expect(times == [noon, noon.advanced(by: 7_200)].map(\.description))
+            let box = extent["spatial"]?["bbox"]?[0]?.items.compactMap(\.double) ?? []
+            #expect(box.count == 4 && box[0] < -99 && box[0] > -102 && box[1] > 28 && box[3] < 60)
+            let world = try await world.json("/collections/hexagons")["extent"]?["spatial"]?["bbox"]?[0]
+            #expect(world?.items.compactMap(\.double) == [-180, -90, 180, 90])
         }
     }
 
@@ -120,7 +159,7 @@ struct FieldTests {
             #expect(try await colours(world, "?product=gtg") == ["#FFF04C"])
             let ahead = noon.advanced(by: 3_600)
             #expect(try await colours(world, time: ahead.compact) == ["#FF0000"])
-            #expect(try await colours(world, "?product=gtgn", time: ahead.compact) == ["none"])
+            #expect(try await colours(world, "?product=gtgn", time: ahead.compact) != ["none"], "hatched")
             let run = noon.advanced(by: -7_200).description
             #expect(try await colours(world, "?run=\(run)") == ["#FFF04C"])
             #expect(try await world.get("/tiles/gtg/latest/\(Self.tile).png?run=today").status == .badRequest)
@@ -207,6 +246,11 @@ struct FieldTests {
             #expect(value.property("validTime")?.string == noon.advanced(by: -600).description)
             #expect(try await levels("&z=29000/36000").count == 2)
             #expect(try await levels("&z=30000,30100,36000").count == 2)
+            for (z, isIncomplete) in [("28000", false), ("27900", true), ("30000,1000", true), ("1000/2000", true)] {
+                let address = "/collections/gtg/position?coords=POINT(-95.2%2035.3)&z=\(z)"
+                #expect(try await world.get(address).header("X-Incomplete") == (isIncomplete ? "true" : nil), "\(z)")
+            }
+            #expect(try await levels("&z=1000").isEmpty, "what lies 29,000 ft above says nothing")
             // A point without a value says so, and there is none beyond the grid.
             let missing = try await world.json("/collections/gtg/position?coords=POINT(-100%2030)&z=30000").features
             #expect(missing.count == 1 && missing[0].property("edr") == nil && missing[0].property("severity") == nil)

@@ -1,4 +1,5 @@
 import EngineTestSupport
+import BillowFields
 import BillowAreas
 import BillowSnapshot
 import BillowStore
@@ -20,8 +21,11 @@ import Turbulence
 /// Remembers what was told.
 private final class HeardEvents: FlightEvents {
     private let heard = Mutex<[(name: String, flight: String, items: Int)]>([])
+    /// Told outside of the threads of work.
+    let misplaced = Atomic(0)
 
     func tell(_ event: FlightEvent, flight: String) {
+        if !WorkThreads.isOnOne { misplaced.add(1, ordering: .relaxed) }
         heard.withLock { heard in
             switch event {
             case .alert(let answer): heard.append(("alert", flight, answer.items.count))
@@ -39,16 +43,34 @@ private final class HeardEvents: FlightEvents {
     }
 }
 
+/// Holds up those who read planes of fields.
+private struct GatedStore: WrappedStore {
+    let store: SQLiteStore
+    let gate: TestGate
+    /// Reads outside of the threads of work.
+    let misplaced: Counter
+
+    final class Counter: Sendable { let count = Atomic(0) }
+
+    func fieldPlane(row: Int64) async throws(StoreError) -> FieldPlane? {
+        if !WorkThreads.isOnOne { misplaced.count.add(1, ordering: .relaxed) }
+        await gate.pass()
+        return try await store.fieldPlane(row: row)
+    }
+}
+
 @Suite("Monitored flights", .timeLimit(.minutes(20)))
 struct FlightTests {
     private static func state(_ longitude: Double, _ latitude: Double = 0) throws -> FlightState {
         FlightState(place: try place(longitude, latitude), altitudeFeet: 38_000, track: 90, groundSpeed: 480)
     }
 
-    private static func monitor(_ world: World, _ events: HeardEvents) -> FlightMonitor {
+    private static func monitor(
+        _ world: World, _ events: HeardEvents, work: WorkExecutor = WorkExecutor()
+    ) -> FlightMonitor {
         FlightMonitor(
             alerts: world.application.alerts, events: events, store: world.store,
-            reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), logger: World.quiet())
+            reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), work: work, logger: World.quiet())
     }
 
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
@@ -104,6 +126,39 @@ struct FlightTests {
             try await world.refresh()
             try await monitor.published(try Self.snapshot(world))
             #expect(events.take() == ["alert 0"], "it aged out")
+        }
+    }
+
+    @Test("flights of a publication are looked at as a job, one after another, which ends when it is cancelled")
+    func isJob() async throws {
+        try await withWorld { world in
+            let store = GatedStore(store: world.store, gate: TestGate(), misplaced: GatedStore.Counter())
+            try await world.restarted(store: store) { world in
+                let (events, work) = (HeardEvents(), WorkExecutor())
+                let monitor = Self.monitor(world, events, work: work)
+                for longitude in [-99.6, -95.6] {
+                    let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+                    let state = FlightState(
+                        place: try place(longitude, 35), altitudeFeet: 32_000, track: 90, groundSpeed: 480)
+                    _ = try await monitor.position(state, of: id, key: "k", at: noon, in: try Self.snapshot(world))
+                }
+                try await world.takeAir(valid: 0) { column, _, _ in UInt8(25 + column % 2) }
+                let snapshot = try Self.snapshot(world)
+                let published = Task { try await monitor.published(snapshot) }
+                try await eventually("one flight is looked at") {
+                    work.statistics(.background).running == 1 && store.gate.arrivals > 0
+                }
+                #expect(work.statistics(.background).waiting == 0)
+                published.cancel()
+                store.gate.open()
+                await #expect(throws: CancellationError.self) { try await published.value }
+                #expect(work.statistics(.background).running == 0)
+                #expect(events.take().isEmpty)
+                try await monitor.published(snapshot)
+                #expect(events.take() == ["alert 0", "alert 0"])
+                #expect(store.misplaced.count.load(ordering: .relaxed) == 0)
+                #expect(events.misplaced.load(ordering: .relaxed) == 0)
+            }
         }
     }
 
@@ -377,7 +432,7 @@ struct FlightTests {
         }
     }
 
-    @Test("a position with a time ahead of another aircraft silences nobody")
+    @Test("a position with a time ahead of another aircraft silences no flight")
     func ahead() async throws {
         try await withWorld { world in
             let events = HeardEvents()
@@ -480,7 +535,8 @@ struct FlightTests {
             let control = FailingControl(world.store)
             let monitor = FlightMonitor(
                 alerts: world.application.alerts, events: HeardEvents(), store: control,
-                reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), logger: World.quiet())
+                reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), work: WorkExecutor(),
+                logger: World.quiet())
             let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             control.fails.withLock { $0 = true }
             let refused = await #expect(throws: EngineError.self) {

@@ -206,7 +206,7 @@ struct AgeTests {
         }
     }
 
-    @Test("what nobody feeds and nobody sent isn't known to be empty; what is fed beside it is as new as it is")
+    @Test("a layer without a source or data is reported stale; a fed layer beside it has its own data time")
     func unknown() async throws {
         let layer = ["/collections/forecast/items", "/tiles/forecast.json"]
         let others = ["/readyz", "/status", "/collections/hexagons/items", "/tiles/hexagons,forecast.json"]

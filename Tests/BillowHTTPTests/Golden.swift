@@ -47,8 +47,8 @@ enum Golden {
         Issue.record("\(name): \(words)\n\(paths.joined(separator: "\n"))", sourceLocation: sourceLocation)
     }
 
-    /// The picture in few bytes: with a palette, or with channels rounded by 2 at most where there are too many colours
-    /// for one, as at the edges of letters.
+    /// The picture in few bytes: with a palette, or with channels rounded by 2 at most. The latter is for more colours
+    /// than a palette has, as at the edges of letters.
     private static func compact(_ png: [UInt8]) throws -> [UInt8] {
         let picture = try PNG.decode(png)
         func round(_ channel: UInt8) -> UInt8 { UInt8(min((Int(channel) + 2) / 4 * 4, 255)) }

@@ -193,7 +193,7 @@ struct IngestTests {
     }
 
     @Test(
-        "what is sent to a new database before the first fetch is what is fetched then, where nobody has said",
+        "data that is sent before the first fetch is simulated or real as the fetch then says, without a setting",
         arguments: [true, false])
     func beforeTheFirstFetch(simulated: Bool) async throws {
         try await withWorld(configured: ["skypath"], simulated: nil, known: [:]) { world in

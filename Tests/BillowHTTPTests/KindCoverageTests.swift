@@ -46,7 +46,7 @@ struct KindCoverageTests {
         ]
     }
 
-    @Test("what nobody was ever asked for, and nobody ever sent, isn't known to be empty")
+    @Test("a kind of data that was never requested and never sent is incomplete")
     func onlyOneKind() async throws {
         let layers: [(stored: String, others: [String])] = [
             ("hexagons", ["hazards", "pireps", "traffic", "forecast", "advisories"]),

@@ -86,17 +86,18 @@ struct MicrocacheTests {
         return connection
     }
 
-    @Test("who asks for the same picture in the same second has the same answer, on any connection")
+    @Test("a request for the same picture in the same second gets the same answer, on any connection")
     func same() throws {
         let first = try primed()
         for connection in [first.channel, try Connection(answers).channel] {
             let head = HTTPRequestHead(
                 version: .http1_1, method: .GET, uri: "/tiles/hexagons/latest/0/0/0.png",
-                headers: ["Host": "other", "Accept": "image/*", "Connection": "keep-alive"])
+                headers: ["Host": "other", "Accept": "image/*", "Connection": "keep-alive", "X-Request-Id": "r"])
             try connection.writeInbound(HTTPServerRequestPart.head(head))
             try connection.writeInbound(HTTPServerRequestPart.end(nil))
             #expect(try connection.readInbound(as: HTTPServerRequestPart.self) == nil)
-            let expected = HTTPResponseHead(version: .http1_1, status: .ok, headers: Connection.picture)
+            var expected = HTTPResponseHead(version: .http1_1, status: .ok, headers: Connection.picture)
+            expected.headers.add(name: "X-Request-Id", value: "r")
             #expect(try connection.readOutbound(as: HTTPServerResponsePart.self) == .head(expected))
             #expect(
                 try connection.readOutbound(as: HTTPServerResponsePart.self)
@@ -131,6 +132,37 @@ struct MicrocacheTests {
         if byClock { clock.second.store(101, ordering: .relaxed) } else { answers.invalidate() }
         try connection.answer("old")
         #expect(answers.statistics.entries == 0)
+    }
+
+    @Test("for a picture nobody looks at what the client takes")
+    func pictureCoding() throws {
+        _ = try primed()
+        func asked() -> ContentCoding {
+            Issue.record("the header was read")
+            return .gzip
+        }
+        #expect(
+            answers.answer(to: "/tiles/hexagons/latest/0/0/0.png", at: answers.moment, coding: asked()) != nil)
+    }
+
+    @Test("an answer that differs by coding is kept for each, and no client gets what it doesn't take")
+    func codings() throws {
+        let connection = try Connection(answers)
+        let plain: HTTPHeaders = [
+            "Content-Type": "application/vnd.mapbox-vector-tile", "Cache-Control": "public", "Vary": "Accept-Encoding",
+        ]
+        let takers: [(accepted: String?, body: String)] = [(nil, "plain"), ("gzip", "packed")]
+        for (accepted, body) in takers {
+            try connection.ask(headers: accepted.map { ["Accept-Encoding": $0] } ?? [:])
+            #expect(try connection.handedOn() != nil)
+            try connection.answer(body, headers: plain)
+            #expect(try connection.left()?.body == body)
+        }
+        for (accepted, body) in [("br", "plain"), ("gzip, br", "packed"), ("gzip;q=0", "plain"), ("*", "packed")] {
+            try connection.ask(headers: ["Accept-Encoding": accepted])
+            #expect(try connection.left()?.body == body, "\(accepted)")
+        }
+        #expect(answers.statistics.entries == 2)
     }
 
     private static let notForAll: [(status: HTTPResponseStatus, headers: HTTPHeaders)] = [

@@ -67,7 +67,7 @@ struct RetentionTests {
         }
     }
 
-    @Test("what one reporter sends by a clock that is ahead costs nobody anything", arguments: [30, 400])
+    @Test("one reporter with a clock that is ahead causes no loss of other data", arguments: [30, 400])
     func wrongReporter(daysAhead: Int) async throws {
         try await withWorld { world in
             let h3 = String(try cell(11, 50).h3, radix: 16)

@@ -243,3 +243,17 @@ extension JSONValue {
         self["links"]?.items.first { $0["rel"]?.string == relation }?["href"]?.string
     }
 }
+
+extension World {
+    /// Observations of one severity in a disk of cells.
+    func takeDisk(
+        _ severity: Severity, at place: LonLat, distance: Int, secondsAgo: Int = 60
+    ) async throws -> [Cell] {
+        let cells = H3.disk(around: H3.cell(at: place), distance: distance).sorted()
+        try await take(
+            cells.map {
+                try observation($0, altitude: 35, severity: severity, at: -secondsAgo)
+            })
+        return cells
+    }
+}

@@ -97,9 +97,7 @@ struct TimelineTests {
         }
     }
 
-    @Test(
-        "what was a frame's version answers with that picture after a correction, what never was leads to the frame's own"
-    )
+    @Test("after a correction a frame's former version still answers; an unknown version redirects to the current one")
     func former() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
@@ -316,6 +314,7 @@ struct TimelineTests {
             #expect(past.count == 13)
             #expect(past.last?["time"]?.double == Double(noon.seconds))
             #expect(maps["radar"]?["nowcast"]?.items == [])
+            #expect(maps["satellite"] == nil, "the example page waits for its first frame for ever")
             let path = try past.last?["path"]?.string.orMissing() ?? ""
             let pixel = PixelPlace(H3.center(of: cell), zoom: 8)
             let one = try await world.picture("\(path)/256/8/\(pixel.x)/\(pixel.y)/2/1_1.png")
@@ -326,6 +325,30 @@ struct TimelineTests {
             #expect(two.width == 512)
             #expect(try await world.get("\(path)/1024/8/0/0/2/1_1.png").status == .badRequest)
             #expect(try await world.get("/v2/radar/nonsense/256/8/0/0/2/1_1.png").status == .notFound)
+        }
+    }
+
+    @Test("frames of cells are counted where that is asked for, as their features are")
+    func counts() async throws {
+        try await withWorld { world in
+            let severities: [Severity] = [.smooth, .light, .moderate, .moderateSevere, .moderate]
+            try await world.take(
+                try severities.enumerated().map { index, severity in
+                    try observation(try cell(Double(index) * 5, 50), severity: severity, at: -60 - index * 1_500)
+                })
+            let path = "/timeline.json?layers=hexagons,hazards&start=-2h&intervals=5&hours=1"
+            #expect(try await world.json(path)["layers"]?[0]?["moderateOrWorse"] == nil)
+            let layers = try await world.json(path + "&counts=true")["layers"]
+            #expect(layers?[1]?["moderateOrWorse"] == nil)
+            let counts = (layers?[0]?["moderateOrWorse"]?.items ?? []).compactMap(\.integer)
+            let times = (layers?[0]?["times"]?.items ?? []).compactMap(\.string)
+            #expect(counts.count == times.count && counts.contains { $0 > 0 })
+            for (time, count) in zip(times, counts) {
+                let page = try await world.json("/collections/hexagons/items?time=\(time)&hours=1&minSeverity=3")
+                #expect(page.features.count == count, "\(time)")
+            }
+            let light = try await world.json(path + "&counts=true&severity=1")["layers"]?[0]?["moderateOrWorse"]
+            #expect(light?.items.allSatisfy { $0 == .number(0) } == true)
         }
     }
 

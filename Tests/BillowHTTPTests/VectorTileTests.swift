@@ -103,12 +103,23 @@ struct VectorTileRouteTests {
         }
     }
 
+    @Test("a vector tile by the other suffix is the same")
+    func suffix() async throws {
+        try await withWorld { world in
+            try await filled(world)
+            let tile = try await world.get("/tiles/hexagons/latest/0/0/0.mvt")
+            let other = try await world.get("/tiles/hexagons/latest/0/0/0.pbf")
+            #expect(other.status == .ok && other.body == tile.body)
+            #expect(other.headers[.contentType] == tile.headers[.contentType])
+        }
+    }
+
     @Test("an empty vector tile is 204; scales and half suffixes are refused")
     func empty() async throws {
         try await withWorld { world in
             let empty = try await world.get("/tiles/hexagons/latest/3/0/0.mvt")
             #expect(empty.status == .noContent)
-            for suffix in ["0@2x.mvt", "0.MVT", "0.mvt.png", "0.pbf", ".mvt"] {
+            for suffix in ["0@2x.mvt", "0.MVT", "0.mvt.png", "0.pbf.mvt", "0@2x.pbf", ".pbf", ".mvt"] {
                 let refused = try await world.get("/tiles/hexagons/latest/0/0/\(suffix)")
                 #expect(refused.status == .badRequest, "\(suffix)")
             }

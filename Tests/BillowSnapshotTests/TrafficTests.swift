@@ -72,32 +72,3 @@ struct TrafficTests {
         #expect(snapshot.positions(at: noon.advanced(by: 30), droppedAfterSeconds: 601) == nil)
     }
 }
-
-@Suite("Addresses of aircraft")
-struct ICAO24Tests {
-    @Test(
-        "an address is six digits of either case",
-        arguments: [("4CA1fa", "4ca1fa"), ("000001", "000001"), ("ffffff", "ffffff")])
-    func sixDigitsOfEitherCase(text: String, written: String) { #expect(ICAO24(text)?.text == written) }
-
-    @Test("nothing else is an address", arguments: ["", "4ca1f", "4ca1fa0", "+4ca1f", "4ca1fg", "４ca1fa", " 4ca1f"])
-    func nothingElse(text: String) { #expect(ICAO24(text) == nil) }
-}
-
-@Suite("Where there is data")
-struct OccupiedChunkTests {
-    @Test("chunks are those of the rows in order")
-    func chunksAreThoseOfTheRowsInOrder() throws {
-        let cells = [700, 342, 343, 100_000]
-        let block = AltitudeBand(try #require(AltitudeBlock(thousands: 30)))
-        let rows = try cells.enumerated().map { index, dense in
-            ObservationRow(
-                key: ObservationKey(observedAt: noon.advanced(by: -index * 3_600), tag: 1),
-                cell: try #require(Cell(dense: dense)), altitude: block, intensity: .reported(.light, edr: nil),
-                observedAt: noon.advanced(by: -index * 3_600), category: nil, source: SourceNumber(rawValue: 0),
-                kind: .inSitu, since: Version(rawValue: 1))
-        }
-        #expect(Window(rows: rows, sources: []).occupiedChunks == [0, 1, 2, 291])
-        #expect(Window().occupiedChunks.isEmpty)
-    }
-}

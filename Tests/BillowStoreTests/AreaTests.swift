@@ -4,20 +4,6 @@ import Turbulence
 
 @testable import BillowStore
 
-/// A square degree whose south-west corner is at a place.
-func area(
-    _ id: String, kind: String = "gairmet", from: Int = 0, to: Int = 3_600, longitude: Double = -80, text: String? = nil
-) throws -> IssuedArea {
-    let corners = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { east, north in
-        try LonLat(longitude: longitude + east, latitude: 40 + north).orMissing()
-    }
-    return IssuedArea(
-        collection: .hazards, id: id, source: try source("awc"), kind: kind, hazard: "TURB-HI", severity: .moderate,
-        altitudeMinFeet: 18_000, altitudeMaxFeet: 39_000, validFrom: noon.advanced(by: from),
-        validTo: noon.advanced(by: to), issuedAt: noon, forecastHour: 3, historySeconds: nil, status: "AMD", text: text,
-        geometry: try MultiPolygon(outline: corners).orMissing())
-}
-
 private func batch(_ areas: [IssuedArea], replacing kind: String? = nil, at seconds: Int? = nil) throws -> Batch {
     Batch(
         source: try source("awc"), areas: areas,
@@ -152,82 +138,5 @@ struct AreaTests {
         let changes = try await store.changes(since: first.version)
         #expect(Set(changes.openedAreas.map(\.id)) == ["a", "b"])
         #expect(changes.closedAreas.map(\.text) == [nil])
-    }
-}
-
-func position(_ address: String, at seconds: Int, longitude: Double = 10, source name: String = "awc") throws
-    -> AircraftPosition
-{
-    AircraftPosition(
-        icao24: try ICAO24(address).orMissing(), callsign: "DLH4AB",
-        place: try LonLat(longitude: longitude, latitude: 50.123456).orMissing(), source: try source(name),
-        observedAt: noon.advanced(by: seconds), altitudeFeet: 36_000, geometricAltitudeFeet: nil,
-        groundSpeedKnots: 451.5, headingDegrees: 271.25, verticalRateFeetPerMinute: -640, isOnGround: false, category: 4
-    )
-}
-
-@Suite("Positions in the log")
-struct PositionTests {
-    @Test("what is written is read back and the same again changes nothing")
-    func whatIsWrittenIsReadBackAndTheSameAgainChangesNothing() async throws {
-        let store = try await makeStore()
-        let positions = [try position("4ca1fa", at: 0), try position("a00001", at: 0)]
-        let result = try await store.commit(Batch(source: nil, positions: positions))
-        #expect(result.positions == 2 && result.changed)
-        #expect(try await store.commit(Batch(source: nil, positions: positions)).version == result.version)
-        let read = try await store.positions(from: noon, to: noon.advanced(by: 1), asOf: nil)
-        #expect(read.sorted { $0.icao24 < $1.icao24 } == positions)
-        #expect(try await store.changes(since: .zero).positions.count == 2)
-        #expect(try await store.changes(since: result.version).positions.isEmpty)
-    }
-
-    @Test("a track is one aircraft in order across buckets")
-    func aTrackIsOneAircraftInOrderAcrossBuckets() async throws {
-        let store = try await makeStore()
-        let times = [0, 170, 180, 1_000, 50_000]
-        for time in times.reversed() {
-            _ = try await store.commit(
-                Batch(source: nil, positions: [position("4ca1fa", at: time), position("4ca1fb", at: time)]))
-        }
-        let aircraft = try ICAO24("4CA1FA").orMissing()
-        let track = try await store.track(of: aircraft, from: .distantPast, to: .distantFuture)
-        #expect(track.map { $0.observedAt.seconds - noon.seconds } == times)
-        #expect(track.allSatisfy { $0.icao24 == aircraft })
-        let part = try await store.track(of: aircraft, from: noon.advanced(by: 170), to: noon.advanced(by: 1_000))
-        #expect(part.map { $0.observedAt.seconds - noon.seconds } == [170, 180])
-        #expect(
-            try await store.positions(from: noon.advanced(by: 170), to: noon.advanced(by: 181), asOf: nil).count == 4)
-    }
-}
-
-@Suite("The log as of a version")
-struct AsOfTests {
-    @Test("closed rows count until they were closed")
-    func closedRowsCountUntilTheyWereClosed() async throws {
-        let store = try await makeStore()
-        let first = try await store.commit(observation(id: "x", severity: 4))
-        let second = try await store.commit(observation(id: "x", severity: 0))
-        func severities(_ version: Version?) async throws -> [Severity] {
-            let rows = try await store.rows(from: noon, to: noon.advanced(by: 1), asOf: version).rows
-            return rows.compactMap(\.intensity.severity)
-        }
-        #expect(try await severities(.zero).isEmpty)
-        #expect(try await severities(first.version) == [.moderateSevere])
-        #expect(try await severities(second.version) == [.smooth])
-        #expect(try await severities(nil) == [.smooth])
-    }
-
-    @Test("corrected reports count until they were corrected too")
-    func correctedReportsToo() async throws {
-        let store = try await makeStore()
-        let first = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(text: "old")]))
-        _ = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(text: "new")]))
-        func texts(_ version: Version?) async throws -> [String] {
-            try await store.pilotReports(from: noon, to: noon.advanced(by: 1), asOf: version).map(\.text)
-        }
-        #expect(try await texts(first.version) == ["old"])
-        #expect(try await texts(nil) == ["new"])
-        let changes = try await store.changes(since: first.version)
-        #expect(changes.openedReports.map(\.text) == ["new"] && changes.closedReports.map(\.text) == ["old"])
     }
 }

@@ -27,7 +27,7 @@ struct ConfirmedTimeTests {
         #expect(try await confirmed(store) == 0)
     }
 
-    @Test("a lone record of the future confirms nothing, whoever it is of", arguments: [nil, "a"])
+    @Test("a lone observation of the future confirms nothing, whatever its reporter", arguments: [nil, "a"])
     func loneFuture(reporter: String?) async throws {
         let store = try await makeStore()
         try await send(store, by: nil, at: [-60, -30, 0])

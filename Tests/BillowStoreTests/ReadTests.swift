@@ -74,8 +74,8 @@ struct ReadTests {
         #expect(try await store.sources().map(\.merge) == [.replace, .keep])
     }
 
-    @Test("whoever says first whether data is made up settles it for all", arguments: [true, false])
-    func whoeverSaysFirstWhetherDataIsMadeUpSettlesItForAll(simulated: Bool)
+    @Test("the first source decides for all whether data is simulated", arguments: [true, false])
+    func firstSourceDecides(simulated: Bool)
         async throws
     {
         let store = try await SQLiteStore.temporary()

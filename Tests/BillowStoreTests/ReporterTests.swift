@@ -22,7 +22,7 @@ struct ReporterTests {
         )
     }
 
-    @Test("nobody else corrects an observation by its id, and both have public ids of their own")
+    @Test("no other reporter corrects an observation by its id, and both have public ids of their own")
     func sameID() async throws {
         let store = try await makeStore()
         #expect(try await store.commit(batch("a", observation(id: "x", severity: 4, source: "efb"))).accepted == 1)
@@ -47,7 +47,7 @@ struct ReporterTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test("nobody else corrects an observation without id by the id that it is shown with")
+    @Test("no other reporter corrects an observation without id by the id that it is shown with")
     func madeID() async throws {
         let store = try await makeStore()
         _ = try await store.commit(batch("a", observation(severity: 4, source: "efb")))

@@ -86,3 +86,35 @@ func makeStore() async throws -> SQLiteStore {
     _ = try await store.register(try source("awc"), merge: .keep, simulated: false)
     return store
 }
+
+/// A square degree whose south-west corner is at a place.
+func area(
+    _ id: String, kind: String = "gairmet", from: Int = 0, to: Int = 3_600, longitude: Double = -80, text: String? = nil
+) throws -> IssuedArea {
+    let corners = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { east, north in
+        try LonLat(longitude: longitude + east, latitude: 40 + north).orMissing()
+    }
+    return IssuedArea(
+        collection: .hazards, id: id, source: try source("awc"), kind: kind, hazard: "TURB-HI", severity: .moderate,
+        altitudeMinFeet: 18_000, altitudeMaxFeet: 39_000, validFrom: noon.advanced(by: from),
+        validTo: noon.advanced(by: to), issuedAt: noon, forecastHour: 3, historySeconds: nil, status: "AMD", text: text,
+        geometry: try MultiPolygon(outline: corners).orMissing())
+}
+
+func position(_ address: String, at seconds: Int, longitude: Double = 10, source name: String = "awc") throws
+    -> AircraftPosition
+{
+    AircraftPosition(
+        icao24: try ICAO24(address).orMissing(), callsign: "DLH4AB",
+        place: try LonLat(longitude: longitude, latitude: 50.123456).orMissing(), source: try source(name),
+        observedAt: noon.advanced(by: seconds), altitudeFeet: 36_000, geometricAltitudeFeet: nil,
+        groundSpeedKnots: 451.5, headingDegrees: 271.25, verticalRateFeetPerMinute: -640, isOnGround: false, category: 4
+    )
+}
+
+extension Retraction {
+    /// A fetch of the whole world that has nothing.
+    static var everything: Retraction {
+        Retraction(from: .distantPast, to: .distantFuture, covers: { _ in true }, standing: [:])
+    }
+}

@@ -5,8 +5,8 @@ import Turbulence
 
 @testable import BillowStore
 
-/// Files of builds from before the first release. The fixtures are dumps of files that such builds wrote: of the build
-/// a3a5e24 with eleven migrations, whose keys have other tags, and of the last one with twenty.
+/// Files of builds from before the first release. The fixtures are dumps of files that such builds wrote. They are of
+/// the build a3a5e24 with eleven migrations, whose keys have other tags, and of the last one with twenty.
 @Suite("A file from before the first release")
 struct UnreleasedFileTests {
     private let folder: TemporaryFolder

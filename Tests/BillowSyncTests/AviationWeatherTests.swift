@@ -12,13 +12,13 @@ import UpstreamSimulator
 
 private func awc() throws -> SourceID { try SourceID("awc").orMissing() }
 
-private func area(_ west: Double, _ south: Double, _ east: Double, _ north: Double) throws -> AviationWeatherBox {
-    try AviationWeatherBox(west: west, south: south, east: east, north: north).orMissing()
+private func area(_ west: Double, _ south: Double, _ east: Double, _ north: Double) throws -> GeographicBox {
+    try GeographicBox(west: west, south: south, east: east, north: north).orMissing()
 }
 
 extension Rig {
     fileprivate func weather(
-        baseURL: String? = nil, simulated: Bool = true, spacingSeconds: Int = 60, areas: [AviationWeatherBox]? = nil,
+        baseURL: String? = nil, simulated: Bool = true, spacingSeconds: Int = 60, areas: [GeographicBox]? = nil,
         products: [AviationWeatherUpstream.Product] = AviationWeatherUpstream.Product.all
     ) throws -> AviationWeatherUpstream {
         let clock = clock

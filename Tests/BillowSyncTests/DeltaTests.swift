@@ -94,8 +94,8 @@ struct DeltaTests {
         }
     }
 
-    /// Odd steps, so that the boundary falls everywhere; a gap beyond the cursor, one beyond the history; and our own
-    /// clock a little wrong now and then.
+    /// Odd steps, so that the boundary falls everywhere. There is a gap beyond the cursor and one beyond the history.
+    /// Our own clock is a little wrong now and then.
     @Test("any sequence of deltas gives the picture of a fresh fetch", arguments: Mode.allCases)
     func anySequenceOfDeltasGivesThePictureOfAFreshFetch(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in

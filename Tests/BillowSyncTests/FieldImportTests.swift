@@ -46,7 +46,7 @@ struct FieldImportTests {
         var bytes: [UInt8] = []
         for message in content.messages(of: file) { bytes += await content.bytes(of: message, in: file) }
         let all = bytes
-        try await withFolder { folder, store, importer in
+        try await withFolder(simulated: true) { folder, store, importer in
             let path = try write(all, "dafs.t21z.gtg.3km.conus.f003.grib2", in: folder)
             let summary = try await importer.take(path)
             #expect(summary.fields == ["gtg": 52] && summary.refusedCount == 0 && summary.read == 205)
@@ -156,6 +156,26 @@ struct FieldImportTests {
                 ])
             #expect(summary.description.contains("refused, message: truncated: 1 (message 6)"))
             #expect(try await frames(store).first?.levels.map(\.level) == [.column, .feet(10_000)])
+        }
+    }
+
+    @Test("a grid that says that it is a test goes only where all is simulated", arguments: [false, nil])
+    func test(_ simulated: Bool?) async throws {
+        var draft = GRIBDraft(
+            grid: Self.grids[0], referenceSeconds: Self.run, values: (0..<60).map { Float($0) / 100 })
+        draft.productionStatus = .operationalTest
+        let bytes = try draft.message()
+        try await withFolder(simulated: simulated) { folder, store, importer in
+            let path = try write(bytes, "gtg.grib2", in: folder)
+            await #expect(throws: SimulatedDataError.self) { try await importer.take(path) }
+            #expect(try await frames(store).isEmpty)
+            _ = try await store.register(try SourceID("simulator-noaa").orMissing(), merge: .keep, simulated: true)
+            if simulated == nil {
+                #expect(try await importer.take(path).fieldCount == 1)
+                #expect(try await store.sources().allSatisfy { $0.simulated == true })
+            } else {
+                await #expect(throws: SimulatedDataError.self) { try await importer.take(path) }
+            }
         }
     }
 

@@ -360,7 +360,7 @@ struct SteeringTests {
         }
     }
 
-    @Test("what was settled is there after a restart but for the viewport")
+    @Test("overrides persist across a restart, but for the viewport")
     func whatWasSettledIsThereAfterARestartButForTheViewport() async throws {
         let store = try await SQLiteStore.temporary()
         let ring: JSONValue = .array([[0, 40], [5, 40], [5, 45], [0, 40]].map { .array($0.map { .number($0) }) })

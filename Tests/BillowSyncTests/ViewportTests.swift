@@ -7,8 +7,8 @@ import UpstreamSimulator
 
 @testable import BillowSync
 
-/// What a viewport leaves behind: pictures of the time in which it was there stay as they were drawn, and what nobody
-/// asks for is known not to be covered.
+/// What a viewport leaves behind. Pictures of its time stay as they were drawn, and data that is no longer requested is
+/// known not to be covered.
 @Suite("The end of a viewport")
 struct ViewportTests {
     private func start(_ rig: Rig, _ api: SkyPathUpstream.API, _ query: DataQuery) async throws -> SourceLoop {

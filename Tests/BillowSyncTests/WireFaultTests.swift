@@ -40,7 +40,7 @@ private final class SilentPort: Sendable {
     deinit { close(descriptor) }
 }
 
-/// What can go wrong on the wire, over real sockets: the state says what, what was there is served on, and the next
+/// What can go wrong on the wire, over real sockets. The state says what, stored data is still served, and the next
 /// good answer ends it.
 @Suite("Every fault of the wire")
 struct WireFaultTests {
@@ -162,7 +162,7 @@ struct WireFaultTests {
             answer: .silence(after: Array("HTTP/1.1 200 OK\r\nContent-Length: 209715200\r\n\r\n".utf8)),
             code: "too-large"),
         Case(
-            name: "compressed, which nobody asked for",
+            name: "compressed without a request for it",
             answer: .bytes(answer("200 OK", ["Content-Encoding: gzip"], "\u{1F}\u{8}\u{8}")), code: "unreadable"),
         Case(
             name: "no HTTP", answer: .bytes(Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)), code: "unreachable",
@@ -204,7 +204,7 @@ struct WireFaultTests {
         }
     }
 
-    @Test("401 ends all attempts until somebody starts it again") func unauthorised() async throws {
+    @Test("401 ends all attempts until a manual start") func unauthorised() async throws {
         try await withLine { line in
             _ = await line.loop.round()
             line.server.answers(.bytes(Self.answer("401 Unauthorized")))
@@ -290,7 +290,7 @@ struct WireFaultTests {
         return try state.lastError.orMissing()
     }
 
-    @Test("a port that nobody listens on") func refused() async throws {
+    @Test("a port without a listener") func refused() async throws {
         let port = try SilentPort()
         let failure = try await failure(at: "http://127.0.0.1:\(port.number)")
         withExtendedLifetime(port) {}
@@ -324,7 +324,7 @@ struct WireFaultTests {
         queue.close()
     }
 
-    @Test("a certificate that nobody vouches for", .enabled(if: SelfSignedServer.isPossible))
+    @Test("an untrusted certificate", .enabled(if: SelfSignedServer.isPossible))
     func certificate() async throws {
         let server = try SelfSignedServer()
         let failure = try await failure(at: "https://127.0.0.1:\(try await server.port())")

@@ -110,7 +110,7 @@ struct PictureTests {
     }
 
     @Test(
-        "four tiles of every layer are the quarters of one picture: no symbol, line, pattern or label is cut at an edge",
+        "four tiles of a layer are the quarters of one picture: no symbol, line, pattern or label is cut at an edge",
         arguments: [(6, 9.9, 50.1), (6, 179.9, -17.0), (8, 10.0, 50.0), (4, 10.0, 49.0)])
     func quarters(zoom: Int, longitude: Double, latitude: Double) throws {
         let found = try #require(TilePainterTests.coord(z: zoom, longitude: longitude, latitude: latitude))

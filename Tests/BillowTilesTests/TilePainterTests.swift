@@ -1,4 +1,5 @@
 import BillowSnapshot
+import Datasets
 import Foundation
 import Geometry
 import TestSupport
@@ -116,6 +117,61 @@ struct TilePainterTests {
                 // From zoom 7 on cells are too large for sprites.
                 #expect(painter.prepare(sprites: time == 0 ? content.cells.count / 2 : .max) == (time == 0 && zoom < 6))
             }
+        }
+    }
+
+    @Test("sprites of one size of raster draw nothing in a raster of another size")
+    func spritesOfAnotherRaster() throws {
+        let cache = SpriteCache()
+        let painter = TilePainter(sprites: cache)
+        let coord = try #require(Self.coord(z: 4, longitude: 10, latitude: 50))
+        let content = TileContent(of: Self.patchwork, in: coord)
+        _ = painter.paint(content, at: coord, scale: .one, classes: Self.classes)
+        #expect(!painter.prepare(sprites: .max))
+        let sheets = Set(content.cells.map { Int($0 >> 3) / CellTable.chunkSize }).map {
+            cache.sheet(of: SpriteCache.Size(coord.z, .one), chunk: $0)
+        }
+        for side in [255, 256, 512] {
+            let raster = InkRaster(width: side, height: side)
+            raster.useBareAreas(ofClassesFrom: 1)
+            var uses = 0
+            var others = 0
+            for sheet in sheets {
+                let known = sheet.withPlaces { $0.filter { $0 != SpriteSheet.unknown } }
+                uses += known.count
+                known.map { InkRaster.SpriteUse(place: $0, rim: 1, fill: 1) }.withUnsafeBufferPointer {
+                    raster.add($0, of: sheet, tileColumn: coord.x * 256, tileRow: coord.y * 256) { _ in others += 1 }
+                }
+            }
+            try #require(uses > 100)
+            #expect(side == 256 ? others < uses : others == uses, "\(side) pixels")
+            #expect(raster.drainLanes().contains { $0.x > 0 } == (side == 256), "\(side) pixels")
+        }
+    }
+
+    @Test("tiles of all scales and windows that are no tiles share sprites, and stay what they are without")
+    func sharedSprites() throws {
+        let cache = SpriteCache()
+        let shared = PicturePainter(sprites: cache)
+        let coord = try #require(Self.coord(z: 4, longitude: 10, latitude: 50))
+        let box = try #require(BoundingBox(west: 0, south: 40, east: 20, north: 55))
+        let windows =
+            TileScale.allCases.map { MapRegion(coord, scale: $0) }
+            + [(512, 512), (256, 512), (300, 256)].compactMap { MapRegion(box, width: $0.0, height: $0.1) }
+        try #require(windows.count == 6)
+        let data = PictureData(instant: PictureTests.now, plane: Self.patchwork)
+        let encoder = try IndexedPNGEncoder()
+        for _ in 0..<3 {
+            for window in windows {
+                let map = MapContent(LayerList(.hexagons), of: data, in: window)
+                func png(_ painter: PicturePainter) throws -> [UInt8] {
+                    let plain = try painter.png(likeTile: map, style: Self.style, background: nil, encoder: encoder)
+                    return try plain
+                        ?? painter.png(painter.canvas(map, style: Self.style), keeping: [], encoder: encoder)
+                }
+                #expect(try png(shared) == png(PicturePainter()))
+            }
+            while shared.prepare() {}
         }
     }
 
@@ -280,8 +336,8 @@ struct TilePainterTests {
     }
 }
 
-/// The share of each pixel by clipping every cell against every pixel that it may touch, in floating point, from the
-/// table's own vertices: slow and obvious.
+/// The share of each pixel, slow and obvious. It clips every cell against every pixel that it may touch, in floating
+/// point, from the table's own vertices.
 enum ExactAreaOracle {
     /// By class, then by pixel.
     static func shares(of content: TileContent, at coord: TileCoord, pixels: Int) -> [[Double]] {

@@ -1,5 +1,6 @@
 import BillowRaster
 import BillowSnapshot
+import Foundation
 import Geometry
 import TestSupport
 import Testing
@@ -73,6 +74,86 @@ struct VectorTileTests {
             #expect(feature.parts[0].allSatisfy { (-64...4_160).contains($0.x) && (-64...4_160).contains($0.y) })
             #expect(feature.parts[0].map(\.x).max() == 4_160)
         }
+    }
+
+    /// A star of many deep notches: valid, and cut by a tile into parts that touch its border many times.
+    private static func star(_ generator: inout SeededGenerator, middle: Point, radius: Double) -> [Point] {
+        let count = Int.random(in: 5...400, using: &generator)
+        return (0..<count).map { index in
+            let angle = 2 * Double.pi * Double(index) / Double(count)
+            let length = radius * Double.random(in: 0.02...1, using: &generator)
+            return Point(x: middle.x + length * cos(angle), y: middle.y + length * sin(angle))
+        }
+    }
+
+    private static func polygons(_ feature: DecodedVectorTile.Feature) -> [[[[Double]]]] {
+        var polygons: [[[[Double]]]] = []
+        for part in feature.parts {
+            let ring = (part + part.prefix(1)).map { [Double($0.x), Double($0.y)] }
+            if area(part) > 0 { polygons.append([ring]) } else { polygons[polygons.count - 1].append(ring) }
+        }
+        return polygons
+    }
+
+    @Test("areas that a tile cuts into parts stay valid, as GEOS in a process of its own says")
+    func valid() throws {
+        struct Question: Encodable {
+            var sets: [String: [[[[Double]]]]] = [:]
+        }
+        var generator = SeededGenerator(seed: 17)
+        var question = Question()
+        for number in 0..<150 {
+            let coord = try #require(TileCoord(z: number % 7, x: 0, y: 0))
+            // In tiles, so that each zoom cuts alike; some reach far out, some are smaller than a unit.
+            let scale = 1 / Double(1 << coord.z)
+            let radius = [2, 0.7, 0.1, 0.004, 0.000_1][number % 5]
+            func coordinate() -> Double { Double.random(in: -0.1...1.1, using: &generator) }
+            let middle = Point(x: coordinate(), y: coordinate())
+            let exterior = Self.star(&generator, middle: middle, radius: radius)
+            // Within the least distance of the star from its middle.
+            let hole = Self.star(&generator, middle: middle, radius: radius * 0.019)
+            let shape = VectorTile.Shape.polygons([
+                [exterior, hole].map { $0.map { Point(x: $0.x * scale, y: $0.y * scale) } }
+            ])
+            let tile = try Self.decoded(coord, [VectorTile.Feature(id: 1, shape: shape, properties: [])])
+            guard let feature = tile.layers.first?.features.first else { continue }
+            #expect(
+                feature.parts.allSatisfy { ring in
+                    ring.allSatisfy { (-64...4_160).contains($0.x) && (-64...4_160).contains($0.y) }
+                })
+            question.sets["\(number), radius \(radius)"] = Self.polygons(feature)
+        }
+        #expect(question.sets.count > 60)
+        let wrong = try Oracle.ask("polygons.py", question, answer: [String].self)
+        #expect(wrong.isEmpty, "\(wrong.prefix(5))")
+    }
+
+    @Test("halves of an area that was cut at the antimeridian are one in the tiles there")
+    func seam() throws {
+        // 170° E to 180° and 180° to 170° W, each a polygon.
+        let (west, east) = (170.0 / 360 + 0.5, 1.0)
+        func box(_ from: Double, _ to: Double) -> [[Point]] {
+            [[(from, 0.4), (to, 0.4), (to, 0.45), (from, 0.45)].map { Point(x: $0.0, y: $0.1) }]
+        }
+        let shape = VectorTile.Shape.polygons([box(west, east), box(0, 1 - west)])
+        for x in [0, 7] {
+            let coord = try #require(TileCoord(z: 3, x: x, y: 3))
+            let tile = try Self.decoded(coord, [VectorTile.Feature(id: 1, shape: shape, properties: [])])
+            let parts = try #require(tile.layers.first?.features.first).parts
+            #expect(parts.count == 1)
+            // No edge runs along the antimeridian.
+            let seam = x == 0 ? 0 : 4_096
+            let ring = parts[0]
+            #expect(!zip(ring, ring.dropFirst() + ring.prefix(1)).contains { $0.x == seam && $1.x == seam })
+        }
+    }
+
+    @Test("a polygon that crosses itself comes as the parts that it encloses")
+    func crossing() throws {
+        let bow = [(0.1, 0.1), (0.9, 0.9), (0.9, 0.1), (0.1, 0.9)].map { Point(x: $0.0, y: $0.1) }
+        let feature = VectorTile.Feature(id: 1, shape: .polygons([[bow]]), properties: [])
+        let tile = try Self.decoded(Self.world, [feature])
+        #expect(try #require(tile.layers.first?.features.first).parts.map { Self.area($0) > 0 } == [true, true])
     }
 
     @Test("a place near the antimeridian is in the tiles on both sides, each within its buffer")

@@ -225,7 +225,7 @@ import Turbulence
         let names = Set(commands.map { $0.words.dropFirst().first ?? "" })
         let expected: Set = [
             "serve", "sync", "import", "export", "render", "legend", "simulate", "keys", "opensky", "prune", "backup",
-            "restore", "check", "salvage",
+            "restore", "check", "doctor", "salvage", "pack",
         ]
         #expect(names == expected)
         for (words, command) in commands {

@@ -66,6 +66,8 @@ struct GuidanceTests {
                 baseURL: http://127.0.0.1:\(simulator.port)
                 simulated: true
                 update: PT2S
+                # The look-alike makes its files while it answers, on a busy machine for minutes.
+                timeout: PT10M
                 levels: [\(Self.levels.map(String.init).joined(separator: ", "))]
                 leadTimes: [\(Self.leads.map(String.init).joined(separator: ", "))]
                 catchUp: PT30M
@@ -148,8 +150,8 @@ struct GuidanceTests {
         }
     }
 
-    /// Which field an instant shows without any other parameter: the newest nowcast of the half hour before it, else
-    /// the forecast nearest in time, of the newest run.
+    /// Which field an instant shows without any other parameter. It is the newest nowcast of the half hour before it,
+    /// else the forecast nearest in time, of the newest run.
     private static func shown(_ fields: [StoredField], at seconds: Int) -> Int? {
         let nowcasts = fields.indices.filter { fields[$0].product == "gtgn" && 0...1_800 ~= seconds - fields[$0].valid }
         if let newest = nowcasts.max(by: { fields[$0].valid < fields[$1].valid }) { return newest }

@@ -13,7 +13,7 @@ import Testing
 
         init() throws { folder = try TemporaryFolder() }
 
-        /// Megabytes: caches 48, answers 128, an animation 64, and sprites, kept answers and jobs under way 64.
+        /// Megabytes: caches 48, answers 128, an animation 64; sprites, the response microcache and running jobs 64.
         private static let budgets = 304
 
         /// Resident megabytes of the server.
@@ -28,16 +28,14 @@ import Testing
             var text = "id,lon,lat,altitude,severity,observedAt\n"
             for number in 0..<12_000 {
                 let (column, row) = (number % 200, number / 200)
-                text +=
-                    "p\(number),\(Double(column) * 0.6 - 60),\(Double(row) * 0.8 + 10),35000,\((column / 3 + row / 2) % 5),"
+                let place = "\(Double(column) * 0.6 - 60),\(Double(row) * 0.8 + 10)"
+                text += "p\(number),\(place),35000,\((column / 3 + row / 2) % 5),"
                 text += "\(Date(timeIntervalSince1970: Double(now - 60 - number % 5_000)).formatted(.iso8601))\n"
             }
             return try folder.write("world.csv", text)
         }
 
-        @Test(
-            "animations, polygons, exports and endless filters, read and unread, leave the server as large as its budgets"
-        )
+        @Test("animations, polygons, exports and endless filters, read and unread, leave memory within its budgets")
         func pressure() async throws {
             // The shared client has eight connections to a host, fewer than are held open here.
             var configuration = HTTPClient.Configuration()

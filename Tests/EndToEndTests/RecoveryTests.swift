@@ -52,7 +52,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "one row that can't be read costs nothing but itself: keys, ingest and all other rows stay, and pictures say so",
+        "an unreadable row costs nothing but itself: keys, ingest and all other rows stay, and pictures say so",
         arguments: ["cell = cell + 1", "severity = severity + 1"])
     func oneBadRow(change: String) async throws {
         let key = try await key()

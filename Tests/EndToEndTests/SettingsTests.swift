@@ -142,6 +142,10 @@ struct SettingsTests {
         ("colour: red", ["colour is not a setting"]),
         ("database: postgres://x/y", ["PostgreSQL"]), ("sources: 5", ["sources must be a list"]),
         ("sources: [5]", ["sources[0] must hold settings of its own"]),
+        (
+            "sources: [{ id: noaa, kind: noaa-gtg, levels: [], leadTimes: [] }]",
+            ["levels is empty", "leadTimes is empty"]
+        ),
         ("severityThresholds: { C60: [0.1, 0.2] }", ["severityThresholds.C60 must be four rising"]),
         ("severityThresholds: { C60: [0.1, 0.2, 0.2, 0.3] }", ["severityThresholds.C60"]),
         ("severityThresholds: { C60: [0.1, 2, x, 0.3] }", ["C60[1] is '2'", "C60[2] is 'x'", "four rising"]),
@@ -216,7 +220,8 @@ struct SettingsTests {
             ["[1].path is missing", "[1].simulated must be true as another source's"]
         ),
         (
-            "sources: [{ id: a, kind: inbox, path: /tmp/billow-x }, { id: b, kind: inbox, path: /tmp/../tmp/billow-x/ }]",
+            "sources: [{ id: a, kind: inbox, path: /tmp/billow-x }, "
+                + "{ id: b, kind: inbox, path: /tmp/../tmp/billow-x/ }]",
             ["[1].path is '/tmp/billow-x', as another inbox's"]
         ),
         (source("company: ABC"), ["user is missing, where company is given"]),

@@ -67,7 +67,12 @@ struct SourceTests {
             """
             staleAfter: PT5S
             sources:
-              - { id: sim, kind: skypath, baseURL: "http://127.0.0.1:\(simulator.port)", apiKey: demo, api: v4, update: PT1S }
+              - id: sim
+                kind: skypath
+                baseURL: "http://127.0.0.1:\(simulator.port)"
+                apiKey: demo
+                api: v4
+                update: PT1S
             """)
         let server = try await Server("--database", database, "--config", file)
         func layer(_ name: String) async throws -> JSON { try await server.get("/readyz").json["layers"][name] }

@@ -69,9 +69,13 @@ final class Command: @unchecked Sendable {
     private let errors: URL
     private let folder: TemporaryFolder
 
-    /// - Parameter script: what a shell does before it becomes the command.
+    /// - Parameters:
+    ///   - script: what a shell does before it becomes the command.
+    ///   - executable: another file than the one that was built.
+    ///   - workingFolder: where it runs; nil for the repository.
     init(
-        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, script: String? = nil
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, script: String? = nil,
+        executable: URL = Repository.billow, workingFolder: URL? = nil
     ) throws {
         folder = try TemporaryFolder()
         output = folder.url.appending(path: "stdout")
@@ -79,12 +83,12 @@ final class Command: @unchecked Sendable {
         for url in [output, errors] { try Data().write(to: url) }
         if let script {
             process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments = ["-c", "\(script); exec \"$0\" \"$@\"", Repository.billow.path] + arguments
+            process.arguments = ["-c", "\(script); exec \"$0\" \"$@\"", executable.path] + arguments
         } else {
-            process.executableURL = Repository.billow
+            process.executableURL = executable
             process.arguments = arguments
         }
-        process.currentDirectoryURL = Repository.folder
+        process.currentDirectoryURL = workingFolder ?? Repository.folder
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("BILLOW_") }
         variables.merge(environment) { $1 }
         process.environment = variables
@@ -120,9 +124,12 @@ final class Command: @unchecked Sendable {
 
     /// Runs to its end.
     static func run(
-        _ arguments: String..., environment: [String: String] = [:], input: String? = nil, script: String? = nil
+        _ arguments: String..., environment: [String: String] = [:], input: String? = nil, script: String? = nil,
+        executable: URL = Repository.billow, workingFolder: URL? = nil
     ) async throws -> Finished {
-        let command = try Command(arguments, environment: environment, input: input, script: script)
+        let command = try Command(
+            arguments, environment: environment, input: input, script: script, executable: executable,
+            workingFolder: workingFolder)
         let status = try await command.status()
         return Finished(status: status, output: try command.standardOutput, errors: try command.standardError)
     }
@@ -154,8 +161,13 @@ struct Server: Sendable {
     let command: Command
     let port: Int
 
-    init(_ arguments: String..., environment: [String: String] = [:]) async throws {
-        command = try Command(["serve", "--port", "0"] + arguments, environment: environment)
+    init(
+        _ arguments: String..., environment: [String: String] = [:], executable: URL = Repository.billow,
+        workingFolder: URL? = nil
+    ) async throws {
+        command = try Command(
+            ["serve", "--port", "0"] + arguments, environment: environment, executable: executable,
+            workingFolder: workingFolder)
         port = try await command.port(after: "Billow is at http://127.0.0.1:")
     }
 
@@ -195,7 +207,7 @@ struct Simulator: Sendable {
     func fault(_ name: String) async throws {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/_simulator/fault?name=\(name)")
         request.method = .POST
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
+        let response = try await HTTPClient.plain.execute(request, timeout: .seconds(300))
         #expect(response.status == .ok)
     }
 
@@ -218,6 +230,12 @@ struct Simulator: Sendable {
     }
 }
 
+extension HTTPClient {
+    /// Takes bodies as they are sent, and asks for no compression: the shared client does, and refuses bodies that
+    /// compress well as bombs.
+    static let plain = HTTPClient(eventLoopGroupProvider: .singleton, configuration: HTTPClient.Configuration())
+}
+
 /// An HTTP answer, read whole.
 struct Answer: Sendable {
     var status: Int
@@ -231,7 +249,7 @@ struct Answer: Sendable {
     }
 
     static func of(_ request: HTTPClientRequest) async throws -> Answer {
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
+        let response = try await HTTPClient.plain.execute(request, timeout: .seconds(300))
         let body = try await response.body.collect(upTo: 512 << 20)
         return Answer(status: Int(response.status.code), headers: response.headers, body: Data(buffer: body))
     }

@@ -9,7 +9,7 @@ struct GRIBHeaderTests {
     func header() throws {
         var draft = Samples.draft()
         draft.lead = .hours(6)
-        draft.productionStatus = 1
+        draft.productionStatus = .operationalTest
         draft.packing = .jpeg2000
         let bytes = try draft.message()
         let header = try #require(Samples.message(bytes).fields.first)
@@ -19,7 +19,7 @@ struct GRIBHeaderTests {
         #expect(header.leadSeconds == 6 * 3_600)
         #expect(header.validSeconds == Samples.reference + 6 * 3_600)
         #expect(header.centre == 7)
-        #expect(header.productionStatus == 1)
+        #expect(header.productionStatus == .operationalTest)
         #expect(header.dataType == 1 && header.generatingProcess == 2)
         #expect(header.packing.kind == .jpeg2000 && header.packing.bits == 12 && header.hasBitmap)
         #expect(header.grid == draft.grid)

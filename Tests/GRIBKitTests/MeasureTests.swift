@@ -36,8 +36,8 @@ struct MeasureTests {
                 + String(format: "%9.2f %9.2f ms  %@", times.least, times.median, rest))
     }
 
-    /// EDR like a level's: patches of some hundred kilometres and smaller ones in them, a little noise, and a strip
-    /// without values at the border, 3 % of the grid.
+    /// EDR like a level's. It has patches of some hundred kilometres, smaller ones in them, and a little noise. A strip
+    /// at the border, 3 % of the grid, has no values.
     private static func air(_ grid: GRIBGrid) -> [Float] {
         func hash(_ x: Int, _ y: Int, _ salt: UInt64) -> Double {
             var z =

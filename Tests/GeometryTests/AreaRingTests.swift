@@ -176,7 +176,7 @@ struct AreaRingTests {
 
     @Test("the areas of the pieces make up the whole", arguments: [0, 1, 2, 6])
     func pieceAreas(index: Int) throws {
-        // An edge between two corners is straight on the map while its area is taken by its ends' parallels: cut edges
+        // An edge between two corners is straight on the map while its area is taken by its ends' parallels. Cut edges
         // are taken more exactly, so the sum may differ a little.
         let (corners, maximum) = try Self.rings()[index]
         let ring = try Self.ring(corners)

@@ -18,9 +18,7 @@ struct CorridorTests {
         ("a figure of eight", [(0, 40), (10, 50), (10, 40), (0, 50)]), ("a mile", [(0, 50), (0.02, 50)]),
     ]
 
-    @Test(
-        "GeographicLib finds the edge half a width from the route, to half a percent of the width, and GEOS a valid ring"
-    )
+    @Test("GeographicLib finds the edge half a width from the route, within half a percent, and GEOS a valid ring")
     func geographicLib() throws {
         struct Question: Encodable {
             var name: String

@@ -2,7 +2,7 @@ import Foundation
 import JSONKit
 import Testing
 
-/// A text and whether it is JSON: `y` must be read, `n` must be refused, `i` is for an implementation to decide, and
+/// A text and whether it is JSON: `y` must be read, `n` must be refused, `i` is for an implementation to decide. Then
 /// the case says how this one does.
 ///
 /// Source: N. Seriot, "Parsing JSON is a Minefield" (JSONTestSuite), seriot.ch/projects/parsing_json.html, for the

@@ -68,11 +68,29 @@ struct DownloadTests {
         }
     }
 
-    @Test("a forecast without its index, or changed a moment ago, is growing and not read") func growing() async throws
-    {
-        try await withRig { rig in
+    private func leads(_ rig: Rig) async throws -> Set<GuidanceLeadState> {
+        let run = rig.forecast.runSeconds
+        return try await Set(rig.client.leads(of: .gtg, runSeconds: run, leadHours: Array(0...3)).values)
+    }
+
+    @Test("a forecast without its index is growing, and is read whole when the index is overdue")
+    func missingIndex() async throws {
+        // Two minutes after the forecast became whole.
+        let clock = ManualClock(testTime - 9_600 + 3_390)
+        try await withRig(clock: clock) { (rig: Rig) async throws in
             rig.simulator.setFault(.missingIndex)
             #expect(try await rig.ending(rig.forecast, .everything, Reports()) == .growing)
+            #expect(try await leads(rig).contains(.growing))
+            clock.advance(600)
+            #expect(try await leads(rig) == [.present])
+            let reports = Reports()
+            #expect(try await rig.ending(rig.forecast, .everything, reports, expecting: 25) == .whole)
+            #expect(reports.messages.map(\.bytes) == rig.expected(rig.forecast, 1...25))
+        }
+    }
+
+    @Test("a forecast that changed a moment ago is growing and not read") func growing() async throws {
+        try await withRig { rig in
             rig.simulator.setFault(.growingFile)
             for file in [rig.forecast, rig.nowcast] {
                 #expect(try await rig.ending(file, .everything, Reports()) == .growing)

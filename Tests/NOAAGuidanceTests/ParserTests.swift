@@ -104,14 +104,16 @@ struct ListingTests {
             <pre><img src="/icons/blank.gif" alt="Icon "> <a href="?C=N;O=D">Name</a> <a href="?C=M;O=A">Last</a><hr>
             <img src="/icons/back.gif" alt="[PARENTDIR]"> <a href="/pub/data/">Parent Directory</a>          -
             <img src="/icons/folder.gif" alt="[DIR]"> <a href="12/">12/</a>       2026-09-24 12:02    -
-            <img src="/icons/unknown.gif" alt="[   ]"> <a href="gtgn.t1200z.3km.grib2">gtgn.t1200z.3km.gr..&gt;</a> 2026-09-24 12:04   28M
+            <img src="/icons/unknown.gif" alt="[   ]"> \
+            <a href="gtgn.t1200z.3km.grib2">gtgn.t1200z.3km.gr..&gt;</a> 2026-09-24 12:04   28M
             <hr></pre></body></html>
             """
         let table = """
             <TABLE><tr><td><A HREF='12/'><img src="x"></A></td><td><A HREF='12/'>12/</A></td>\
             <td align="right">24-Sep-2026 12:02  </td><td> - </td></tr>
             <tr><td valign="top"><a href="gtgn.t1200z.3km.grib2"><img src="y"></a></td><td><a \
-            href="gtgn.t1200z.3km.grib2">gtgn</a></td><td align="right">2026-09-24 12:04  </td><td align="right"> 28M</td></tr>
+            href="gtgn.t1200z.3km.grib2">gtgn</a></td><td align="right">2026-09-24 12:04  </td>\
+            <td align="right"> 28M</td></tr>
             """
         let nginx = """
             <a href="../">../</a>\r

@@ -4,9 +4,9 @@ import OpenSky
 import Testing
 import UpstreamSimulator
 
-/// Invented answers with everything odd that OpenSky's own answers were seen to have: nulls, blanks, negative tracks,
-/// whole numbers where the documentation says float, an impossible speed, old positions, and times with an exponent.
-/// OpenSky's real data may not be stored here.
+/// Invented answers with all oddities that OpenSky's own answers were seen to have. These are nulls, blanks, negative
+/// tracks, whole numbers where the documentation says float, an impossible speed, old positions, and times with an
+/// exponent. OpenSky's real data may not be stored here.
 ///
 /// Source: docs/upstreams/opensky.md, "State vectors" and "Flights and tracks"
 private enum OddAnswers {

@@ -1,7 +1,9 @@
-"""Judges values of fields by ecCodes' own reading of GRIB2 (grib_get, grib_get_data) and PROJ: reads {"files": [path,
-…], "questions": [{"file": place in files, "parameter": number, "metres": [level, …], "longitude": …, "latitude": …}, …]}
-from standard input and writes the value of the nearest point of the grid for each: of several levels the largest, null
-where the grid has none there, and "outside" beyond it. Without "metres" it is that of the whole column's message."""
+"""Judges values of fields by ecCodes' own reading of GRIB2 (grib_get, grib_get_data) and PROJ.
+
+Standard input: {"files": [path, …], "questions": [question, …]}. A question is
+{"file": place in files, "parameter": number, "metres": [level, …], "longitude": …, "latitude": …}.
+Writes the value of the nearest point of the grid for each question: of several levels the largest, null where the grid
+has none there, and "outside" beyond the grid. Without "metres" it is the value of the whole column's message."""
 
 import json
 import subprocess

@@ -137,8 +137,8 @@ struct FaultTests {
         }
     }
 
-    @Test("nobody listening is unreachable")
-    func nobodyListeningIsUnreachable() async throws {
+    @Test("a port without a listener is unreachable")
+    func portWithoutListener() async throws {
         // The port was free a moment ago: it belonged to a simulator that has stopped.
         let port = try await UpstreamSimulator.withRunning(.init(flights: 0)) { _, baseURL in baseURL }
         let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)

@@ -11,6 +11,9 @@ extension WrappedStore {
     package var damage: [StoredDamage] { store.damage }
     package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { store.marked(sources) }
     package func survey(rest: Duration) async throws(StoreError) { try await store.survey(rest: rest) }
+    package func size(counting: Bool) async throws(StoreError) -> StoreSize? {
+        try await store.size(counting: counting)
+    }
     package func head() async throws(StoreError) -> Head { try await store.head() }
     package func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
     package func state() async throws(StoreError) -> LogState { try await store.state() }

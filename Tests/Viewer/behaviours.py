@@ -1,8 +1,12 @@
 """What a person does with the viewer. Each function is a test, and its text says what must hold."""
+import base64
 import json
+import re
 import time
+from pathlib import Path
 from urllib.parse import urlparse
 
+ROOT = Path(__file__).resolve().parents[2]
 WAIT_MILLISECONDS = 300_000
 
 
@@ -13,7 +17,8 @@ class Viewer:
         self.browser, self.base = browser, base
 
     def __enter__(self):
-        self.context = self.browser.new_context(viewport={"width": 1000, "height": 700})
+        # A service worker would answer before a test does.
+        self.context = self.browser.new_context(viewport={"width": 1000, "height": 700}, service_workers="block")
         self.context.set_default_timeout(WAIT_MILLISECONDS)
         self.page = self.context.new_page()
         self.problems, self.requests, self.expected = [], [], []
@@ -62,6 +67,24 @@ class Viewer:
             return seen.map(({ source }) => sources[source].tiles[0].match(/(\\/\\w+\\/)\\{z\\}/)[1]);
         }"""))
 
+    def vivid(self, x, y, width, height):
+        """How many pixels of a part of the page have the colours of turbulence: ground and sea are almost grey."""
+        picture = self.page.screenshot(clip={"x": x, "y": y, "width": width, "height": height})
+        return self.page.evaluate("""async (text) => {
+            const image = new Image();
+            image.src = `data:image/png;base64,${text}`;
+            await image.decode();
+            const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+            context.drawImage(image, 0, 0);
+            const { data } = context.getImageData(0, 0, image.width, image.height);
+            let count = 0;
+            for (let place = 0; place < data.length; place += 4) {
+                const colours = data.slice(place, place + 3);
+                if (Math.max(...colours) - Math.min(...colours) > 90) count += 1;
+            }
+            return count;
+        }""", base64.b64encode(picture).decode())
+
     def change_answer(self, pattern, change):
         """Answers some requests with what the server says, changed."""
         def answer(route):
@@ -72,6 +95,17 @@ class Viewer:
 
         self.page.route(pattern, answer)
 
+    def lack_data(self):
+        """Any part of the map lacks data, as the server tells."""
+        self.page.route("**/maps/*", lambda route: route.fulfill(headers={"X-Incomplete": "true"}))
+
+    def until_field(self, box):
+        """Until a part of the world lies inside of a turbulence field that the server has."""
+        self.until("""async (box) => {
+            const { headers } = await fetch(`maps/gtg.png?bbox=${box}&width=16`, { method: "HEAD" });
+            return headers.get("X-Incomplete") === null;
+        }""", box)
+
 
 def live_picture(viewer):
     """the page shows a live picture, says that it is simulated, and explains its colours"""
@@ -81,6 +115,26 @@ def live_picture(viewer):
     assert viewer.page.locator("#legend li").count() == 5
     assert viewer.page.locator("#sources li").count() > 0
     assert viewer.tiles()
+
+
+def first_load(viewer):
+    """all scripts are asked for at once and are small, and the first tiles are asked for once, before there is a map"""
+    viewer.open("#layers=gtg,hexagons")
+    scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and "/vendor/" not in url}
+    named = viewer.page.evaluate(
+        "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
+        ".map((node) => new URL(node.href ?? node.src).pathname)")
+    assert scripts == set(named), (scripts ^ set(named), "index.html preloads what is loaded")
+    sizes = viewer.page.evaluate("""(paths) => Promise.all(paths.map(async (path) =>
+        (await (await fetch(path)).arrayBuffer()).byteLength))""", list(scripts))
+    assert sum(sizes) <= 200_000, sum(sizes)
+    tiles = viewer.tiles()
+    assert len(tiles) == len(set(tiles)), sorted(tiles)
+    # A field changes seldom: cells that changed don't load it again, and a picture that is new isn't renewed at all.
+    viewer.requests.clear()
+    viewer.page.evaluate("dispatchEvent(new Event('online'))")
+    viewer.page.wait_for_timeout(3_000)
+    assert any(".json" in url for url in viewer.requests) and not viewer.tiles(), viewer.tiles()
 
 
 def busy_with_all_layers(viewer):
@@ -96,7 +150,7 @@ def busy_with_all_layers(viewer):
 
 def play_and_pause(viewer):
     """play shows one frame after the other, pause holds the frame, and Live gives the map back"""
-    viewer.open()
+    viewer.open("#span=-2h")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'true'")
     assert viewer.page.get_attribute("#play", "aria-label") == "Pause"
@@ -160,11 +214,33 @@ def incomplete_frame(viewer):
                 frame["incomplete"] = True
 
     viewer.change_answer("**/timeline.json*", lack)
-    viewer.open()
+    viewer.lack_data()
+    viewer.open("#layers=hexagons,pireps")
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("Home")
     viewer.until("document.querySelector('#frame-age').textContent.endsWith('incomplete')")
-    viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data')")
+    viewer.until("document.querySelector('#banners').textContent.includes('missing: Hexagons, PIREPs')")
+
+
+def field_in_view(viewer):
+    """the demo shows the computed field at first, whole where its grid is and incomplete where the grid ends"""
+    viewer.open("#map=6/39/-96")
+    assert viewer.page.is_checked("#layers input[value=gtg]") and "layers=" not in viewer.hash(), viewer.hash()
+    for group in ("gtg", "hazards,hexagons,pireps"):
+        assert any(f"/tiles/{group}/" in url for url in viewer.tiles()), viewer.tiles()
+    assert viewer.page.input_value("#span") == "-2h+6h", "the timeline runs into the future"
+    viewer.until_field("-104,33,-88,45")
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 6.2 })")
+    viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 2 })")
+    viewer.until("document.querySelector('#banners').textContent.includes('GTG is not known everywhere on this map')")
+    # Hours ahead there is a field too, and it says which.
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 6 })")
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("End")
+    viewer.until("document.querySelector('#state-text').textContent === 'Forecast'")
+    viewer.page.uncheck("#layers input[value=gtg]", force=True)
+    viewer.until("document.querySelector('#span').value === '-2h'")
 
 
 def one_time(viewer):
@@ -232,6 +308,22 @@ def timeline_ahead(viewer):
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
 
 
+def counted_frames(viewer):
+    """where the server counts severe cells, a mark is as high as its frame has them"""
+    def count(manifest):
+        for layer in manifest["layers"]:
+            layer["moderateOrWorse"] = [place * 5 for place in range(len(layer["frames"]))]
+
+    viewer.change_answer("**/timeline.json*counts=true*", count)
+    viewer.open("#layers=hexagons,pireps")
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelectorAll('#marks i').length === 12")
+    heights = viewer.page.evaluate(
+        "[...document.querySelectorAll('#marks i')].map(({ offsetHeight }) => offsetHeight)")
+    assert heights == sorted(heights) and heights[-1] == 10, heights
+
+
 def slow_tiles(viewer):
     """while the tiles of a frame load, the time shown is that of the pixels shown"""
     viewer.open()
@@ -264,6 +356,22 @@ def filters_keep_playing(viewer):
     viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
 
 
+def ground(viewer):
+    """the base map is coarse from afar and whole from near, where airports are on it by their codes"""
+    viewer.open("#layers=hexagons&map=4.00/40.000/-74.000")
+    assert any("coarse.geojson" in url for url in viewer.requests)
+    assert not any("basemap.geojson" in url or "airports.json" in url for url in viewer.requests), viewer.requests
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 6 })")
+    signs = """() => [...new Set(billow.map.queryRenderedFeatures({ layers: ["airports"] })
+        .map(({ properties }) => properties.sign))]"""
+    viewer.until(f"({signs})().includes('airport:KBOS')")
+    assert any("basemap.geojson" in url for url in viewer.requests)
+    far = viewer.page.evaluate(signs)
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 7.5 })")
+    viewer.until(f"({signs})().includes('airport:KTEB') || ({signs})().includes('airport:KHPN')")
+    assert "airport:KHPN" not in far, far
+
+
 def toggle_layers(viewer):
     """a layer that is ticked is drawn and stands in the address, and the last one can't be taken off"""
     viewer.open("#layers=hexagons")
@@ -277,6 +385,39 @@ def toggle_layers(viewer):
     assert "layers=traffic" in viewer.hash()
     viewer.page.locator("#layers input[value=traffic]").dispatch_event("click")
     assert viewer.page.is_checked("#layers input[value=traffic]")
+
+
+def order_and_opacity(viewer):
+    """a layer is moved below another and made paler, live and in the past, and the address has both"""
+    viewer.open("#layers=hexagons,hazards,pireps&map=5/39/-92")
+    viewer.page.click(".stack summary")
+    names = "[...document.querySelectorAll('#stack li > span')].map((node) => node.textContent)"
+    assert viewer.page.evaluate(names) == ["PIREPs", "Hexagons", "Hazards"], viewer.page.evaluate(names)
+    viewer.page.click("#stack button[aria-label='Hexagons: further down']")
+    viewer.until_shown()
+    assert "order=hexagons,hazards,pireps" in viewer.hash(), viewer.hash()
+    assert any("/tiles/hexagons,hazards,pireps/" in url for url in viewer.tiles()), viewer.tiles()[-1]
+    viewer.page.locator("#stack input[data-layer=hazards]").fill("40")
+    viewer.until("location.hash.includes('opacity=hazards:40')")
+    viewer.until_shown()
+    drawn = """() => {
+        const { layers, sources } = billow.map.getStyle();
+        return layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0).map(
+            ({ source, paint }) => [
+                sources[source].tiles[0].match(/tiles\\/([^/]+)/)[1], paint["raster-opacity"],
+            ].join(":"));
+    }"""
+    wanted = ["hexagons:1", "hazards:0.4", "pireps:1"]
+    assert viewer.page.evaluate(drawn) == wanted, viewer.page.evaluate(drawn)
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("End")
+    viewer.page.keyboard.press("ArrowLeft")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    assert viewer.page.evaluate(drawn) == wanted, viewer.page.evaluate(drawn)
+    # Who opens the link sees the same.
+    viewer.open("#layers=hexagons,hazards&order=hexagons,hazards&opacity=hexagons:50")
+    assert viewer.page.evaluate(drawn) == ["hexagons:0.5", "hazards:1"], viewer.page.evaluate(drawn)
 
 
 def filters(viewer):
@@ -309,17 +450,41 @@ def filters(viewer):
     viewer.until("!location.hash.includes('min=')")
 
 
+def one_level(viewer):
+    """one level alone is chosen, moved by the arrow keys, and given up for all levels again"""
+    viewer.open("#layers=hexagons&level=370&route=KORD+KJFK")
+    viewer.page.check("#one-level", force=True)
+    viewer.until("location.hash.includes('min=37000&max=38000')")
+    # The slider has how many reports there are at each level, those that are left out too.
+    viewer.until("document.querySelectorAll('#histogram span').length === 60")
+    assert "most at FL" in viewer.page.get_attribute("#histogram", "aria-label")
+    assert viewer.text("#band") == "FL370 – FL380" and not viewer.page.is_visible("#highest"), viewer.text("#band")
+    for _ in range(2):
+        viewer.page.keyboard.press("ArrowLeft")
+    viewer.until("location.hash.includes('min=35000&max=36000')")
+    viewer.until_shown()
+    band = ("minAltitude=35000", "maxAltitude=36000")
+    assert any(all(part in url for part in band) for url in viewer.tiles()), viewer.tiles()[-1]
+    # The vertical profile is of all levels: what the map leaves out isn't without reports.
+    profiles = [url for url in viewer.requests if "/profiles." in url]
+    assert profiles and not any("Altitude=" in url for url in profiles), profiles
+    viewer.page.uncheck("#one-level", force=True)
+    viewer.until("!location.hash.includes('min=') && !location.hash.includes('max=')")
+    assert viewer.page.is_visible("#highest")
+
+
 def incomplete_instant(viewer):
     """a picture at an instant that lacks data says so in a banner, and that it is not live"""
     def lack(tiles):
         tiles.setdefault("billow", {}).update(incomplete=True, completeSince="2026-01-01T00:00:00Z")
 
     viewer.change_answer("**/tiles/*.json?*time=*", lack)
-    viewer.open()
+    viewer.lack_data()
+    viewer.open("#layers=hexagons,hazards,pireps")
     assert "INCOMPLETE" not in viewer.text("#banners")
     viewer.page.check("#when input[value=past]", force=True)
     viewer.until(
-        "document.querySelector('#banners').textContent.includes('INCOMPLETE: some data of this picture is missing')"
+        "document.querySelector('#banners').textContent.includes('INCOMPLETE: Some data of this picture is missing')"
     )
     viewer.page.click("#earlier")
     viewer.until_shown()
@@ -399,12 +564,23 @@ def route(viewer):
     viewer.open()
     viewer.page.fill("#route-text", "nowhere")
     viewer.page.click("#route-form .go")
-    assert "two places" in viewer.text("#route-problem")
+    viewer.until("document.querySelector('#route-problem').textContent.includes('No place known here: NOWHERE')")
     viewer.page.fill("#route-text", "KORD DCT KJFK N0450F370 RNAV9")
     viewer.page.click("#route-form .go")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD KJFK'")
+    # What lies ahead is in groups, each with its severity or kind and how many there are.
+    viewer.until("document.querySelectorAll('#route-body .group').length > 0")
+    groups = viewer.page.evaluate(
+        "[...document.querySelectorAll('#route-body .group')].map((group) => [...group.querySelectorAll("
+        "'summary span')].map((span) => span.textContent).concat(group.querySelectorAll('li').length))")
+    assert all(title.endswith(("reported", "computed", "issued")) and int(count) == lines
+               for title, count, lines in groups), groups
     words = viewer.text("#route-body")
     assert "NM wide" in words and "planned FL370" in words and "Hexagons on the way" in words, words
+    viewer.until("document.querySelector('#route-body').textContent.includes('Computed on the way (GTG)')")
+    assert "Not known is not smooth air" in viewer.text("#route-body"), viewer.text("#route-body")
+    asked = [url for url in viewer.requests if "/profiles.png" in url]
+    assert all("departure=" in url and "speed=450" in url and "level=37000" in url for url in asked), asked
     assert viewer.page.locator("#route-body tr.own th").inner_text() == "FL370"
     assert "RNAV9" in viewer.text("#route-note"), viewer.text("#route-note")
     viewer.until("document.querySelector('#route-body img.profile').src.startsWith('blob:')")
@@ -420,6 +596,173 @@ def route(viewer):
     viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
 
 
+def route_suggestions(viewer):
+    """a route is typed with airports by name, IATA code and position; suggestions are used by the keyboard alone"""
+    viewer.open("#layers=hexagons")
+    viewer.page.focus("#route-text")
+    viewer.page.keyboard.type("chicago o'h")
+    viewer.until("() => document.querySelector('#route-places [aria-selected=true] strong')?.textContent === 'KORD'")
+    active = viewer.page.get_attribute("#route-text", "aria-activedescendant")
+    assert viewer.text(f"#{active} strong") == "KORD" and viewer.page.is_visible("#route-places")
+    viewer.page.keyboard.press("Enter")
+    assert viewer.page.input_value("#route-text") == "KORD "
+    assert viewer.page.get_attribute("#route-text", "aria-expanded") == "false"
+    viewer.page.keyboard.type("40.5N 80W london")
+    viewer.until("document.querySelectorAll('#route-places [role=option]').length > 2")
+    first = viewer.text("#route-places [aria-selected=true] strong")
+    viewer.page.keyboard.press("ArrowDown")
+    assert viewer.text("#route-places [aria-selected=true] strong") != first
+    viewer.page.keyboard.press("Escape")
+    assert not viewer.page.is_visible("#route-places") and viewer.page.is_visible("#settings")
+    for _ in "london":
+        viewer.page.keyboard.press("Backspace")
+    viewer.page.keyboard.type("jfk")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD 4030N08000W KJFK'")
+    assert "JFK is KJFK" in viewer.text("#route-note"), viewer.text("#route-note")
+    assert "John F Kennedy International Airport" in viewer.text("#route-body"), viewer.text("#route-body")
+    assert viewer.page.locator(".waypoint").count() == 3
+    # An airport that the server does not know, in a plan whose fixes nobody knows here.
+    viewer.page.fill("#route-text", "LSZB0900 N0350F210 DCT FUSSE L613 EDDS0100")
+    viewer.page.click("#route-form .go")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'LSZB EDDS'")
+    viewer.until("document.querySelector('#route-body').textContent.includes('planned FL210')")
+    assert viewer.text("#route-note").endswith("FUSSE"), viewer.text("#route-note")
+    assert "route=LSZB+EDDS&level=210" in viewer.hash(), viewer.hash()
+
+
+def pick_points(viewer):
+    """points of a route are picked on the map, by clicks and by the keyboard, taken back, and shown at once"""
+    viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+    viewer.page.click("#route-pick")
+    viewer.page.wait_for_selector(".picking")
+    viewer.page.mouse.click(500, 300)
+    viewer.until("document.querySelector('.picking p').textContent.includes('Click the next point')")
+    assert not viewer.page.is_visible("#details"), "a click picks, and asks nothing"
+    viewer.page.mouse.click(640, 340)
+    viewer.until("location.hash.includes('route=')")
+    viewer.until("!document.querySelector('#route').hidden")
+    viewer.page.focus("#map canvas")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("document.querySelector('.picking p').textContent.startsWith('3 points')")
+    viewer.until("document.querySelectorAll('.waypoint').length === 3")
+    viewer.page.keyboard.press("Backspace")
+    viewer.until("document.querySelector('.picking p').textContent.startsWith('2 points')")
+    route = viewer.page.evaluate("new URLSearchParams(location.hash.slice(1)).get('route')").split(" ")
+    assert all(re.fullmatch(r"\d{4}[NS]\d{5}[EW]", point) for point in route) and len(route) == 2, route
+    viewer.page.keyboard.press("Escape")
+    assert viewer.page.locator(".picking").count() == 0
+    assert viewer.page.get_attribute("#route-pick", "aria-pressed") == "false"
+    viewer.until("document.querySelector('#route-body h3')?.textContent.split(' ').length === 2")
+    viewer.page.mouse.click(500, 420)
+    viewer.until("!document.querySelector('#details').hidden")
+
+
+def follow_flight(viewer):
+    """a flight is found by its call sign and followed, its track is drawn, and a change ahead of it is told"""
+    viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+    viewer.page.fill("#flight-text", "NOSUCH9")
+    viewer.page.click("#flight-form .go")
+    viewer.until("document.querySelector('#flight-problem').textContent.includes('No aircraft')")
+    sign, address = viewer.page.evaluate("""async () => {
+        const { features } = await (await fetch("collections/traffic/items?limit=1000")).json();
+        // A call sign may be that of two flights.
+        const isOne = (sign) => features.filter(({ properties }) => properties.callsign === sign).length === 1;
+        const { properties } = features.find(({ properties }) =>
+            properties.callsign && isOne(properties.callsign) && !properties.onGround && properties.altitude > 20000);
+        return [properties.callsign, properties.icao24];
+    }""")
+    viewer.page.fill("#flight-text", sign.lower())
+    viewer.page.click("#flight-form .go")
+    viewer.until("(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
+    assert f"flight={address}" in viewer.hash(), viewer.hash()
+    viewer.until("billow.map.getSource('flight-track') !== undefined")
+    viewer.until("document.querySelectorAll('#details .group').length > 0"
+                 " || document.querySelector('#details').textContent.includes('No report of turbulence')")
+    # The next time something else lies ahead.
+    viewer.change_answer("**/alerts", lambda answer: answer["clusters"].append(
+        {"text": "Severe in 9 NM", "members": ["a"], "longitude": 0, "latitude": 0, "severity": 4}))
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 7 })")
+    viewer.page.check("#history input[value='4']", force=True)
+    viewer.until("document.querySelector('#said').textContent.includes('Severe reported')")
+    viewer.page.click("#flight-clear")
+    viewer.until("document.querySelector('#details').hidden && !location.hash.includes('flight=')")
+    # Who opens the link follows it too.
+    viewer.page.unroute("**/alerts")
+    viewer.open(f"#layers=hexagons&flight={address}")
+    viewer.until("(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
+
+
+def open_cards(viewer):
+    """the card of a place and that of a route are in the address while they are open, and a link opens them again"""
+    viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+    viewer.page.mouse.click(560, 330)
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    assert "&place=" in viewer.hash(), viewer.hash()
+    words, link = viewer.text("#details-body"), viewer.hash()
+    viewer.page.keyboard.press("Escape")
+    assert "place=" not in viewer.hash(), viewer.hash()
+    viewer.page.goto("about:blank")
+    viewer.open(link)
+    viewer.until("!document.querySelector('#details').hidden")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    assert viewer.text("#details-body").split("\n")[0] == words.split("\n")[0], (viewer.text("#details-body"), words)
+    # A link that is opened meanwhile shows its own cards.
+    viewer.page.evaluate("location.hash = '#layers=hexagons&route=KSEA+KLAX'")
+    viewer.until("document.querySelector('#details').hidden && !document.querySelector('#route').hidden")
+    viewer.page.click("#route-close")
+    viewer.until("location.hash.includes('routecard=closed')")
+    link = viewer.hash()
+    viewer.page.goto("about:blank")
+    viewer.open(link)
+    viewer.until("billow.map.getSource('route') !== undefined")
+    assert not viewer.page.is_visible("#route"), "a closed card stays closed"
+    viewer.page.click("#route-form .go")
+    viewer.until("!document.querySelector('#route').hidden && !location.hash.includes('routecard')")
+
+
+def take_along(viewer):
+    """a link, files and lines for other maps are of exactly what is shown, and each works"""
+    viewer.open("#layers=hexagons,hazards&opacity=hazards:50&map=4.00/39.000/-96.000")
+    viewer.page.click("#take")
+    viewer.page.wait_for_selector("dialog.share[open]")
+    assert viewer.page.input_value("#share-link") == viewer.page.url
+    links = viewer.page.evaluate(
+        "[...document.querySelectorAll('.downloads a')].map(({ href, textContent }) => [textContent, href])")
+    types = {"PNG": "image/png", "animated PNG": "image/apng", "GeoJSON": "application/geo+json",
+             "CSV": "text/csv", "MBTiles": "application/vnd.sqlite3", "PMTiles": "application/vnd.pmtiles"}
+    for what, url in links:
+        answer = viewer.page.request.get(url, timeout=120_000)
+        kind = types[what.split("(")[1].rstrip(")")]
+        assert answer.ok and answer.headers["content-type"].startswith(kind), (what, url, answer.status)
+    with viewer.page.expect_download() as download:
+        viewer.page.click(".downloads a:has-text('Hexagons (CSV)')")
+    assert download.value.suggested_filename == "billow-hexagons-live.csv"
+    texts = dict(viewer.page.evaluate(
+        "[...document.querySelectorAll('.share details')].map((node) => "
+        "[node.dataset.title, node.querySelector('pre').textContent])"))
+    for title, text in texts.items():
+        for url in re.findall(r"https?://[^\"\s]+", text):
+            url = url.replace("{z}/{x}/{y}", "4/3/6").replace("{r}", "@2x")
+            assert viewer.page.request.get(url, timeout=120_000).ok, (title, url)
+    # MapLibre's lines draw the tiles on a page of somebody else.
+    other = viewer.context.new_page()
+    other.set_content("<div id=map style='width: 600px; height: 400px'></div>")
+    other.add_script_tag(path=str(ROOT / "Public/vendor/maplibre/maplibre-gl.js"))
+    asked = []
+    other.on("response", lambda response: "/tiles/" in response.url and asked.append((response.status, response.url)))
+    lines = texts["MapLibre GL"]
+    other.evaluate("""(lines) => new Promise((resolve) => {
+        const style = { version: 8, sources: {}, layers: [] };
+        const map = new maplibregl.Map({ container: "map", style });
+        map.once("style.load", () => { new Function("map", lines)(map); map.once("idle", resolve); });
+    })""", lines)
+    pictures = [status for status, url in asked if ".png" in url]
+    assert pictures and set(pictures) == {200}, asked
+    viewer.page.keyboard.press("Escape")
+    viewer.until("!document.querySelector('dialog.share')")
+
+
 def lost_contact(viewer):
     """where the server can't be reached any more the page says so, and goes on when it is back"""
     viewer.open()
@@ -427,11 +770,65 @@ def lost_contact(viewer):
     viewer.page.route("**/*", lambda route: route.abort())
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
-    words = viewer.text("#sources")
-    assert "not known now" in words and viewer.page.locator("#sources [data-level=good]").count() == 0, words
+    # An answer that was on its way still counts: the two are looked at in one moment.
+    viewer.until("""document.querySelector("#sources").textContent.includes("not known now")
+        && !document.querySelector("#sources [data-level=good]")""")
     viewer.page.unroute("**/*")
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+
+
+def resting(viewer):
+    """a page that nobody sees asks the server for nothing, and is live again at once when it is seen"""
+    viewer.open("#layers=hexagons")
+    see = """(state) => {
+        Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    viewer.page.evaluate(see, "hidden")
+    viewer.page.wait_for_timeout(1_000)
+    viewer.requests.clear()
+    # The page polls every 15 to 30 s, and data comes every ten.
+    viewer.page.wait_for_timeout(35_000)
+    assert not viewer.requests, viewer.requests
+    viewer.page.evaluate(see, "visible")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+    deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
+    while not all(any(part in url for url in viewer.requests) for part in ("/status", "/events")):
+        assert time.monotonic() < deadline, viewer.requests
+        viewer.page.wait_for_timeout(100)
+
+
+def offline(viewer):
+    """a page that was open once comes up without the server, with the picture that it had, and never looks live"""
+    viewer.expected = ["ERR_", "Failed to load", "Failed to fetch", "MIME"]
+    context = viewer.browser.new_context(viewport={"width": 1000, "height": 700})
+    try:
+        page = viewer.page = context.new_page()
+        page.set_default_timeout(WAIT_MILLISECONDS)
+        viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+        viewer.until("navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller !== null)")
+        page.reload(wait_until="load")
+        viewer.until_shown()
+        viewer.until("""async () => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
+            url.includes("/tiles/hexagons/latest/")) && await caches.has("billow-shell")""")
+        page.wait_for_timeout(1_000)
+        assert "Live" in viewer.text("#state-text"), viewer.text("#state-text")
+        context.set_offline(True)
+        page.reload(wait_until="load")
+        viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
+        viewer.until("document.querySelector('#frame-time').textContent.endsWith('Z')")
+        assert "kept on this device" in viewer.text("#banners"), viewer.text("#banners")
+        assert "ago" in viewer.text("#frame-age"), viewer.text("#frame-age")
+        assert viewer.page.locator("#legend li").count() == 5, "the legend is there"
+        viewer.until("billow.map.getStyle().layers.some(({ paint }) => paint?.['raster-opacity'] === 1)")
+        context.set_offline(False)
+        page.evaluate("dispatchEvent(new Event('online'))")
+        viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+        viewer.until("document.querySelector('#frame-time').textContent === 'Live'")
+    finally:
+        context.close()
+        viewer.page = viewer.context.new_page()
 
 
 def key_entry(viewer):
@@ -504,7 +901,8 @@ LAYOUT_PROBLEMS = """(touch) => {
     }
     return found;
 }"""
-SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390)]
+# The last is a window of 1440 x 900 at 200 %.
+SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390), (720, 450)]
 
 
 def layouts(viewer):
@@ -523,8 +921,24 @@ def layouts(viewer):
         assert not problems, (width, height, problems)
 
 
+def readers_settings(viewer):
+    """with forced colours a chosen layer is told from others, and with reduced motion nothing moves by itself"""
+    viewer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
+    viewer.open()
+    colour = "(checked) => getComputedStyle(document.querySelector(`#layers input${checked} + span`)).backgroundColor"
+    chosen, other = (viewer.page.evaluate(colour, each) for each in (":checked", ":not(:checked)"))
+    assert chosen != other, chosen
+    viewer.page.click("#take")
+    viewer.page.wait_for_selector("dialog.share[open]")
+    assert viewer.page.evaluate("document.getAnimations().length") == 0
+    viewer.page.keyboard.press("Escape")
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+    assert viewer.page.evaluate("document.getAnimations().length") == 0
+
+
 def accessible(viewer):
-    """axe finds nothing in any state of the page: live, past, with a card, on a phone with its settings"""
+    """axe finds nothing in any state of the page: live, past, with cards, on a phone; nor on the example pages"""
     from axe_playwright_python.sync_playwright import Axe
 
     def judge(state):
@@ -533,6 +947,25 @@ def accessible(viewer):
 
     viewer.open()
     judge("live")
+    viewer.page.click("#take")
+    viewer.page.click(".share details:nth-of-type(2) summary")
+    judge("with the dialog to share")
+    viewer.page.keyboard.press("Escape")
+    viewer.page.focus("#route-text")
+    viewer.page.keyboard.type("KORD new yo")
+    viewer.until("!document.querySelector('#route-places').hidden")
+    judge("with suggested airports")
+    viewer.page.keyboard.press("Enter")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("document.querySelectorAll('#route-body .group, #route-body .stretches').length > 0")
+    viewer.page.click("#route-pick")
+    viewer.page.wait_for_selector(".picking")
+    judge("with a route, picking points")
+    viewer.page.keyboard.press("Escape")
+    viewer.page.click("#route-clear")
+    viewer.page.check("#one-level", force=True)
+    viewer.until("!document.querySelector('#histogram').hidden")
+    judge("with one level and the reports of all levels")
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("Home")
     viewer.until("document.querySelector('#state-text').textContent === 'Past'")
@@ -548,6 +981,31 @@ def accessible(viewer):
     viewer.page.click("#toggle")
     viewer.page.wait_for_selector("#settings", state="visible")
     judge("phone with settings, dark")
+    for path in ("examples/", "examples/maplibre.html", "examples/leaflet.html", "examples/openlayers.html"):
+        viewer.page.goto(f"{viewer.base}/{path}", wait_until="load")
+        viewer.until("document.querySelector('#age')?.textContent !== 'Loading…'")
+        judge(path)
+
+
+def examples(viewer):
+    """each example page paints turbulence on its map, and says how old the data is"""
+    viewer.page.goto(f"{viewer.base}/examples/", wait_until="load")
+    pages = viewer.page.evaluate(
+        "[...document.querySelectorAll('li a')].map(({ href }) => href).filter((href) => href.endsWith('.html'))")
+    assert len(pages) == 3, pages
+    for url in pages:
+        viewer.requests.clear()
+        viewer.page.goto(url, wait_until="load")
+        viewer.until("document.querySelector('#age').textContent.startsWith('Data of')")
+        assert "SIMULATED" in viewer.text("#age"), viewer.text("#age")
+        deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
+        while (painted := viewer.vivid(300, 150, 600, 400)) < 500:
+            assert time.monotonic() < deadline, (url, painted)
+            viewer.page.wait_for_timeout(250)
+        assert viewer.tiles(), url
+        script = viewer.page.request.get(url.replace(".html", ".js")).text()
+        lines = [line for line in script.splitlines() if line.strip() and not line.startswith("//")]
+        assert len(lines) < 25, (url, len(lines))
 
 
 def status_page(viewer):
@@ -557,8 +1015,10 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
-    forecast_instant, timeline_ahead, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant,
-    typed_instant, bad_link, inspect_place, inspect_beside, route, lost_contact, key_entry, narrow_screen, layouts,
-    accessible, status_page,
+    live_picture, first_load, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame,
+    field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles, filters_keep_playing,
+    ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link,
+    inspect_place, inspect_beside, route, route_suggestions, pick_points, follow_flight, open_cards, take_along,
+    lost_contact, resting, offline, key_entry, narrow_screen, layouts, readers_settings, accessible, examples,
+    status_page,
 ]

@@ -45,7 +45,8 @@ struct Areas {
         Severity.allCases.map { dissolved.area(of: CellClasses.value($0)) }
     }
 
-    /// A third gets another severity, a third goes, and as many come beside those that there are: along flights, as reports do.
+    /// A third gets another severity, a third goes, and as many come beside the remaining cells: along flights, as
+    /// reports do.
     private func change(_ cells: inout [Cell: UInt8], _ random: inout SplitMix64) {
         let known = cells.keys.sorted()
         func any() -> Cell { known[Int(random.next() % UInt64(known.count))] }

@@ -5,8 +5,11 @@ import Foundation
 /// The half of the comparison with a peer that runs here: draws the tiles of a zoom on demand, while the peer waits.
 ///
 /// One command a line on the standard input, one line of JSON for each on the standard output:
-/// `plane N` → `[thread ns, …]` of making the frame's plane N times,
-/// `draw Z` → `[[thread ns, wall ns, bytes], …]`, `prepare 1` → `[thread ns]` of what a server does between pictures, `save Z FOLDER` → `[]` and the tiles as `Z-X-Y.png`.
+///
+/// - `plane N` → `[thread ns, …]` of making the frame's plane N times;
+/// - `draw Z` → `[[thread ns, wall ns, bytes], …]`;
+/// - `prepare 1` → `[thread ns]` of a server's work between pictures;
+/// - `save Z FOLDER` → `[]` and the tiles as `Z-X-Y.png`.
 struct Worker {
     let scene: Scene
 

@@ -2,9 +2,11 @@ import Foundation
 import Geometry
 import Turbulence
 
-/// The air that every benchmark looks at: a fixed number of hexagons as a busy two hours leave them. Strings of cells
-/// along flights, thick where traffic is dense, over a field of turbulence in patches that have drifted, some of which are
-/// known over their whole extent. Spatially correlated, from a seed: the same on every machine.
+/// The air of every benchmark: a fixed number of hexagons as a busy two hours leave them.
+///
+/// Strings of cells lie along flights, thick where traffic is dense. The field of turbulence under them has patches
+/// that have drifted; some are known over their whole extent. It is spatially correlated and comes from a seed: it is
+/// the same on every machine.
 struct World {
     /// Severities by cell, in cell order.
     let cells: [(cell: Cell, severity: Severity)]

@@ -2,30 +2,30 @@ import BillowSnapshot
 public import Geometry
 public import Turbulence
 
-/// Items that are near each other, told as one.
+/// A group of nearby items, reported as one alert.
 public struct AlertCluster: Sendable, Hashable {
-    /// Stays the same for as long as the cluster has members.
+    /// Constant for as long as the cluster has members.
     public var id: Int
-    /// The nearest to the aircraft first.
+    /// The members, nearest to the aircraft first.
     public var members: [AlertItem]
-    /// The middle of its members.
+    /// The centre of the members.
     public var center: LonLat
-    /// The highest of its members.
+    /// The highest severity of the members.
     public var severity: Severity
-    /// Nautical miles between the two members that are furthest apart.
+    /// The distance in nautical miles between the two members that are farthest apart.
     public var diameter: Double
-    /// Nautical miles to the nearest member.
+    /// The distance to the nearest member in nautical miles.
     public var distance: Double
-    /// Seconds until the nearest member and past the furthest one; nil without a speed.
+    /// The seconds until the aircraft reaches the nearest member; nil without a speed.
     public var timeTo: Double?
-    /// Seconds until the aircraft has passed the furthest member; nil without a speed.
+    /// The seconds until the aircraft has passed the farthest member; nil without a speed.
     public var timeToPass: Double?
     /// The nearest of the members with the highest severity.
     public var worst: AlertItem
-    /// Cells of it that were not notified before.
+    /// The cells of the cluster that were not in an earlier notification.
     public var newCells: [Cell]
 
-    /// A sentence for people.
+    /// A sentence for users.
     public var text: String {
         var text = "\(severity.label) in \(Int(distance.rounded())) NM"
         if let timeTo { text += ", \(Int((timeTo / 60).rounded())) min" }
@@ -36,31 +36,31 @@ public struct AlertCluster: Sendable, Hashable {
     }
 }
 
-/// Groups items from one evaluation to the next.
+/// Groups items into clusters that persist from one evaluation to the next.
 ///
 /// Source: docs/upstreams/skypath.md, "Alerts" (TurbulenceClusterer of the iOS SDK)
 public struct AlertClusters: Sendable {
-    /// Nautical miles that no two members may be further apart.
+    /// The maximum distance between two members in nautical miles.
     public static let farthest = 60.0
-    /// Nautical miles within which a new member needs another.
+    /// The maximum distance of a new member from its nearest other member, in nautical miles.
     public static let nearest = 30.0
-    /// Cells that are remembered as notified. The earliest are forgotten first.
+    /// The maximum number of remembered notified cells. The oldest are dropped first.
     static let mostNotified = 4_000
 
     private var members: [Int: [Cell]] = [:]
     private var lastID = 0
-    /// In the order of notification.
+    /// The notified cells in the order of notification.
     private var notified: [Cell] = []
 
-    /// Knows no clusters yet.
+    /// Makes an instance without clusters.
     public init() {}
 
-    /// Removes members that are gone, then empty clusters. Puts each new item into the first cluster that it fits, or
-    /// into one of its own. Items are taken in their order, clusters in that of their ids.
+    /// Removes members that are gone, then empty clusters. Adds each new item to the first cluster that it fits, or to
+    /// a new one. Items are processed in their order, clusters in the order of their ids.
     ///
-    /// - Parameter items: one a cell.
+    /// - Parameter items: one per cell.
     /// - Complexity: O(n log n): a grid finds the clusters near an item, and a cluster is at most 60 NM wide.
-    /// - Throws: `CancellationError`, and changes nothing then.
+    /// - Throws: `CancellationError`; nothing is changed then.
     public mutating func update(_ items: [AlertItem]) throws(CancellationError) -> [AlertCluster] {
         let places = Dictionary(items.map { ($0.cell, Geodesic.vector(H3.center(of: $0.cell))) }) { first, _ in first }
         var grid = ClusterGrid(side: Self.chord(Self.nearest))
@@ -101,7 +101,7 @@ public struct AlertClusters: Sendable {
         return clusters
     }
 
-    /// Items between two looks for a cancellation.
+    /// The number of items between two checks for cancellation.
     private static let step = 256
 
     private static func cluster(
@@ -122,7 +122,7 @@ public struct AlertClusters: Sendable {
             newCells: items.map(\.cell).filter { !notified.contains($0) })
     }
 
-    /// Metres straight through the earth.
+    /// The straight distance through the earth in metres.
     private static func distance(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
         let apart = a - b
         return (apart * apart).sum().squareRoot()
@@ -132,12 +132,12 @@ public struct AlertClusters: Sendable {
         Geodesic.arc(chord: chord) / Geodesic.metresPerNauticalMile
     }
 
-    /// The chord of so many nautical miles, in metres.
+    /// The chord of a distance in nautical miles, in metres.
     private static func chord(_ miles: Double) -> Double {
         Geodesic.chord(arc: miles * Geodesic.metresPerNauticalMile)
     }
 
-    /// The middle of the members, on the way from the first one to the others, so that the antimeridian doesn't matter.
+    /// The centre of the members. It is computed relative to the first one, so that the antimeridian doesn't matter.
     private static func center(_ items: [AlertItem]) -> LonLat? {
         guard let first = items.first.map({ H3.center(of: $0.cell) }) else { return nil }
         var sum = (longitude: 0.0, latitude: 0.0)
@@ -152,7 +152,7 @@ public struct AlertClusters: Sendable {
     }
 }
 
-/// As it is stored: cells by their dense index.
+/// The stored form: cells by their dense index.
 extension AlertClusters: Codable {
     private struct Stored: Codable {
         var members: [Int: [UInt32]]
@@ -174,14 +174,14 @@ extension AlertClusters: Codable {
     }
 }
 
-/// The members of clusters in cubes of space, so that those near a place are found without looking at all.
+/// A spatial index of cluster members by cubes, to find those near a place without visiting all.
 private struct ClusterGrid {
     private struct Member {
         var place: SIMD3<Double>
         var cluster: Int
     }
 
-    /// Metres.
+    /// The side of a cube in metres.
     private let side: Double
     private var cubes: [SIMD3<Int32>: [Member]] = [:]
 
@@ -191,7 +191,7 @@ private struct ClusterGrid {
         cubes[cube(of: place), default: []].append(Member(place: place, cluster: cluster))
     }
 
-    /// The clusters with a member within a distance of at most a cube's side, in rising order.
+    /// The clusters with a member within a distance of at most a cube's side, in ascending order.
     func clusters(within distance: Double, of place: SIMD3<Double>) -> [Int] {
         let middle = cube(of: place)
         var found = Set<Int>()
@@ -209,7 +209,7 @@ private struct ClusterGrid {
     }
 
     private func cube(of place: SIMD3<Double>) -> SIMD3<Int32> {
-        // The earth is some hundred cubes wide.
+        // The earth is only some hundred cubes wide, so this can't overflow.
         SIMD3<Int32>((place / side).rounded(.down), rounding: .towardZero)
     }
 }

@@ -2,21 +2,21 @@ public import BillowSnapshot
 public import Geometry
 package import Turbulence
 
-/// Turbulence ahead: a cell, and the record that decides it.
+/// Turbulence ahead: a cell, and the observation that decides its severity.
 public struct AlertItem: Sendable, Hashable {
-    /// The record that decides the cell.
+    /// The observation that decides the cell's severity.
     public var record: StandingRecord
-    /// Nautical miles: along the route where one is followed, else straight.
+    /// The distance in nautical miles: along the route if one is followed, otherwise straight.
     public var distance: Double
-    /// Degrees clockwise from north.
+    /// The bearing in degrees clockwise from north.
     public var bearing: Double
-    /// Seconds; nil without a speed.
+    /// The time to the cell in seconds; nil without a speed.
     public var timeTo: Double?
 
-    /// Where it is.
+    /// The cell of the observation.
     public var cell: Cell { record.row.cell }
 
-    /// What makes a set of items the same as another, wherever the aircraft has got to.
+    /// The identity of an item in comparisons of sets, independent of the aircraft's position.
     package var identity: Identity {
         Identity(cell: cell, severity: record.severity, altitude: record.row.altitude)
     }
@@ -27,14 +27,14 @@ public struct AlertItem: Sendable, Hashable {
         package var altitude: AltitudeBand
     }
 
-    /// The items of some standing records, one for each cell, the nearest first. Of a cell the most severe record
-    /// counts, of those the nearest in altitude, of those the newest.
+    /// The items of standing observations, one per cell, the nearest first. In a cell, the most severe observation
+    /// counts, then the nearest in altitude, then the newest.
     ///
     /// - Parameters:
-    ///   - records: those in the area, without one's own.
-    ///   - query: what was asked.
-    ///   - area: what is looked at.
-    ///   - flight: whose way it is.
+    ///   - records: the observations in the area, without the aircraft's own.
+    ///   - query: the parameters of the alert.
+    ///   - area: the searched area.
+    ///   - flight: the aircraft's state.
     /// - Throws: `CancellationError`.
     public static func items(
         of records: [StandingRecord], _ query: AlertQuery, in area: AlertArea, of flight: FlightState
@@ -61,35 +61,35 @@ public struct AlertItem: Sendable, Hashable {
         return items.sorted { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
     }
 
-    /// Items between two looks for a cancellation.
+    /// The number of items between two checks for cancellation.
     private static let step = 256
 
-    /// The items that an answer has room for: the most severe, of those the nearest. Their order stays.
+    /// At most `most` items: the most severe, then the nearest. Their order is unchanged.
     public static func prefix(_ items: [AlertItem], most: Int) -> [AlertItem] {
         guard items.count > most else { return items }
         let ranked = items.indices.sorted { (items[$1].record.severity, $0) < (items[$0].record.severity, $1) }
         return ranked.prefix(most).sorted().map { items[$0] }
     }
 
-    /// Feet between a band and an aircraft.
+    /// The vertical distance in feet between a band and an aircraft.
     private static func apart(_ band: AltitudeBand, _ flight: FlightState) -> Double {
         max(Double(band.lowest.feet) - flight.altitudeFeet, flight.altitudeFeet - Double(band.highest.feet + 1_000), 0)
     }
 }
 
-/// The ways from an aircraft to cells ahead: along the route that is followed, else straight.
+/// Computes the distance from an aircraft to cells ahead: along a followed route, otherwise straight.
 package struct AlertWays: Sendable {
     private let flight: FlightState
     private let locator: RouteLocator?
-    /// Metres of the route that are flown.
+    /// The flown distance along the route in metres.
     private let flown: Double
 
     package struct Way: Sendable, Hashable {
-        /// Nautical miles.
+        /// The distance in nautical miles.
         package let distance: Double
-        /// Degrees clockwise from north.
+        /// The bearing in degrees clockwise from north.
         package let bearing: Double
-        /// Seconds; nil without a speed.
+        /// The time in seconds; nil without a speed.
         package let timeTo: Double?
     }
 

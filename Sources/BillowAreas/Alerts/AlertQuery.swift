@@ -2,18 +2,18 @@ public import BillowSnapshot
 public import Geometry
 public import Turbulence
 
-/// Where an aircraft is and how it moves.
+/// The position and movement of an aircraft.
 public struct FlightState: Sendable, Hashable {
-    /// Where the aircraft is.
+    /// The position.
     public var place: LonLat
-    /// Pressure altitude.
+    /// The pressure altitude in feet.
     public var altitudeFeet: Double
-    /// Degrees clockwise from north; nil where it isn't known.
+    /// The track in degrees clockwise from north; nil if unknown.
     public var track: Double?
-    /// Knots over ground; nil where it isn't known.
+    /// The speed over the ground in knots; nil if unknown.
     public var groundSpeed: Double?
 
-    /// Where an aircraft is, and what is known of its movement.
+    /// Makes a flight state.
     public init(place: LonLat, altitudeFeet: Double, track: Double?, groundSpeed: Double?) {
         self.place = place
         self.altitudeFeet = altitudeFeet
@@ -22,15 +22,15 @@ public struct FlightState: Sendable, Hashable {
     }
 }
 
-/// What turbulence ahead is asked for.
+/// The parameters of a query for turbulence ahead.
 ///
 /// Source: docs/upstreams/skypath.md, "Alerts" (AlertQuery of the iOS SDK), for parameters and defaults
 public struct AlertQuery: Sendable, Hashable {
-    /// Where it is looked for.
+    /// The searched area.
     public enum Search: Sendable, Hashable {
-        /// In a sector along the track.
+        /// A sector along the track.
         case beam
-        /// Beside the rest of a route; in a beam where it is too far off.
+        /// A corridor along the rest of a route; a beam if the aircraft is too far from the route.
         case route(Route)
         /// An area.
         case area(AreaIndex)
@@ -38,92 +38,92 @@ public struct AlertQuery: Sendable, Hashable {
         case cells(Set<Cell>)
     }
 
-    /// Where is looked.
+    /// The kind of the searched area.
     public var search = Search.beam
-    /// Smooth air is left out unless it is asked for.
+    /// The severities to report; smooth air is excluded by default.
     public var severities = SeveritySet.atLeast(.light)
-    /// How far ahead, in nautical miles.
+    /// The distance ahead in nautical miles.
     public var distance = 100.0
-    /// Seconds of flight that are looked ahead; in place of `distance` where the speed is known.
+    /// The time ahead in seconds; it replaces `distance` if the speed is known.
     public var timeFrame: Double?
-    /// The whole opening of the beam, in degrees. The reference leaves open whether it is half of it.
+    /// The full angle of the beam in degrees. The reference doesn't say whether it means the full or the half angle.
     public var angleSpan = 15.0
-    /// Altitudes; nil for 2,000 ft below to 2,000 ft above.
+    /// The altitudes; nil selects 2,000 ft below to 2,000 ft above.
     public var altitudes: AltitudeRange?
-    /// Nautical miles to each side of the route.
+    /// The distance to each side of the route in nautical miles.
     public var widthAround = 20.0
-    /// Nautical miles off the route from which on the beam is searched.
+    /// The distance from the route in nautical miles from which a beam is searched instead.
     public var switchToBeam = 20.0
-    /// Seconds for which one's own reports are left out.
+    /// The seconds for which the aircraft's own reports are excluded.
     public var excludeOwnSeconds = 3_600
-    /// How far back.
+    /// The history of the observations.
     public var history = History.default
-    /// The category that measured values are judged for.
+    /// The category by whose thresholds measured values are classified.
     public var category = AircraftCategory.default
-    /// The largest beam, in km².
+    /// The maximum area of a beam in km².
     public var areaLimitKm2 = 10_000_000.0
 
-    /// The beam, with all its defaults.
+    /// Makes a query for a beam with all defaults.
     public init() {}
 
-    /// Feet around the present altitude.
+    /// The feet below and above the present altitude.
     private static let band = 2_000.0
 
-    /// The altitudes that it looks at: at FL380 the four blocks from FL360 to below FL400.
+    /// The searched altitudes: at FL380 the four blocks from FL360 to below FL400.
     public func altitudes(of flight: FlightState) -> AltitudeRange {
         if let altitudes { return altitudes }
         func thousands(_ feet: Double) -> Int { Int(min(max((feet / 1_000).rounded(), 0), 60)) * 1_000 }
         let low = min(thousands(flight.altitudeFeet - Self.band), 58_000)
         let high = max(thousands(flight.altitudeFeet + Self.band), low + 1_000)
-        // Whole thousands of 0…60, the lower below the higher.
+        // Whole thousands of 0…60, with the lower below the higher, are always valid.
         return (try? AltitudeRange(minimumFeet: low, maximumFeet: high)) ?? .all
     }
 
-    /// How the picture is looked through.
+    /// The filter for observations.
     public func filter(of flight: FlightState) -> Filter {
         Filter(history: history, severities: severities, altitudes: altitudes(of: flight), category: category)
     }
 
-    /// Metres looked ahead.
+    /// The distance ahead in metres.
     func reach(_ flight: FlightState) -> Double {
         var miles = distance
         if let timeFrame, let speed = flight.groundSpeed, speed > 0 { miles = timeFrame * speed / 3_600 }
         return min(miles, farthestBeam) * Geodesic.metresPerNauticalMile
     }
 
-    /// Nautical miles that a beam of this opening may look ahead within the area limit.
+    /// The maximum distance of a beam of this angle within the area limit, in nautical miles.
     public var farthestBeam: Double {
         let circle = areaLimitKm2 * 1e6 * 360 / max(angleSpan, 1)
         return min(Geodesic.distance(around: circle) / Geodesic.metresPerNauticalMile, Self.farthest)
     }
 
-    /// Nautical miles that may be looked ahead.
+    /// The maximum distance ahead in nautical miles.
     public static let farthest = 2_000.0
 }
 
-/// How an alert was searched for.
+/// The kind of an alert's search.
 public enum SearchKind: String, Sendable, Hashable {
-    /// Nothing was searched; a beam ahead, along a route, an area, or some cells.
+    /// Nothing, a beam ahead, along a route, an area, or some cells.
     case none, beam, route, polygon, cells
 }
 
-/// The area that an alert looks at.
+/// The searched area of an alert.
 public struct AlertArea: Sendable, Hashable {
-    /// How it is searched.
+    /// The kind of the search.
     public let kind: SearchKind
-    /// As GeoJSON has it; nil where nothing is looked at.
+    /// The area for GeoJSON; nil if nothing is searched.
     public let area: MultiPolygon?
     package let cells: CellArea
-    /// Nautical miles ahead that a beam or a route is looked at.
+    /// The distance ahead of a beam or along a route, in nautical miles.
     public let reachMiles: Double
-    /// The route that is followed, and how far along it the aircraft is, in metres.
+    /// The followed route, and the aircraft's distance along it in metres.
     let followed: Route?
     let along: Double
 
-    /// Degrees between the corners of a beam's rim.
+    /// Degrees between the corners of a beam's arc.
     private static let rim = 2.5
 
-    /// The area of a query for an aircraft's place and movement.
+    /// Computes the area of a query for an aircraft's position and movement.
     public init(_ query: AlertQuery, of flight: FlightState) {
         var followed: Route?
         var along = 0.0
@@ -145,7 +145,7 @@ public struct AlertArea: Sendable, Hashable {
             let ahead = route.part(
                 from: location.along, to: min(location.along + query.reach(flight), route.metres))
             if isNear, location.along >= route.metres - 1 {
-                // Flown to its end.
+                // The route has been flown to its end.
                 kind = .route
             } else if isNear, let ahead,
                 let corridor = try? Corridor(around: ahead, width: 2 * query.widthAround, tolerance: 0.01),
@@ -159,7 +159,7 @@ public struct AlertArea: Sendable, Hashable {
             }
         case .beam: break
         }
-        // Also where the route winds so much that no corridor follows it.
+        // The beam also serves routes with so many turns that no corridor can be made.
         if kind == .none, let beam = Self.beam(query, flight), let index = AreaIndex(beam) {
             kind = .beam
             area = beam
@@ -173,7 +173,7 @@ public struct AlertArea: Sendable, Hashable {
         self.along = along
     }
 
-    /// The sector between two geodesics and the rim. nil without a track.
+    /// The sector between two geodesics and the arc; nil without a track.
     private static func beam(_ query: AlertQuery, _ flight: FlightState) -> MultiPolygon? {
         guard let track = flight.track else { return nil }
         let reach = query.reach(flight)
@@ -187,15 +187,15 @@ public struct AlertArea: Sendable, Hashable {
                 metres: reach
             ).place
         }
-        // All around there is no apex, and there are no sides.
+        // A full circle has no apex and no sides.
         guard query.angleSpan < 360 else { return MultiPolygon(outline: arc.dropLast()) }
-        // Edges of areas are straight in degrees, which a geodesic is not.
+        // Edges of areas are straight in degrees, but a geodesic isn't.
         let steps = (1..<sideParts).map { reach * Double($0) / Double(sideParts) }
         let left = places(track - query.angleSpan / 2, steps)
         let right = places(track + query.angleSpan / 2, steps.reversed())
         return MultiPolygon(outline: [flight.place] + left + arc + right)
     }
 
-    /// Pieces of a beam's side: at 2,000 NM and 60° N within 0.1 NM of the geodesic.
+    /// The number of pieces of a beam's side. At 2,000 NM and 60° N they are within 0.1 NM of the geodesic.
     private static let sideParts = 48
 }

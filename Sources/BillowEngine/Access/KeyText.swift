@@ -63,15 +63,43 @@ package struct KeyText: Sendable, CustomStringConvertible {
     package var description: String { "key \(id)" }
 }
 
-/// An address that opens itself, for whoever can't send a header: its path and query as they stand, with `key` (the
-/// key's id) and `expires` (Unix seconds) in the query and, as the last parameter, `sig`: the HMAC-SHA256 of all that
-/// stands before `&sig=`, under the SHA-256 of the key's text.
+/// A signed address, for clients that can't send a header. Its path and query are unchanged, with `key` (the key's id)
+/// and `expires` (Unix seconds) in the query. The last parameter is `sig`: the HMAC-SHA256 of everything before
+/// `&sig=`, under the SHA-256 of the key's text. With `covers` in front of it what is signed is a template, which
+/// stands for every address that is made of it.
 ///
-/// The server can check it with the hash that it keeps, so whoever has the database can sign; therefore a signed
-/// address only reads, and the database has all that can be read.
+/// The server checks it with the stored hash, so a thief of the database can sign. Therefore a signed address only
+/// reads, and the database has all that can be read.
 package struct SignedAddress: Sendable {
     /// The parameters that are about access and not about the picture.
-    package static let parameters: Set<String> = ["key", "expires", "sig"]
+    package static let parameters: Set<String> = ["key", "expires", "covers", "sig"]
+
+    /// What a signature leaves open of an address of a tile, `/tiles/{layers}/{time}/{z}/{x}/{y}.{format}`. All else is
+    /// covered to the letter, the query too.
+    package enum Opening: String, Sendable, CaseIterable {
+        /// `{z}`, `{x}` and `{y}`.
+        case tiles
+        /// The same and `{time}`.
+        case frames
+
+        /// The template that a path is made of; nil for any other path.
+        func template(of path: String) -> String? {
+            var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard segments.count == 7, segments[0].isEmpty, segments[1] == "tiles",
+                segments[2...].allSatisfy({ !$0.isEmpty })
+            else { return nil }
+            func isNumber(_ text: some StringProtocol) -> Bool {
+                !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            }
+            let row = segments[6].prefix { $0 != "." && $0 != "@" }
+            guard isNumber(segments[4]), isNumber(segments[5]), isNumber(row), row.count < segments[6].count else {
+                return nil
+            }
+            segments.replaceSubrange(4...6, with: ["{z}", "{x}", "{y}\(segments[6].dropFirst(row.count))"])
+            if self == .frames { segments[3] = "{time}" }
+            return segments.joined(separator: "/")
+        }
+    }
 
     package let keyID: String
     package let expires: Instant
@@ -86,6 +114,11 @@ package struct SignedAddress: Sendable {
     package init?(path: String, query: String?, parameters: (String) -> String?) throws(Unreadable) {
         guard let given = parameters("sig") else { return nil }
         let marker = "&sig="
+        var path = path
+        if let covers = parameters("covers") {
+            guard let template = Opening(rawValue: covers)?.template(of: path) else { throw Unreadable() }
+            path = template
+        }
         let address = path + (query.map { "?\($0)" } ?? "")
         guard let keyID = parameters("key"), let expires = parameters("expires").flatMap(Digits.integer),
             let instant = Instant(seconds: expires), let signature = Hexadecimal.bytes(given), signature.count == 32,
@@ -107,21 +140,28 @@ package struct SignedAddress: Sendable {
     }
 
     /// Signs a path with its query, until an instant.
-    package static func sign(_ address: String, with key: KeyText, expires: Instant) -> String {
-        sign(address, keyID: key.id, expires: expires, signature: key.signature)
+    /// - Parameter covers: what is left open, where the path is a template.
+    package static func sign(
+        _ address: String, with key: KeyText, expires: Instant, covers: Opening? = nil
+    ) -> String {
+        sign(address, keyID: key.id, expires: expires, covers, signature: key.signature)
     }
 
     /// The same by what is kept of a key; nil where that can't be read.
-    package static func sign(_ address: String, with key: AccessKey, expires: Instant) -> String? {
+    package static func sign(
+        _ address: String, with key: AccessKey, expires: Instant, covers: Opening? = nil
+    ) -> String? {
         Hexadecimal.bytes(key.hash).map { hash in
-            sign(address, keyID: key.id, expires: expires) { KeyText.signature(of: $0, hash: hash) }
+            sign(address, keyID: key.id, expires: expires, covers) { KeyText.signature(of: $0, hash: hash) }
         }
     }
 
     private static func sign(
-        _ address: String, keyID: String, expires: Instant, signature: (String) -> String
+        _ address: String, keyID: String, expires: Instant, _ covers: Opening?, signature: (String) -> String
     ) -> String {
-        let address = address + (address.contains("?") ? "&" : "?") + "key=\(keyID)&expires=\(expires.seconds)"
+        let address =
+            address + (address.contains("?") ? "&" : "?") + "key=\(keyID)&expires=\(expires.seconds)"
+            + (covers.map { "&covers=\($0.rawValue)" } ?? "")
         return address + "&sig=" + signature(address)
     }
 }

@@ -4,10 +4,10 @@ package import BillowStore
 import Geometry
 package import Turbulence
 
-/// What somebody who flies asks for: where turbulence is looked for, and whose reports are his own.
+/// A request for turbulence ahead: the area to search, and the aircraft whose own reports are excluded.
 package struct AlertRequest: Sendable {
     package var query = AlertQuery()
-    /// The aircraft whose reports are left out, as observations name it.
+    /// The aircraft whose reports are excluded, named as in observations.
     package var aircraft: String?
     package var time = RequestedTime.latest
 
@@ -24,23 +24,23 @@ package struct AlertRequest: Sendable {
 package struct AlertReport: Sendable {
     package var time: Instant
     package var query: AlertQuery
-    /// The altitudes that were looked at.
+    /// The searched altitudes.
     package var altitudes: AltitudeRange
     package var version: Version
     package var area: AlertArea
-    /// The nearest first, at most `AlertSource.mostItems`.
+    /// The nearest items first, at most `AlertSource.mostItems`.
     package var items: [AlertItem]
-    /// How many there are in all.
+    /// The number of all matching items.
     var itemsMatched: Int
-    /// SIGMETs and G-AIRMETs that hold then and share a point with the area and a level with the altitudes.
+    /// SIGMETs and G-AIRMETs that are valid at the time and overlap the area and the altitudes.
     package var hazards: [IssuedArea]
-    /// Computed turbulence in the area; nil where no field is stored.
+    /// Computed turbulence in the area; nil if no field is stored.
     package var field: FieldAhead?
-    /// How fresh and complete the data that was searched is.
+    /// The freshness and completeness of the searched data.
     package var shown: Shown
 }
 
-/// Looks for turbulence ahead in the current picture.
+/// Searches the current frame for turbulence ahead.
 package struct AlertSource: Sendable {
     package let frames: FrameSource
     package let store: any Store
@@ -52,9 +52,9 @@ package struct AlertSource: Sendable {
         self.policy = policy
     }
 
-    /// Items of one answer.
+    /// The most items in an answer.
     static let mostItems = 2_000
-    /// Records read between two looks for a cancellation.
+    /// The number of observations between two checks for cancellation.
     private static let pageSize = 10_000
 
     package func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws
@@ -69,15 +69,16 @@ package struct AlertSource: Sendable {
             let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
             records = try await self.records(request, of: frame, in: area.cells, at: instant, snapshot)
             let index = AreaIndex(looked)
-            // No hazard is smooth air: one without a severity isn't left out with that.
+            // A filter that excludes only smooth air must not exclude hazards without a severity: no hazard is smooth
+            // air.
             var hazardFilter = filter
             hazardFilter.severities.formUnion(SeveritySet([.smooth]))
-            hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
+            hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
                 hazardFilter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
             }
         }
         let field = try await fieldAhead(request, of: flight, in: area, at: instant, filter: filter, snapshot)
-        var shown = policy.turbulenceAndHazards(
+        var shown = policy.turbulenceAndWarnings(
             of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot)
         if field?.shown.freshness.isSimulated == true { shown.freshness.isSimulated = true }
         let items = try AlertItem.items(of: records, request.query, in: area, of: flight)
@@ -88,7 +89,7 @@ package struct AlertSource: Sendable {
             field: field, shown: shown)
     }
 
-    /// Standing records in an area, page by page, without one's own of the last hour.
+    /// Reads standing observations in an area page by page, without the aircraft's own of the last hour.
     private func records(
         _ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant, _ snapshot: Snapshot
     ) async throws -> [StandingRecord] {
@@ -103,7 +104,7 @@ package struct AlertSource: Sendable {
         }
     }
 
-    /// Records without one's own of the last hour.
+    /// Filters out the aircraft's own observations of the last hour.
     private func others(
         than request: AlertRequest, _ records: [StandingRecord], at instant: Instant, _ snapshot: Snapshot
     ) async throws -> [StandingRecord] {
@@ -115,7 +116,7 @@ package struct AlertSource: Sendable {
     }
 }
 
-/// An alert as clients get it.
+/// The response to an alert request.
 package struct AlertAnswer: Encodable, Sendable {
     package struct Item: Encodable, Sendable {
         var h3: String
@@ -127,7 +128,7 @@ package struct AlertAnswer: Encodable, Sendable {
         var altitudeMax: Int
         package var observedAt: String
         package var source: String
-        /// Nautical miles, degrees and seconds.
+        /// The distance in nautical miles, the bearing in degrees, and the time to reach it in seconds.
         package var distance: Double
         var bearing: Double
         var timeTo: Int?
@@ -147,7 +148,7 @@ package struct AlertAnswer: Encodable, Sendable {
         /// The cell of the nearest member with the highest severity.
         var worst: String
         var members: [String]
-        /// Members that were not notified before.
+        /// The members that no earlier event contained.
         var new: [String]
         var text: String
     }
@@ -158,10 +159,10 @@ package struct AlertAnswer: Encodable, Sendable {
         var hazard: String?
         package var severity: Int?
         var severityName: String?
-        /// Feet; nil where no limit was named.
+        /// The limits in feet; nil without a limit.
         var altitudeMin: Int?
         var altitudeMax: Int?
-        /// `AGL` where these are above the ground.
+        /// `AGL` for altitudes above the ground.
         var altitudeReference: String?
         var validFrom: String
         var validTo: String
@@ -182,15 +183,15 @@ package struct AlertAnswer: Encodable, Sendable {
         }
     }
 
-    /// What was looked through, defaults included: who misspelt a wish sees it here.
+    /// The effective query, including defaults. It lets clients notice a misspelt parameter.
     package struct Query: Encodable, Sendable {
-        /// Feet.
+        /// The altitude range in feet.
         package var minAltitude: Int
         package var maxAltitude: Int
         package var severity: [Int]
         package var hours: Double
         package var category: String
-        /// Nautical miles and degrees; nil where they mean nothing.
+        /// The distance and the widths in nautical miles, and the angle in degrees; nil if not applicable.
         package var distance: Double?
         package var angle: Double?
         package var widthAround: Double?
@@ -208,7 +209,7 @@ package struct AlertAnswer: Encodable, Sendable {
         }
     }
 
-    /// Written as null where it isn't known: a reader must see that nobody knows.
+    /// A time that is encoded as null if unknown, so that the client sees that it is unknown.
     package struct KnownTime: Encodable, Sendable {
         package var instant: Instant?
 
@@ -223,34 +224,34 @@ package struct AlertAnswer: Encodable, Sendable {
         package var coordinates: [[[[Double]]]]
     }
 
-    /// The flight that it is about; nil for one that isn't monitored.
+    /// The flight's id; nil for a flight that isn't monitored.
     package var flight: String?
     package var time: String
     package var version: Int64
-    /// The last success of the quietest source, whether all that feed it have been silent, and whether it is made up:
-    /// no turbulence in old data is no smooth air.
+    /// The oldest of the sources' last successful fetches, whether all sources are stale, and whether the data is
+    /// simulated. Old data without turbulence does not mean smooth air.
     package var dataTime: KnownTime
     var stale: Bool
     package var simulated: Bool
-    /// From when on the log holds all that was searched, and whether it lacks some: no turbulence in it is no smooth
-    /// air.
+    /// The time from which the log has all searched data, and whether data is missing. A search of incomplete data
+    /// without a result does not mean smooth air.
     package var completeSince: KnownTime
     package var incomplete: Bool
     package var kind: String
     package var query: Query
     package var items: [Item]
-    /// How many items there are, those without room in `items` included; and whether some had none.
+    /// The total number of items, including those omitted from `items`; and whether any were omitted.
     var numberMatched: Int
     var truncated: Bool
     var clusters: [Cluster]
     package var hazards: [Hazard]
-    /// Computed turbulence, apart from the reports; absent where no field is stored.
+    /// Computed turbulence, separate from the reports; absent if no field is stored.
     package var field: FieldAheadAnswer?
-    /// What was looked at; nil for nothing.
+    /// The searched area; nil if nothing was searched.
     package var area: Area?
-    /// False where the flight can't be stored at present: a restart then falls back to an earlier position.
+    /// False if the flight can't be stored at present. A restart then falls back to an earlier position.
     package var stored: Bool?
-    /// What the answer's headers are made of; no member of it.
+    /// The source of the answer's headers; not encoded.
     package let shown: Shown
 
     private enum CodingKeys: String, CodingKey {
@@ -310,6 +311,6 @@ package struct AlertAnswer: Encodable, Sendable {
         return (value * scale).rounded() / scale
     }
 
-    /// A time of a year and more is never.
+    /// A time of a year or more becomes nil, which stands for never.
     static func seconds(_ time: Double?) -> Int? { time.flatMap { $0 < 31_536_000 ? Int($0.rounded()) : nil } }
 }

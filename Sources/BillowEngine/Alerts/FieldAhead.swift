@@ -6,28 +6,29 @@ import Datasets
 package import Geometry
 package import Turbulence
 
-/// Computed turbulence ahead, told apart from reports: when the aircraft will be there.
+/// Computed turbulence along the path ahead, at the times when the aircraft will be there. It is separate from reports.
 package struct FieldAhead: Sendable {
     /// A cell with turbulence.
     package struct Item: Sendable {
         package let cell: Cell
         package let severity: Severity
         package let sample: FieldSection.Sample
-        /// When the aircraft is there.
+        /// The time at which the aircraft is there.
         package let time: Instant
-        /// Nautical miles, degrees clockwise from north, and seconds.
+        /// The distance in nautical miles, the bearing in degrees clockwise from north, and the time to reach it in
+        /// seconds.
         package let distance: Double
         package let bearing: Double
         package let timeTo: Double?
     }
 
-    /// Items near each other, told as one.
+    /// A group of nearby items, described by a single text.
     package struct Cluster: Sendable {
-        /// The nearest first.
+        /// The items, nearest first.
         package let items: [Item]
         package let worst: Item
 
-        /// A sentence for people; of a field, not of reports.
+        /// A sentence for people that describes a field, not reports.
         package var text: String {
             guard let first = items.first, let last = items.last else { return "" }
             var text = "\(worst.severity.label) computed in \(Int(first.distance.rounded())) NM"
@@ -41,19 +42,19 @@ package struct FieldAhead: Sendable {
         }
     }
 
-    /// The nearest first, at most `AlertSource.mostItems`.
+    /// The nearest items first, at most `AlertSource.mostItems`.
     package let items: [Item]
     package let itemsMatched: Int
     package let clusters: [Cluster]
-    /// The fields that were looked at, by valid time.
+    /// The searched fields, by valid time.
     package let parts: [FieldSection.Part]
-    /// Cells of which nothing is known.
+    /// The number of cells without a known value.
     package let unknownCells: Int
-    /// Cells that were looked at.
+    /// The number of searched cells.
     package let cells: Int
     package let shown: Shown
 
-    /// The worst of all items; nil for none.
+    /// The highest severity of all items; nil if there are none.
     package var severity: Severity? { items.map(\.severity).max() }
 
     init(
@@ -68,9 +69,9 @@ package struct FieldAhead: Sendable {
         self.shown = shown
     }
 
-    /// Each item joins the first cluster with a member within `AlertClusters.nearest` and none beyond
-    /// `AlertClusters.farthest`, as reports do; without a memory of earlier answers.
-    /// - Complexity: O(items × members of clusters); items of one answer are at most `AlertSource.mostItems`.
+    /// Groups items as reports are grouped, but without state from earlier answers. Each item joins the first cluster
+    /// that has a member within `AlertClusters.nearest` and none beyond `AlertClusters.farthest`.
+    /// - Complexity: O(items × members of clusters). One answer has at most `AlertSource.mostItems` items.
     private static func clusters(_ items: [Item]) -> [Cluster] {
         let places = items.map { Geodesic.vector(H3.center(of: $0.cell)) }
         let (near, far) = (chord(AlertClusters.nearest), chord(AlertClusters.farthest))
@@ -101,7 +102,7 @@ package struct FieldAhead: Sendable {
 }
 
 extension AlertSource {
-    /// Computed turbulence in the area of an alert; nil where no field is stored.
+    /// Computed turbulence in the area of an alert; nil if no field is stored.
     ///
     /// - Complexity: that of `fieldSection` for the cells of the area.
     func fieldAhead(
@@ -141,6 +142,6 @@ extension AlertSource {
                 LayerList(.gtg), of: .area(looked), at: instant, filter: filter, in: snapshot))
     }
 
-    /// No aircraft flies longer, in seconds; no field looks so far ahead.
+    /// An upper bound for flights and forecasts, in seconds.
     private static let longestFlight = 172_800.0
 }

@@ -2,7 +2,7 @@ import BillowFields
 import Geometry
 import Turbulence
 
-/// Computed turbulence ahead as clients get it.
+/// The response body for computed turbulence ahead.
 package struct FieldAheadAnswer: Encodable, Sendable {
     package struct Item: Encodable, Sendable {
         var h3: String
@@ -11,15 +11,15 @@ package struct FieldAheadAnswer: Encodable, Sendable {
         package var severity: Int
         var severityName: String
         package var edr: Double
-        /// Feet of the level with the largest value.
+        /// The altitude in feet of the level with the largest value.
         var altitude: Int?
-        /// When the aircraft is there, and the seconds until then.
+        /// The time at which the aircraft is there, and the seconds until then.
         var time: String
         var timeTo: Int?
-        /// Nautical miles and degrees.
+        /// The distance in nautical miles, and the bearing in degrees.
         package var distance: Double
         var bearing: Double
-        /// Of the field before, and of the one after where the value lies between two.
+        /// The earlier field; and the later one if the value is interpolated between two.
         var product: String
         var validTime: String
         var nextProduct: String?
@@ -38,17 +38,17 @@ package struct FieldAheadAnswer: Encodable, Sendable {
         package var text: String
     }
 
-    /// Of the field alone.
+    /// The data time of the field, not of the reports.
     var dataTime: AlertAnswer.KnownTime
     var stale: Bool
     var simulated: Bool
     var incomplete: Bool
-    /// By valid time.
+    /// The fields, ordered by valid time.
     package var fields: [FieldIdentityAnswer]
-    /// From the first to the last valid time of `fields`; null where nothing was looked at.
+    /// The first and the last valid time of `fields`; null if no field was searched.
     var validFrom: AlertAnswer.KnownTime
     var validTo: AlertAnswer.KnownTime
-    /// Cells of the field's grid in the area, and those of which nothing is known.
+    /// The number of grid cells in the area, and of those without a known value.
     package var cells: Int
     package var unknown: Int
     package var items: [Item]

@@ -1,25 +1,26 @@
 package import Turbulence
 
-/// When computed turbulence ahead is worth an event of a monitored flight.
+/// Decides when computed turbulence ahead causes an event of a monitored flight.
 ///
-/// A field is computed anew every 15 minutes, and its cells change with each: a set of cells would be an event each
-/// time. So an event comes when the worst severity ahead rises, to moderate or more, above what events have told of.
-/// What they told of is forgotten after an hour without as much; until then the same severity again is no event.
+/// A new field arrives every 15 minutes, and its cells always differ. An event for each set of cells would be one event
+/// per field. So an event is sent only if the worst severity ahead rises to moderate or more, and above the last
+/// notified severity. The last notified severity expires after an hour without turbulence as severe. Until then, the
+/// same severity causes no event.
 package struct FieldNotice: Sendable, Hashable, Codable {
-    /// The worst severity that an event told of.
+    /// The last notified severity.
     private var severity: UInt8?
-    /// Seconds of Unix time when it was last as bad.
+    /// The time in Unix seconds when turbulence was last as severe.
     private var seenAt = 0
 
-    /// What is less causes no event.
+    /// The lowest severity that causes an event.
     package static let least = Severity.moderate
-    /// In seconds.
+    /// The seconds after which the last notified severity expires.
     package static let forgottenAfter = 3_600
 
     package init() {}
 
-    /// Takes the worst severity ahead at an instant.
-    /// - Returns: whether it is worth an event.
+    /// Records the worst severity ahead at an instant.
+    /// - Returns: whether to send an event.
     package mutating func note(_ worst: Severity?, at instant: Instant) -> Bool {
         let worst = worst.map { $0 >= Self.least ? $0.rawValue : 0 } ?? 0
         if let severity, worst < severity, instant.seconds - seenAt >= Self.forgottenAfter {

@@ -8,67 +8,70 @@ package import Logging
 import ServiceLifecycle
 package import Turbulence
 
-/// What those who listen for a monitored flight are told.
+/// An event for the listeners of a monitored flight.
 package enum FlightEvent: Sendable {
-    /// What lies ahead is another set than the last event's.
+    /// The set of items ahead differs from that of the last event.
     case alert(AlertAnswer)
     case positionLost(FlightSilence)
 }
 
-/// A flight without a position for some time.
+/// A flight that sent no position for some time.
 package struct FlightSilence: Encodable, Sendable {
     package var flight: String
     var lastPositionAt: String
 }
 
-/// Where events of monitored flights go.
+/// The destination of events of monitored flights.
 package protocol FlightEvents: Sendable {
-    /// Tells those who listen for a flight, and nobody else.
+    /// Sends an event to the listeners of one flight.
     func tell(_ event: FlightEvent, flight: String)
 }
 
-/// Reads registrations of flights, as they are sent and as they were stored.
+/// Parses registrations of flights, both from requests and from the store.
 package protocol FlightReader: Sendable {
     func read(_ body: Data) throws -> (AlertRequest, FlightMonitor.Follow)
 }
 
-/// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that
-/// registered it.
+/// Monitors flights for turbulence ahead. Each flight is evaluated at every new position and at every publication. It
+/// belongs to the access key that registered it.
 ///
-/// Flights outlive a restart. A registration is stored before it is answered; positions, and what was told, at most
-/// `saveEverySeconds` later. So a crash repeats the events of these seconds, and loses none.
+/// Flights survive a restart. A registration is stored before the response is sent. Positions and sent events are
+/// stored at most `saveEverySeconds` later. So a crash may repeat the events of these seconds, but loses none.
+///
+/// Each evaluation is a job of the work executor; a publication evaluates one flight at a time. The actor's own steps
+/// always run on work threads.
 package actor FlightMonitor {
-    /// How positions of a flight come.
+    /// The source of a flight's positions.
     package enum Follow: Sendable, Hashable {
-        /// Posted by whoever registered it.
+        /// Positions that the registering client posts.
         case posted
-        /// From traffic.
+        /// Positions from traffic data.
         case aircraft(ICAO24)
         case callsign(String)
     }
 
     private struct Flight {
         var key: String
-        /// The registration as it was sent, to read it anew after a restart.
+        /// The registration as it was sent, which is parsed again after a restart.
         var body: String
         var request: AlertRequest
         var follow: Follow
         var state: FlightState?
-        /// The last position, or the registration.
+        /// The time of the last position, or of the registration.
         var heardAt: Instant
         var clusters = AlertClusters()
-        /// Names the set that the last event had; nil before the first one.
+        /// A hash of the last event's items; nil before the first event.
         var told: String?
-        /// What computed turbulence events have told of.
+        /// The notified severity of computed turbulence.
         var fieldNotice = FieldNotice()
         var isLost = false
-        /// For how long it was silent while this process watched.
+        /// The seconds of silence, counted only while this process runs.
         var silentSeconds = 0
     }
 
     private var flights: [String: Flight] = [:]
     private var isRestored = false
-    /// Flights that changed since they were stored, and those that are to be removed.
+    /// Flights that changed since they were stored, and flights to remove.
     private var unsaved: Set<String> = []
     private var ended: Set<String> = []
     private var savedAt = Instant.distantPast
@@ -80,23 +83,30 @@ package actor FlightMonitor {
     private let events: any FlightEvents
     private let store: any ControlStore
     private let reader: any FlightReader
+    private let work: WorkExecutor
+    private let lane: WorkLane
     private let logger: Logger
 
-    /// Flights of all keys, and of one: what one evaluation of all takes stays below a second.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+    /// The most flights of all keys, and of one key. Evaluating all of them takes less than a second.
     package static let most = 2_000
     static let mostOfAKey = 500
-    /// Seconds without a position after which it is lost, and after which the flight ends.
+    /// The seconds without a position after which a flight is lost, and after which it ends.
     static let lostAfter = 300
     static let endsAfter = 86_400
-    /// The most that may go by between two ticks, in seconds; more is the clock's doing, or a pause of the machine.
+    /// The longest time between two ticks that counts, in seconds. A longer one is due to a clock change or a pause of
+    /// the machine.
     static let longestStep = 60
-    /// Seconds between two transactions that store positions and what was told.
+    /// The seconds between two transactions that store positions and sent events.
     static let saveEverySeconds = 2
 
     package init(
         alerts: AlertSource, events: any FlightEvents, store: any ControlStore, reader: any FlightReader,
-        logger: Logger
+        work: WorkExecutor, logger: Logger
     ) {
+        self.work = work
+        lane = work.lane(.query)
         self.alerts = alerts
         self.events = events
         self.store = store
@@ -104,10 +114,10 @@ package actor FlightMonitor {
         self.logger = logger
     }
 
-    // MARK: - What clients ask for
+    // MARK: - Requests
 
-    /// Begins to look ahead for a flight, stored when this returns.
-    /// - Parameter body: what `reader` reads.
+    /// Registers a flight for monitoring. It is stored when this returns.
+    /// - Parameter body: the registration, in the format of `reader`.
     /// - Returns: its id, which can't be guessed.
     package func register(_ body: Data, key: String, at now: Instant) async throws -> String {
         let (request, follow) = try reader.read(body)
@@ -118,7 +128,8 @@ package actor FlightMonitor {
         let id = UUID().uuidString.lowercased()
         let flight = Flight(
             key: key, body: String(decoding: body, as: UTF8.self), request: request, follow: follow, heardAt: now)
-        // Counted from here on, so that registrations at once can't pass the limit together.
+        // The flight is counted before the store call suspends, so that concurrent registrations can't exceed the
+        // limit.
         flights[id] = flight
         do { try await store.add(try stored(flight, id)) } catch {
             flights[id] = nil
@@ -133,7 +144,7 @@ package actor FlightMonitor {
         return flights[id]?.key == key
     }
 
-    /// Ends a flight; false where the key has none of that id.
+    /// Ends a flight; returns false if the key has no flight with that id.
     package func end(_ id: String, key: String) async throws -> Bool {
         guard try await owns(id, key: key), let flight = flights[id] else { return false }
         flights[id] = nil
@@ -144,8 +155,8 @@ package actor FlightMonitor {
         return true
     }
 
-    /// Takes a position and looks ahead from it.
-    /// - Returns: what lies ahead; nil where the key has no such flight.
+    /// Sets the position of a flight and evaluates it.
+    /// - Returns: the turbulence ahead; nil if the key has no such flight.
     package func position(_ state: FlightState, of id: String, key: String, at now: Instant, in snapshot: Snapshot)
         async throws
         -> AlertAnswer?
@@ -155,13 +166,13 @@ package actor FlightMonitor {
         flights[id]?.heardAt = now
         flights[id]?.isLost = false
         unsaved.insert(id)
-        return try await evaluate(id, in: snapshot)
+        return try await evaluate(id, in: snapshot, as: .query)
     }
 
-    // MARK: - What time brings
+    // MARK: - Publications and timers
 
-    /// Looks ahead for every flight, from where it was last. One that fails holds up no other.
-    /// - Throws: the first failure, when all had their turn.
+    /// Evaluates every flight from its last position. A failure does not stop the others.
+    /// - Throws: the first failure, after all flights were evaluated.
     func published(_ snapshot: Snapshot) async throws {
         try await restore()
         try await follow(snapshot)
@@ -169,13 +180,13 @@ package actor FlightMonitor {
         var failure: (any Error)?
         for id in turns() {
             try Task.checkCancellation()
-            do { _ = try await evaluate(id, in: snapshot) } catch { failure = failure ?? error }
+            do { _ = try await evaluate(id, in: snapshot, as: .background) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
     }
 
-    /// The first flight of each key, then the second of each, and so on: many flights of one delay those of another
-    /// little.
+    /// The order of evaluation: the first flight of each key, then the second of each, and so on. So a key with many
+    /// flights hardly delays the others.
     private func turns() -> [String] {
         var turnOfKey: [String: Int] = [:]
         var turns: [(turn: Int, id: String)] = []
@@ -187,7 +198,7 @@ package actor FlightMonitor {
         return turns.sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }.map(\.id)
     }
 
-    /// Positions of flights that traffic is looked through for.
+    /// Updates flights that are followed by aircraft address or callsign.
     private func follow(_ snapshot: Snapshot) async throws {
         guard flights.values.contains(where: { $0.follow != .posted }) else { return }
         let positions = try await alerts.frames.positions(
@@ -197,7 +208,7 @@ package actor FlightMonitor {
         for position in positions {
             byAddress[position.icao24] = position
             guard let callsign = position.callsign else { continue }
-            // Two aircraft under one callsign: the one seen last.
+            // If two aircraft have the same callsign, the one seen last counts.
             if byCallsign[callsign].map({ $0.observedAt <= position.observedAt }) ?? true {
                 byCallsign[callsign] = position
             }
@@ -221,12 +232,15 @@ package actor FlightMonitor {
         }
     }
 
-    /// An event carries the whole set, whenever it is another than the last event's; a set that becomes empty is one,
-    /// too.
-    private func evaluate(_ id: String, in snapshot: Snapshot) async throws -> AlertAnswer? {
+    /// Evaluates a flight, and sends an event with the whole set of items if it differs from the last event's set. An
+    /// empty set after a non-empty one is an event too.
+    private func evaluate(_ id: String, in snapshot: Snapshot, as workClass: WorkClass) async throws -> AlertAnswer? {
         guard let flight = flights[id], let state = flight.state, !flight.isLost else { return nil }
-        let report = try await alerts.report(flight.request, of: state, in: snapshot)
-        // The flight may have ended or moved while the store was asked; then the later answer counts.
+        let request = flight.request
+        let report = try await work.run(workClass) { [alerts] in
+            try await alerts.report(request, of: state, in: snapshot)
+        }
+        // The flight may have ended or moved during the search; the later evaluation then takes precedence.
         guard var flight = flights[id] else { return nil }
         guard flight.state == state else { return AlertAnswer(report, clusters: [], flight: id) }
         var answer = AlertAnswer(report, clusters: try flight.clusters.update(report.items), flight: id)
@@ -243,8 +257,8 @@ package actor FlightMonitor {
         return answer
     }
 
-    /// Notes flights that were not heard of, and ends those long silent: by the time that went by in small steps, so
-    /// that a clock that jumps ends none.
+    /// Marks flights without a position as lost, and ends those that are silent for long. It counts elapsed time in
+    /// small steps, so that a clock change ends no flight.
     func tick(_ now: Instant) {
         let step = lastTick.map { min(max(now.seconds - $0.seconds, 0), Self.longestStep) } ?? 0
         lastTick = now
@@ -266,7 +280,7 @@ package actor FlightMonitor {
 
     // MARK: - Stored flights
 
-    /// What is stored of a flight beside its registration.
+    /// The stored state of a flight besides its registration.
     private struct Record: Codable {
         struct AlertState: Codable {
             var longitude: Double
@@ -281,12 +295,12 @@ package actor FlightMonitor {
         var state: AlertState?
         var clusters: AlertClusters
         var told: String?
-        /// Absent of flights that an earlier release stored.
+        /// Absent from flights that an earlier release stored.
         var fieldNotice: FieldNotice?
         var isLost: Bool
     }
 
-    /// Reads the stored flights, once.
+    /// Loads the stored flights, once.
     private func restore() async throws {
         guard !isRestored else { return }
         let stored: [FollowedFlight]
@@ -299,7 +313,7 @@ package actor FlightMonitor {
         isRestored = true
         for item in stored {
             guard keys.contains(item.accessKey), flights.count < Self.most, let flight = flight(item) else {
-                // Its key was revoked, or no longer may be asked for what it asks.
+                // The key was revoked, or no longer has permission for the request.
                 ended.insert(item.id)
                 continue
             }
@@ -345,7 +359,7 @@ package actor FlightMonitor {
             value: String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
     }
 
-    /// Stores what changed, at most every `saveEverySeconds`. What can't be stored is tried again with the next call.
+    /// Stores changes, at most every `saveEverySeconds`. A failed attempt is retried at the next call.
     func save(at now: Instant) async {
         guard !unsaved.isEmpty || !ended.isEmpty,
             abs(now.seconds - savedAt.seconds) >= Self.saveEverySeconds
@@ -354,7 +368,7 @@ package actor FlightMonitor {
         await save()
     }
 
-    /// Stores what changed.
+    /// Stores changes.
     func save() async {
         let (changed, removed) = (unsaved, ended)
         guard !changed.isEmpty || !removed.isEmpty else { return }
@@ -377,7 +391,7 @@ package actor FlightMonitor {
         error is StoreError ? EngineError.flightNotStored(step) : error
     }
 
-    /// The same for the same set of items, in any process.
+    /// A hash of a set of items, equal in every process.
     private static func name(of items: [AlertItem]) -> String {
         var fingerprint = Fingerprint()
         for item in items.map(\.identity).sorted(by: { $0.cell < $1.cell }) {
@@ -389,7 +403,7 @@ package actor FlightMonitor {
     }
 }
 
-/// Has every publication looked through for the monitored flights, and silence noticed.
+/// Evaluates the monitored flights at every publication, and detects silent ones.
 package struct FlightWatch: Service {
     package let publisher: SnapshotPublisher
     let monitor: FlightMonitor
@@ -401,12 +415,13 @@ package struct FlightWatch: Service {
         self.logger = logger
     }
 
-    /// Between two looks for flights without positions: well below the seconds that count.
+    /// The interval between two checks for silent flights: well below the seconds that count.
     private static let look = Duration.milliseconds(500)
 
     package func run() async throws {
         await withTaskGroup { group in
-            group.addTask { await followPublications() }
+            // A flight under evaluation does not delay shutdown.
+            group.addTask { await cancelWhenGracefulShutdown { await followPublications() } }
             group.addTask { await followTime() }
         }
         await monitor.save()
@@ -414,7 +429,7 @@ package struct FlightWatch: Service {
 
     private func followPublications() async {
         for await snapshot in publisher.publications {
-            // A failure to read the store is the publisher's to tell; the next publication tries again.
+            // The publisher reports store failures; the next publication retries.
             do { try await monitor.published(snapshot) } catch {
                 logger.debug("flights weren't evaluated", metadata: ["error": "\(error)"])
             }

@@ -23,6 +23,9 @@ package final class CacheBudget: Sendable {
 
     package init(bytes: Int = CacheBudget.defaultBytes) { self.bytes = bytes }
 
+    /// What all caches keep together.
+    package var usedBytes: Int { kept.load(ordering: .relaxed) }
+
     package func add(_ member: Member) { members.withLock { $0.append(member) } }
 
     /// The time of a use: later ones have larger numbers.

@@ -1,4 +1,4 @@
-/// Hashes of bytes that are equal in every process.
+/// Hashes bytes. The result is equal in every process.
 package enum ContentHash {
     /// Source: FNV-1a, 64 bits, G. Fowler, L. C. Noll, K.-P. Vo
     @inlinable

@@ -2,14 +2,14 @@ import CMemory
 import Foundation
 import ServiceLifecycle
 
-/// Gives memory back to the system that answers and publications leave free, in small pieces between what is kept.
-/// Every two seconds, because a large answer's may be free only some time after it was sent; but not while nothing is
-/// done.
+/// Returns free heap memory to the system. Responses and publications leave it in small pieces between live
+/// allocations. It runs every two seconds, because the memory of a large response may be freed only some time after it
+/// was sent. It skips a round if the process was idle.
 package struct HeapTrimmer: Service {
     package init() {}
 
     private static let pause = Duration.seconds(2)
-    /// Seconds of the processor, of all threads, by which there is something to look for.
+    /// The CPU seconds of all threads since the last trim that make another one worthwhile.
     private static let work = 0.05
 
     package func run() async throws {

@@ -3,7 +3,7 @@ import BillowTiles
 import Geometry
 import Turbulence
 
-/// About what records take in memory while a cache keeps them.
+/// The approximate memory of a cached value.
 extension PilotReport {
     var keptBytes: Int { MemoryLayout<PilotReport>.stride + 200 }
 }
@@ -20,7 +20,7 @@ extension WindowPart {
 }
 
 extension Window {
-    /// Of rows that are kept elsewhere, with links of its own.
+    /// The bytes of the links alone; the rows belong to another cache entry.
     var keptBytesOfLinks: Int { 1_000 + count * 4 }
 }
 
@@ -34,7 +34,7 @@ extension PictureData {
 }
 
 extension Filter {
-    /// Of its sets.
+    /// The bytes of its sets.
     var keptBytes: Int {
         let sources = (sources ?? []).reduce(0) { $0 + $1.name.utf8.count + 64 }
         return sources + (kinds?.count ?? 0) * 16 + (areaKinds?.count ?? 0) * 64
@@ -42,11 +42,11 @@ extension Filter {
 }
 
 extension CellArea {
-    /// Of an area's index: rings have at most some hundred positions.
+    /// The bytes of an area's index: rings have at most some hundred positions.
     var keptBytes: Int { self == .everywhere ? 0 : 20_000 }
 }
 
 extension TileRequest {
-    /// A faded style has colours of its own.
+    /// The bytes of a style. A faded style has its own colours.
     var keptBytes: Int { 500 + filter.keptBytes }
 }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Values made once and cached while their budget has room. Concurrent requests of one key share one making, on the
-/// threads of the job that asked first. A making that nobody waits for any more is cancelled.
-final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+/// A cache within a shared memory budget. Concurrent requests for a key share one computation, which runs on the
+/// threads of the first requester's job. A computation without waiting requests is cancelled.
+package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
         var bytes: Int
         var lastUsed: UInt64
     }
 
-    /// A making under way.
+    /// A computation in flight.
     private struct Flight {
         var number: UInt64
         var task: Task<Value, any Error>
@@ -29,7 +29,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var hits = 0
         var misses = 0
 
-        /// - Returns: what was let go of, to be freed outside the lock, and its bytes.
+        /// - Returns: the evicted values, to be freed outside the lock, and their bytes.
         mutating func drop(before: UInt64) -> (values: [Value], bytes: Int) {
             let old = entries.filter { $0.value.lastUsed < before }
             for key in old.keys { entries[key] = nil }
@@ -44,18 +44,18 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let keyBytes: @Sendable (Key) -> Int
     private let state: Kept
 
-    /// Apart from the cache, so that the budget may know it.
+    /// The state, in an object of its own to which the budget has a weak reference.
     private final class Kept: Sendable {
         let mutex = Mutex(CacheState())
     }
 
-    /// What an entry takes beside its value and the texts and sets of its key, about.
+    /// The approximate bytes of an entry besides its value and its key's texts and sets.
     private static var overhead: Int { 200 }
 
     /// - Parameters:
-    ///   - keyBytes: about what a key takes outside of itself: its texts, lists and sets.
-    ///   - bytes: about what a value takes.
-    init(
+    ///   - keyBytes: the approximate out-of-line bytes of a key: its texts, lists and sets.
+    ///   - bytes: the approximate bytes of a value.
+    package init(
         _ budget: CacheBudget, keyBytes: @escaping @Sendable (Key) -> Int = { _ in 0 },
         bytes: @escaping @Sendable (Value) -> Int
     ) {
@@ -76,13 +76,13 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     deinit { budget.note(-state.mutex.withLock { $0.bytes }) }
 
-    var statistics: CacheStatistics {
+    package var statistics: CacheStatistics {
         state.mutex.withLock {
             CacheStatistics(entries: $0.entries.count, bytes: $0.bytes, hits: $0.hits, misses: $0.misses)
         }
     }
 
-    /// The value of a key where it is kept, which counts as a hit; nil counts for nothing.
+    /// The cached value of a key; nil if there is none. Counts a hit, but no miss.
     func kept(_ key: Key) -> Value? {
         state.mutex.withLock { state in
             guard let index = state.entries.index(forKey: key) else { return nil }
@@ -92,16 +92,27 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Keeps a value made elsewhere, in place of any other of its key.
+    /// Stores a value that was computed elsewhere, and replaces any other of its key.
     func keep(_ value: Value, for key: Key) {
         let bytes = bytes(value) + keyBytes(key) + Self.overhead
         budget.note(state.mutex.withLock { keep(value, bytes, for: key, in: &$0) })
     }
 
-    /// The value of a key, from `make` where it isn't kept. An error is handed to all who wait, and not kept.
+    /// Removes the entry of a key.
+    package func remove(_ key: Key) {
+        let removed = state.mutex.withLock { state -> Entry? in
+            let entry = state.entries.removeValue(forKey: key)
+            state.bytes -= entry?.bytes ?? 0
+            return entry
+        }
+        budget.note(-(removed?.bytes ?? 0))
+    }
+
+    /// The cached value of a key, or else the result of `make`. All waiting requests get its error, which is not
+    /// cached.
     ///
-    /// - Parameter isKept: false where the asker keeps it: then only those who ask while it is made share it.
-    func value(
+    /// - Parameter isKept: false if the caller caches the value itself. Then only concurrent requests share it.
+    package func value(
         for key: Key, isKept: Bool = true, make: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let found = state.mutex.withLock { state -> Found in
@@ -135,7 +146,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// One of those who wait for a flight waits no more. The last one ends it; who comes after that begins another.
+    /// Removes a waiting request from a flight. The last one cancels it, and a later request starts a new one.
     private func leave(_ key: Key, _ number: UInt64) {
         let abandoned = state.mutex.withLock { state -> Task<Value, any Error>? in
             guard var flight = state.flights[key], flight.number == number else { return nil }
@@ -158,9 +169,9 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         budget.note(change)
     }
 
-    /// - Returns: how many bytes more are kept.
+    /// - Returns: the change of the cache's bytes.
     private func keep(_ value: Value, _ bytes: Int, for key: Key, in state: inout CacheState) -> Int {
-        // One that would push out nearly everything else is of less use than that.
+        // A value of more than half the budget would evict too many others.
         guard bytes <= budget.bytes / 2 else { return 0 }
         let change = bytes - (state.entries[key]?.bytes ?? 0)
         state.entries[key] = Entry(value: value, bytes: bytes, lastUsed: budget.tick())
@@ -169,7 +180,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// How much a cache keeps, and how often it was of use.
+/// The size of a cache, and its hits and misses.
 package struct CacheStatistics: Sendable {
     package var entries: Int
     package var bytes: Int

@@ -1,18 +1,18 @@
-/// The states that a query's features had one after the other: of the last one every feature's id and a hash of its
-/// content, and when each was changed or removed. Immutable; an update makes another one of it.
+/// The successive states of a query's features. For the last state it has every feature's id, a hash of its content,
+/// and the state of its change or removal. Immutable; an update creates a new log.
 package struct ChangeLog: Sendable {
     private struct Entry: Sendable {
         var hash: UInt64
-        /// The state that changed it last.
+        /// The state of its last change.
         var changed: UInt64
     }
 
     private var entries: [String: Entry] = [:]
-    /// What is no longer there, and the state that removed it.
+    /// Removed ids, each with the state of the removal.
     private var removals: [String: UInt64] = [:]
-    /// In rising order.
+    /// The numbers of the states, in rising order.
     private var states: [UInt64] = []
-    /// Of ids that don't fit into their `String`.
+    /// The bytes of ids that are too long for `String`'s inline storage.
     private var textBytes = 0
 
     private static let mostStates = 1_000
@@ -21,37 +21,37 @@ package struct ChangeLog: Sendable {
     /// The last state; 0 before the first.
     package var state: UInt64 { states.last ?? 0 }
 
-    /// Whether what changed since a state is known.
+    /// Whether changes since a state are known.
     func holds(_ state: UInt64) -> Bool { states.contains(state) }
 
-    /// The state that changed a feature last; 0 for one that isn't there.
+    /// The state of a feature's last change; 0 for an unknown feature.
     func changed(_ id: String) -> UInt64 { entries[id]?.changed ?? 0 }
 
-    /// The ids of what was removed since a state and is not back, in their order.
+    /// The ids that were removed since a state and not added again, sorted.
     package func removed(since state: UInt64) -> [String] { removals.filter { $0.value > state }.keys.sorted() }
 
-    /// About what it takes in memory: tables are three quarters full at most, and half full on average.
+    /// The approximate memory in bytes. Hash tables are three quarters full at most, and half full on average.
     package var bytes: Int {
         let entry = MemoryLayout<String>.stride + MemoryLayout<Entry>.stride
         let removal = MemoryLayout<String>.stride + MemoryLayout<UInt64>.stride
         return 500 + (entries.capacity * entry + removals.capacity * removal) * 4 / 3 + textBytes + states.count * 8
     }
 
-    /// Takes in the features of the next state.
+    /// Builds the log of the next state.
     package struct Next {
         private let old: ChangeLog
         private let state: UInt64
         private var entries: [String: Entry] = [:]
 
-        /// - Parameter state: above all states of the log.
+        /// - Parameter state: a number above all states of the log.
         package init(after old: ChangeLog, state: UInt64) {
             self.old = old
             self.state = state
             entries.reserveCapacity(old.entries.count)
         }
 
-        /// Takes in a feature. Features that share an id are one in the log, which changes with any of them.
-        /// - Returns: the state that changed it last; of a later one with the same id always this state.
+        /// Adds a feature. Features that share an id are one entry, which changes with any of them.
+        /// - Returns: the state of its last change. For a repeated id this is always the new state.
         package mutating func note(_ id: String, _ hash: UInt64) -> UInt64 {
             let earlier = entries[id]
             var entry = Entry(hash: earlier.map { $0.hash &* 31 ^ hash } ?? hash, changed: state)
@@ -60,7 +60,7 @@ package struct ChangeLog: Sendable {
             return earlier == nil ? entry.changed : state
         }
 
-        /// The log with the state, or as it was where nothing changed.
+        /// The log with the new state; the old log if nothing changed.
         package var log: ChangeLog {
             let gone = old.entries.keys.filter { entries[$0] == nil }
             let isChanged = !gone.isEmpty || entries.values.contains { $0.changed == state }
@@ -78,7 +78,7 @@ package struct ChangeLog: Sendable {
         }
     }
 
-    /// Forgets the oldest states, and the removals that only they need.
+    /// Drops the oldest states, and removals that only they need.
     private mutating func trim() {
         if states.count > Self.mostStates { states.removeFirst(states.count - Self.mostStates / 2) }
         forgetRemovals()

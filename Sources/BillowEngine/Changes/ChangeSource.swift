@@ -5,12 +5,13 @@ import Turbulence
 
 /// Answers what changed in a query's features since a state that a client has.
 ///
-/// Each query has a log of states. A state is a set of features, told apart by content, and has a cursor of its own: no
+/// Each query has a log of states. A state is a set of features, told apart by content, and has a cursor of its own. No
 /// two states of any queries, runs or servers share one. A client that names a state that the log holds gets a delta,
 /// every other client gets all features. So a delta always starts from exactly what the client has.
 ///
 /// A log is an immutable value: an update makes the next one of it. Logs are cached within the server's budget, and who
-/// asks for the same query at the same time shares one update.
+/// asks for the same query at the same time shares one update. While nothing new is published, a client that has the
+/// last state costs no read at all.
 package final class ChangeSource: Sendable {
     /// What changed.
     package struct Delta: Sendable {
@@ -73,24 +74,53 @@ package final class ChangeSource: Sendable {
     private let run = UInt64.random(in: 0...UInt64.max)
     private let states = Atomic<UInt64>(0)
     private let begun = Atomic<UInt64>(0)
+    /// A log, and what was published when it was brought up to date.
+    private struct KeptLog: Sendable {
+        var log: ChangeLog
+        var publication: Publication
+    }
+
     /// By query.
-    private let logs: SharedCache<String, ChangeLog>
+    private let logs: SharedCache<String, KeptLog>
+    /// Those of small queries, such as a client's own corridor. They have a budget of their own: a client over a thin
+    /// link polls seldom, and would lose its state to whatever else was asked for in the meantime.
+    private let smallLogs: SharedCache<String, KeptLog>
     /// Under way; none is kept.
     private let updates: SharedCache<String, Update>
     /// The states of the clients that wait for an update, by query; nil for a client without one.
     private let waiting = Mutex<[String: [UInt64?]]>([:])
 
     private static let page = 5_000
+    /// Bytes of a small log: some 4,000 features.
+    private static let smallBytes = 256 << 10
 
-    package init(frames: FrameSource, features: FeatureSource) {
+    /// - Parameter smallLogs: the budget of the logs of small queries.
+    package init(frames: FrameSource, features: FeatureSource, smallLogs: CacheBudget) {
         self.frames = frames
         self.features = features
-        logs = SharedCache(frames.caches, keyBytes: { $0.utf8.count }) { $0.bytes }
+        logs = SharedCache(frames.caches, keyBytes: { $0.utf8.count }) { $0.log.bytes }
+        self.smallLogs = SharedCache(smallLogs, keyBytes: { $0.utf8.count }) { $0.log.bytes }
         updates = SharedCache(frames.caches) { _ in 0 }
     }
 
     /// The logs that are held.
-    package var statistics: CacheStatistics { logs.statistics }
+    package var statistics: CacheStatistics {
+        let (large, small) = (logs.statistics, smallLogs.statistics)
+        return CacheStatistics(
+            entries: large.entries + small.entries, bytes: large.bytes + small.bytes, hits: large.hits + small.hits,
+            misses: large.misses + small.misses)
+    }
+
+    private func kept(_ name: String) -> KeptLog? { smallLogs.kept(name) ?? logs.kept(name) }
+
+    private func keep(_ log: KeptLog, for name: String) {
+        let isSmall = log.log.bytes <= Self.smallBytes
+        (isSmall ? smallLogs : logs).keep(log, for: name)
+        (isSmall ? logs : smallLogs).remove(name)
+    }
+
+    /// How often the features of a query were read.
+    var updatesBegun: UInt64 { begun.load(ordering: .relaxed) }
 
     /// - Parameters:
     ///   - name: what tells the query from others.
@@ -101,7 +131,13 @@ package final class ChangeSource: Sendable {
         make: @escaping @Sendable (Snapshot) throws -> FeatureQuery
     ) async throws -> Delta {
         let state = since.flatMap(Cursor.init).flatMap { $0.run == run ? $0.number : nil }
-        let publication = try frames.snapshot().publication
+        let snapshot = try frames.snapshot()
+        let publication = snapshot.publication
+        if let state, let kept = kept(name), kept.publication == publication, kept.log.state == state {
+            return Delta(
+                snapshot: snapshot, query: try make(snapshot), cursor: Cursor(run: run, number: state).text,
+                isFull: false, features: [], removed: [])
+        }
         let arrival = begun.load(ordering: .relaxed)
         waiting.withLock { $0[name, default: []].append(state) }
         defer { leave(name, state) }
@@ -129,7 +165,7 @@ package final class ChangeSource: Sendable {
         _ name: String, hasGeometry: Bool, _ make: @Sendable (Snapshot) throws -> FeatureQuery
     ) async throws -> Update {
         let number = begun.add(1, ordering: .relaxed).newValue
-        let old = logs.kept(name) ?? ChangeLog()
+        let old = kept(name)?.log ?? ChangeLog()
         let clients = waiting.withLock { $0[name] ?? [] }
         let held = clients.compactMap { $0 }.filter(old.holds)
         let floor = held.count == clients.count ? held.min() : nil
@@ -155,7 +191,7 @@ package final class ChangeSource: Sendable {
         } while cursor != nil
         try Task.checkCancellation()
         let log = next.log
-        logs.keep(log, for: name)
+        keep(KeptLog(log: log, publication: snapshot.publication), for: name)
         return Update(number: number, snapshot: snapshot, query: query, log: log, floor: floor, lines: lines)
     }
 

@@ -4,7 +4,7 @@ package import Datasets
 package import Geometry
 import Turbulence
 
-/// A flight by whose route features are ordered: what is met first comes first.
+/// A flight along which features are ordered: the features that it meets first come first.
 package struct AlongRoute: Sendable {
     let locator: RouteLocator
     let flight: PlannedFlight
@@ -16,7 +16,7 @@ package struct AlongRoute: Sendable {
 
     private static let decimals = 1
 
-    /// What a place on the way adds to its feature's properties.
+    /// The properties that a place on the route adds to its feature.
     package func properties(of place: LonLat) -> [(name: StaticString, value: PropertyValue)] {
         let location = locator.locate(place)
         let along = location.along / Geodesic.metresPerNauticalMile

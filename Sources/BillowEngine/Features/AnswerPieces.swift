@@ -1,4 +1,4 @@
-/// An answer made piece by piece: the next one is made only when the connection has taken the last.
+/// A streamed answer. The next piece is computed only after the connection has accepted the previous one.
 package protocol AnswerPieces: Sendable {
     /// nil after the last one.
     mutating func next() async throws -> [UInt8]?

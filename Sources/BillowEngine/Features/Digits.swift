@@ -5,7 +5,7 @@ package enum Digits {
         text.utf8.count > 18 && text.utf8.first != 0x30 && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
     }
 
-    /// 0 or a number without leading zeros, of at most 18 digits.
+    /// Parses 0 or a number without leading zeros, of at most 18 digits.
     package static func integer(_ text: some StringProtocol) -> Int? {
         let digits = text.utf8
         guard (1...18).contains(digits.count), digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }

@@ -1,12 +1,13 @@
 package import BillowExchange
 package import BillowSnapshot
+import Datasets
 import Turbulence
 
 /// A whole query written out in one format, page by page.
 package struct FeatureExport: Sendable {
     private let features: FeatureSource
     private let query: FeatureQuery
-    private let format: ExportFormat
+    private let form: FeatureForm
     private let snapshot: Snapshot
     private let shown: Shown
 
@@ -19,40 +20,56 @@ package struct FeatureExport: Sendable {
     }
 
     package init(features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, shown: Shown) {
+        self.init(features: features, query: query, in: .text(format), snapshot: snapshot, shown: shown)
+    }
+
+    init(features: FeatureSource, query: FeatureQuery, in form: FeatureForm, snapshot: Snapshot, shown: Shown) {
         self.features = features
         self.query = query
-        self.format = format
+        self.form = form
         self.snapshot = snapshot
         self.shown = shown
     }
 
     /// The pieces of an export, each of some hundred kilobytes.
     package struct Pieces: Sendable {
-        private var pieces: FeaturePieces
+        // One of the two. Optionals, and no enumeration, so that each is changed where it is.
+        private var inOrder: FeaturePieces?
+        private var sideBySide: ObservationPieces?
 
-        fileprivate init(_ export: FeatureExport) {
+        fileprivate init(_ export: FeatureExport, isAhead: Bool) {
             var writer = FeatureWriter(
-                export.query.collection, as: export.format,
+                export.query.collection, in: export.form,
                 members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown))
             writer.begin()
-            pieces = FeaturePieces(export.features.reader(export.query, in: export.snapshot), writer)
+            // These can be many, and each is made of its row alone.
+            if isAhead, export.query.collection.isOfRows {
+                sideBySide = ObservationPieces(export.features, export.query, in: export.snapshot, writer)
+            } else {
+                inOrder = FeaturePieces(export.features.reader(export.query, in: export.snapshot), writer)
+            }
         }
 
         /// How many features were written.
-        package var features: Int { pieces.features }
+        package var features: Int { inOrder?.features ?? sideBySide?.features ?? 0 }
 
         /// nil after the last one.
         /// - Throws: `EngineError` for what can't be asked; the first piece tells, before anything is sent.
-        package mutating func next() async throws -> [UInt8]? { try await pieces.next() }
+        package mutating func next() async throws -> [UInt8]? {
+            if let piece = try await inOrder?.next() { return piece }
+            return try await sideBySide?.next()
+        }
     }
 
-    package func pieces() -> Pieces { Pieces(self) }
+    /// - Parameter isAhead: whether pieces may be made before they are asked for, side by side: for a file, which takes
+    ///   them as fast as they come. Not for a connection: a client that doesn't read would keep them all in memory.
+    package func pieces(isAhead: Bool = false) -> Pieces { Pieces(self, isAhead: isAhead) }
 
-    /// Hands the bytes to `sink`, piece by piece.
+    /// Hands the bytes to `sink`, which takes them as fast as they come, piece by piece.
     /// - Returns: how many features were written.
     @discardableResult
     package func write(to sink: ([UInt8]) async throws -> Void) async throws -> Int {
-        var pieces = pieces()
+        var pieces = pieces(isAhead: true)
         while let piece = try await pieces.next() { try await sink(piece) }
         return pieces.features
     }

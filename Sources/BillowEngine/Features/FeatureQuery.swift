@@ -4,40 +4,42 @@ package import Datasets
 package import Geometry
 package import Turbulence
 
-/// What features are asked for: the same for a page of items, for an export and for the command line.
+/// A query for features, shared by pages of items, exports and the command line.
 package struct FeatureQuery: Sendable {
     package var collection: Dataset
-    /// The instant of the picture, for hexagons.
+    /// The instant of the frame, for hexagons.
     package var instant: Instant
     package var filter: Filter
-    /// Whether records given for another category than the filter's are left out of observations.
+    /// Whether observations of a category other than the filter's are excluded.
     package var categoryIsAsked: Bool
-    /// Observed at `from` ≤ t < `to`, for observations and pilot reports; seen or holding then, for aircraft and areas
-    /// where an interval is asked for.
+    /// The time range `from` ≤ t < `to`. It selects the observation times of observations and pilot reports. For
+    /// intervals of aircraft and areas it selects positions and validity.
     package var from: Instant
     package var to: Instant
-    /// Whether the history of a picture is an interval of the query's own, and not one of those that are made ready.
+    /// Whether the history is the query's own interval, not one of the precomputed histories.
     package var hasOwnHistory = false
-    /// Whether aircraft and areas of an interval are asked for, and not those of the instant.
+    /// Whether there can be no features at its time.
+    package var hasNothing = false
+    /// Whether the query selects aircraft and areas of an interval, instead of those at the instant.
     package var isInterval = false
     package var box: BoundingBox?
-    /// An area that what is asked for must share a point with, beside the box.
+    /// An area that features must intersect, in addition to the box.
     package var area: AreaIndex?
-    /// A route along which features are ordered.
+    /// The route along which features are ordered.
     package var route: AlongRoute?
-    /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source;
-    /// nil where the filter says.
+    /// For polygons: the sources of the selected polygons. Billow's own source name selects those that Billow
+    /// dissolves. nil leaves the selection to the filter.
     package var issuers: Set<SourceID>?
-    /// Whether fields are given as areas by severity in place of cells.
+    /// Whether fields are returned as areas by severity instead of cells.
     package var isContoured = false
-    /// How polygons and such areas are made.
+    /// The tolerance and smoothing of polygons and field areas.
     package var shape = PolygonShape()
-    /// Whether hexagons are aggregated; false gives every standing record.
+    /// Whether hexagons are aggregated; false returns every standing observation.
     package var aggregate: Bool
-    /// Whether aircraft are where they would be by now, by speed and track; false leaves them where they were received.
+    /// Whether aircraft positions are extrapolated to now by speed and track; false returns the received positions.
     package var deadReckoning: Bool
 
-    /// All that a collection has at an instant; for observations and pilot reports all that is stored.
+    /// Selects all features of a collection at an instant; for observations and pilot reports all stored ones.
     package init(_ collection: Dataset, at instant: Instant, filter: Filter = Filter()) {
         self.collection = collection
         self.instant = instant
@@ -49,18 +51,18 @@ package struct FeatureQuery: Sendable {
         deadReckoning = false
     }
 
-    /// The cells that it asks for.
+    /// The selected cells.
     package var cells: CellArea { area.map { CellArea($0) } ?? box.map { CellArea($0) } ?? .everywhere }
 
-    /// Whether it asks for what is at a place.
+    /// Whether a place is selected.
     package func contains(_ place: LonLat) -> Bool { box?.contains(place) ?? true && area?.contains(place) ?? true }
 
-    /// Whether it asks for what covers an area.
+    /// Whether an area intersects the selected one.
     func touches(_ other: MultiPolygon) -> Bool {
         (box.map(other.intersects) ?? true) && (area?.intersects(other.polygons) ?? true)
     }
 
-    /// What a record stands for, where the query wants it.
+    /// The severity of an observation, if the query selects it.
     package func severity(of observation: Observation, table: SeverityTable) -> (
         severity: Severity, basis: SeverityBasis
     )? {

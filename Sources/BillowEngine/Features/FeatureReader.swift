@@ -3,10 +3,10 @@ package import BillowSnapshot
 import Geometry
 package import Turbulence
 
-/// How much of a query is written at once.
+/// The limits of one page or piece.
 package struct PageLimit: Sendable, Hashable {
     package var features: Int
-    /// Bytes of the buffer at which writing stops. A feature of many polygons is cut between two of them.
+    /// The buffer size in bytes at which writing stops. A feature with many polygons is split between two of them.
     package var bytes: Int
 
     package init(features: Int, bytes: Int = .max) {
@@ -14,33 +14,33 @@ package struct PageLimit: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// A piece of a streamed answer: what a client that doesn't read keeps in memory.
+    /// The limit of a streamed piece, which is the memory that a slow client occupies.
     package static let piece = PageLimit(features: 400, bytes: 256 << 10)
 }
 
-/// What was found for a query and serves all its pieces.
+/// Intermediate results of a query that all its pages and pieces share.
 package struct PageMemory: Sendable {
-    /// Features at hand, in the order of their ids.
+    /// Prepared features, in the order of their ids.
     var made: [FeatureSource.Made]?
-    /// How many polygons of the next of those are written already.
+    /// The number of polygons of the next feature that are already written.
     package var polygons = 0
-    /// Hexagons in the order in which a route meets them.
+    /// Hexagons in the order of the route.
     var along: [Hexagon]?
-    /// Cells of fields in the order in which a flight meets them.
+    /// Cells of fields in the order of the flight.
     var fieldCells: [FeatureSource.FieldCellAlong]?
     package var aircraft: [ICAO24]?
 
-    /// Whether a feature has begun and not ended.
+    /// Whether a feature is partly written.
     var isInside: Bool { polygons > 0 }
 }
 
-/// Reads the features of a query piece by piece, with nothing held in between but its place.
+/// Reads the features of a query piece by piece. Between pieces it holds only its cursor and intermediate results.
 package struct FeatureReader: Sendable {
     private let features: FeatureSource
     private let query: FeatureQuery
     private let snapshot: Snapshot
     private var memory = PageMemory()
-    /// The place of the last feature; nil before the first.
+    /// The cursor of the last feature; nil before the first.
     package private(set) var cursor: FeatureSource.Cursor?
     package private(set) var isAtEnd = false
 
@@ -53,7 +53,10 @@ package struct FeatureReader: Sendable {
         self.cursor = cursor
     }
 
-    /// Whether the last feature that was written is whole.
+    /// The number of all features of the query, before and after the cursor too; nil if it isn't known.
+    package var total: Int? { memory.made?.count ?? memory.along?.count ?? memory.fieldCells?.count }
+
+    /// Whether the last feature is completely written.
     package var isBetweenFeatures: Bool { !memory.isInside }
 
     /// Writes the next features up to a limit.

@@ -4,7 +4,7 @@ import BillowStore
 import Geometry
 package import Turbulence
 
-/// Issued areas: those that hold at an instant, or at some time of an interval.
+/// Issued areas that are valid at an instant or during an interval.
 extension FeatureSource {
     package func areas(
         _ collection: IssuedArea.Collection, _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?,

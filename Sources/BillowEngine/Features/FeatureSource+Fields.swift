@@ -6,7 +6,7 @@ package import Datasets
 import Geometry
 package import Turbulence
 
-/// Turbulence fields by H3 cell, the most severe value in each and the mean; or as areas by severity.
+/// Turbulence fields by H3 cell, with the most severe value and the mean in each; or as areas by severity.
 extension FeatureSource {
     func field(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
@@ -36,7 +36,7 @@ extension FeatureSource {
         for entry in shown.cells.entries[shown.cells.first(after: start)...] {
             let cell = Cell(uncheckedDense: entry.dense)
             guard let feature = shown.feature(entry), area.contains(cell) else { continue }
-            // One more than wanted tells that there is a next page.
+            // One more than the limit shows that there is a next page.
             if written == limit { return last }
             writer.write(
                 Feature(
@@ -48,7 +48,7 @@ extension FeatureSource {
         return nil
     }
 
-    /// A cell by its H3 index, or an area by its severity.
+    /// Returns a cell by its H3 index, or an area by its severity.
     func field(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
         async throws
     {
@@ -66,7 +66,7 @@ extension FeatureSource {
                 properties: Schema.gtg.values(of: feature)))
     }
 
-    /// The field as areas of one severity, or of it and worse: its cells dissolved.
+    /// The field as areas of one severity, or of at least that severity: its cells dissolved.
     private func fieldContours(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Made] {
         guard let shown = try await shownField(query, in: snapshot) else { return [] }
         var area = CellAnswers(query.cells)
@@ -96,7 +96,7 @@ extension FeatureSource {
     }
 }
 
-/// The cells of a field, and what a filter takes of them.
+/// The cells of a field, and a filter for them.
 package struct ShownField: Sendable {
     package let values: FieldValues
     package let cells: FieldCells
@@ -110,7 +110,7 @@ package struct ShownField: Sendable {
         thresholds = snapshot.severityTable.thresholds(for: filter.category)
     }
 
-    /// A cell as a feature; nil where the filter doesn't take it.
+    /// A cell as a feature; nil if the filter excludes it.
     package func feature(_ entry: FieldCells.Entry) -> FieldFeature? {
         guard let severity = severity(of: entry) else { return nil }
         return FieldFeature(
@@ -120,7 +120,7 @@ package struct ShownField: Sendable {
             levels: values.feet)
     }
 
-    /// The severity of a cell; nil where the filter doesn't take it. Smooth air is left out as in pictures.
+    /// The severity of a cell; nil if the filter excludes it. Smooth air is excluded, as in frames.
     package func severity(of entry: FieldCells.Entry) -> Severity? {
         guard let edr = EDR(tenThousandths: min(Int(entry.largest) * 100, 10_000)) else { return nil }
         let severity = thresholds.severity(of: edr)
@@ -130,8 +130,8 @@ package struct ShownField: Sendable {
         return severity
     }
 
-    /// What is to be said of the areas that some cells make, in the order of their severities; none for a severity
-    /// without a cell.
+    /// The properties of the areas that cells make, in the order of their severities; none for a severity without a
+    /// cell, and none for smooth air without a smooth cell.
     package func contours(of entries: [(FieldCells.Entry, Severity)], _ mode: PolygonMode) -> [FieldFeature] {
         var parts = [ContourPart](repeating: ContourPart(), count: Severity.allCases.count)
         for (entry, severity) in entries { parts[Int(severity.rawValue)].add(entry) }
@@ -139,7 +139,9 @@ package struct ShownField: Sendable {
             let own = parts[Int(severity.rawValue)]
             let part =
                 mode == .exact ? own : parts[Int(severity.rawValue)...].reduce(into: ContourPart()) { $0.add($1) }
-            guard part.hexagons > 0, filter.severities.contains(severity) else { return nil }
+            // Smooth cells are entries only where they were asked for. Without any, their area would be that of light.
+            guard part.hexagons > 0, filter.severities.contains(severity), severity != .smooth || own.hexagons > 0
+            else { return nil }
             return FieldFeature(
                 identity: values.frame.identity, source: values.frame.source, mode: mode.rawValue,
                 hexagons: part.hexagons, largestEDR: Double(part.largest) / 100,
@@ -148,10 +150,10 @@ package struct ShownField: Sendable {
         }
     }
 
-    /// What the cells of a severity have together.
+    /// The combined values of the cells of a severity.
     private struct ContourPart {
         var hexagons = 0
-        /// In hundredths, as the cells have them.
+        /// The largest value in hundredths, as in the cells.
         var largest: UInt8 = 0
         var sum = 0
         var points = 0
@@ -173,7 +175,7 @@ package struct ShownField: Sendable {
 }
 
 extension FieldCells {
-    /// The place of the first entry after a cell.
+    /// The index of the first entry after a cell.
     /// - Complexity: O(log n)
     fileprivate func first(after cell: Cell?) -> Int {
         guard let cell else { return 0 }

@@ -6,9 +6,9 @@ import Datasets
 package import Geometry
 import Turbulence
 
-/// The cells of turbulence fields in the order in which a flight meets them, each at the time of the flight there.
+/// The cells of turbulence fields in the order of a flight, each at the time when the flight is there.
 extension FeatureSource {
-    /// A cell on the way.
+    /// A cell along the flight.
     package struct FieldCellAlong: Sendable {
         let cell: Cell
         let distance: Double
@@ -29,7 +29,7 @@ extension FeatureSource {
         return Cursor(text: last.cell.h3String)
     }
 
-    /// The cells that the filter takes, and those of which nothing is known. Smooth air is left out as in pictures.
+    /// The cells that the filter selects, and those without a known value. Smooth air is excluded, as in frames.
     ///
     /// - Complexity: that of `fieldSection` for the cells of the corridor.
     private func fieldCells(_ query: FeatureQuery, along route: AlongRoute, in snapshot: Snapshot) async throws
@@ -59,35 +59,23 @@ extension FeatureSource {
         }
     }
 
-    /// Properties are those of `gtg` that have a meaning between fields: of the field before, and as `next…` of the
-    /// one after.
+    /// The feature of a cell, with the properties of `Schema.fieldSamples`.
     private func feature(_ cell: FieldCellAlong, _ query: FeatureQuery, _ route: AlongRoute, in snapshot: Snapshot)
         -> Feature
     {
-        var properties: [(name: StaticString, value: PropertyValue)] = [("h3", .text(cell.cell.h3String))]
+        var feature = FieldSampleFeature(cell: cell.cell.h3String)
         switch cell.value {
-        case .failure(let error): properties.append(("unknown", .text(error.gap.rawValue)))
+        case .failure(let error): feature.gap = error.gap.rawValue
         case .success(let sample):
             let thresholds = snapshot.severityTable.thresholds(for: query.filter.category)
-            let severity = thresholds.severity(ofTenThousandths: sample.tenThousandths)
-            properties += [
-                ("edr", .decimal(Double(sample.tenThousandths) / 10_000, decimals: 4)),
-                ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
-            ]
-            if let feet = sample.feet { properties.append(("altitude", .integer(feet))) }
-            let (before, after) = (sample.before, sample.after)
-            properties += [
-                ("product", .text(before.identity.product.name)), ("run", .instant(before.identity.run)),
-                ("lead", .integer(before.identity.lead)), ("validTime", .instant(before.identity.validTime)),
-                ("source", .text(before.source.name)),
-            ]
-            if after != before {
-                properties += [
-                    ("nextProduct", .text(after.identity.product.name)), ("nextRun", .instant(after.identity.run)),
-                    ("nextLead", .integer(after.identity.lead)), ("nextValidTime", .instant(after.identity.validTime)),
-                ]
-            }
+            feature.tenThousandths = sample.tenThousandths
+            feature.severity = thresholds.severity(ofTenThousandths: sample.tenThousandths)
+            feature.feet = sample.feet
+            feature.identity = sample.before.identity
+            feature.source = sample.before.source
+            if sample.after != sample.before { feature.next = sample.after.identity }
         }
+        var properties = Schema.fieldSamples.values(of: feature)
         properties += route.properties(of: H3.center(of: cell.cell))
         return Feature(
             id: cell.cell.h3String, geometry: Self.geometry(of: cell.cell, isWritten: true), properties: properties)
@@ -95,21 +83,24 @@ extension FeatureSource {
 }
 
 extension FrameSource {
-    /// The cells of an area that any of the fields has a point in, rising.
+    /// The cells of an area with a point of any of the fields' grids, sorted.
     /// - Complexity: O(chunks of the grids and cells of those in the area), and a second or two for a grid whose cells
-    ///   aren't known.
+    ///   aren't cached.
     package func fieldCells(in area: CellArea, filter: Filter, _ snapshot: Snapshot) async throws -> [Cell] {
+        WorkExecutor.assertIsJob()
         let query = FieldIndex.Query(filter)
         let grids = Set(
             snapshot.fields.frames.lazy.filter(query.takes).compactMap { snapshot.fieldGrids[$0.grid] })
-        var found: Set<Cell> = []
-        for grid in grids {
-            let known = try await gridCells(grid)
-            for chunk in known.chunks where area.mayHold(chunk: chunk.number) {
-                try Task.checkCancellation()
-                for cell in known.cells[chunk.cells] where area.contains(cell) { found.insert(cell) }
+        return try await WorkExecutor.computing {
+            var found: Set<Cell> = []
+            for grid in grids {
+                let known = try await gridCells(grid)
+                for chunk in known.chunks where area.mayHold(chunk: chunk.number) {
+                    try Task.checkCancellation()
+                    for cell in known.cells[chunk.cells] where area.contains(cell) { found.insert(cell) }
+                }
             }
+            return found.sorted()
         }
-        return found.sorted()
     }
 }

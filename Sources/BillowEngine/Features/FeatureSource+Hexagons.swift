@@ -5,7 +5,7 @@ import Datasets
 import Geometry
 import Turbulence
 
-/// Hexagons and, not aggregated, the records that they stand for: from the picture at an instant.
+/// Hexagons of the frame at an instant; without aggregation, the observations that they represent.
 extension FeatureSource {
     func hexagon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
         async throws
@@ -20,7 +20,7 @@ extension FeatureSource {
         to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let start = try cursor.map { try Self.cell($0.text) }
-        // One more than wanted tells whether there is a next page.
+        // One more than the limit shows whether there is a next page.
         let found = frame.hexagons(after: start, limit: limit + 1, area: area)
         let page = found.prefix(limit)
         let details = try await details(of: page.map(\.record.row.key), in: snapshot)
@@ -34,7 +34,7 @@ extension FeatureSource {
         return Cursor(text: last.record.row.cell.h3String)
     }
 
-    /// Hexagons in the order in which a route meets them.
+    /// Hexagons in the order of a route.
     package func hexagons(
         _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?,
         limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
@@ -46,7 +46,7 @@ extension FeatureSource {
                 (hexagon: hexagon, along: route.locator.locate(H3.center(of: hexagon.record.row.cell)).along)
             }.sorted { ($0.along, $0.hexagon.record.row.cell) < ($1.along, $1.hexagon.record.row.cell) }.map(\.hexagon)
         memory.along = found
-        // A page begins behind the cell where the one before ended, wherever that lies by now.
+        // A page starts after the last cell of the previous one, wherever that cell is in the current order.
         let first = start.flatMap { cell in found.firstIndex { $0.record.row.cell == cell } }.map { $0 + 1 } ?? 0
         let page = found[first...].prefix(limit.features)
         let details = try await details(of: page.map(\.record.row.key), in: snapshot)
@@ -86,7 +86,7 @@ extension FeatureSource {
         return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
     }
 
-    /// A hexagon of a picture as a feature.
+    /// A hexagon of a frame as a feature.
     static func feature(_ hexagon: Hexagon, _ details: ObservationDetails?) -> ObservationFeature {
         let record = hexagon.record
         return ObservationFeature(

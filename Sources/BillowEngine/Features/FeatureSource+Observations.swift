@@ -5,7 +5,7 @@ import Datasets
 import Geometry
 import Turbulence
 
-/// Every observation that counts at the snapshot's version.
+/// All observations that are open at the snapshot's version.
 extension FeatureSource {
     package func observation(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
         async throws
@@ -17,9 +17,7 @@ extension FeatureSource {
         else { return }
         let observation = Self.observation(row, source, details)
         guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else { return }
-        writer.write(
-            ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
-            geometry: Self.geometry(of: row.cell, isWritten: writer.writesOutlines))
+        Self.write(observation, row, details, severity, basis, to: &writer)
     }
 
     package func observations(
@@ -35,16 +33,31 @@ extension FeatureSource {
         } place: {
             $0.0.key
         } write: { row, details in
-            guard let source = sources[row.source], area.contains(row.cell) else { return false }
-            let observation = Self.observation(row, source, details)
-            guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else {
-                return false
-            }
-            writer.write(
-                ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
-                geometry: Self.geometry(of: row.cell, isWritten: writer.writesOutlines))
-            return true
+            area.contains(row.cell)
+                && Self.write(row, details, of: sources, query, snapshot.severityTable, to: &writer)
         }
         return next.map { Cursor(text: $0.id) }
+    }
+
+    /// Writes a row if the query selects it; its place isn't checked.
+    /// - Returns: whether it was written.
+    static func write(
+        _ row: ObservationRow, _ details: ObservationDetails, of sources: [SourceNumber: SourceID],
+        _ query: FeatureQuery, _ table: SeverityTable, to writer: inout FeatureWriter
+    ) -> Bool {
+        guard let source = sources[row.source] else { return false }
+        let observation = observation(row, source, details)
+        guard let (severity, basis) = query.severity(of: observation, table: table) else { return false }
+        write(observation, row, details, severity, basis, to: &writer)
+        return true
+    }
+
+    private static func write(
+        _ observation: Observation, _ row: ObservationRow, _ details: ObservationDetails, _ severity: Severity,
+        _ basis: SeverityBasis, to writer: inout FeatureWriter
+    ) {
+        writer.write(
+            ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
+            geometry: geometry(of: row.cell, isWritten: writer.writesOutlines))
     }
 }

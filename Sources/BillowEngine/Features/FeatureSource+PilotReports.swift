@@ -4,7 +4,7 @@ import BillowStore
 import Geometry
 import Turbulence
 
-/// Pilot reports as they were sent.
+/// Pilot reports in their original form.
 extension FeatureSource {
     package func pilotReports(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
@@ -27,8 +27,8 @@ extension FeatureSource {
                     after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
             }
             for report in page {
-                // The page ends before the first that has no room, unless it is the same report from another source,
-                // which the place where a page starts couldn't tell apart.
+                // The page ends before the first report that doesn't fit. The same report from another source is added,
+                // because a page cursor can't distinguish the two.
                 if written >= limit.features || writer.count >= limit.bytes, written > 0,
                     after.map({ $0 != (report.observedAt, report.id) }) ?? true
                 {

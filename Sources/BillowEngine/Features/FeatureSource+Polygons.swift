@@ -5,7 +5,8 @@ import Datasets
 import Geometry
 import Turbulence
 
-/// Turbulence polygons: our own, dissolved from the picture, and those that an upstream issues, told apart by source.
+/// Turbulence polygons: Billow's own, dissolved from the frame, and those that an upstream issues. They differ by
+/// source.
 extension FeatureSource {
     package func polygons(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
@@ -19,7 +20,7 @@ extension FeatureSource {
         async throws
     {
         var query = query
-        // An id of our own ends with its history.
+        // The id of a polygon of Billow's own ends with its history.
         if let hours = id.split(separator: "-").last, let history = History.allCases.first(where: { $0.text == hours })
         {
             query.filter.lookBackSeconds = history.seconds
@@ -49,7 +50,7 @@ extension TurbulencePolygon {
 }
 
 extension Feature {
-    /// A polygon dissolved from hexagons, without its geometry, which is written polygon by polygon.
+    /// A polygon dissolved from hexagons. Its geometry is left out, because it is written polygon by polygon.
     init(_ polygon: TurbulencePolygon, _ filter: Filter) {
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
         let feature = PolygonFeature(

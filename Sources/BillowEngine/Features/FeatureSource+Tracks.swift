@@ -4,7 +4,7 @@ import BillowStore
 import Geometry
 import Turbulence
 
-/// The ways that aircraft took, over the history before an instant or over an interval.
+/// The tracks of aircraft, over the history before an instant or over an interval.
 extension FeatureSource {
     package func tracks(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
@@ -18,7 +18,7 @@ extension FeatureSource {
         let found = memory.aircraft ?? []
         var last: ICAO24?
         var written = 0
-        // The first after the cursor: they are in rising order.
+        // The first after the cursor; the list is sorted.
         var next = found.partitioningIndex { after == nil || $0 > (after ?? $0) }
         while next < found.count {
             if written == limit.features || written > 0 && writer.count >= limit.bytes {
@@ -35,8 +35,8 @@ extension FeatureSource {
         return nil
     }
 
-    /// The aircraft that were seen in the query's time, in the order of their addresses: found once for all pages of
-    /// it.
+    /// The aircraft that were seen in the query's time range, sorted by address. All pages of the query share the
+    /// result.
     private func aircraft(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [ICAO24] {
         let key = AircraftKey(
             from: query.from, to: query.to, head: Head(version: snapshot.versions.positions, log: snapshot.log))
@@ -60,7 +60,7 @@ extension FeatureSource {
         writer.write(Feature(track))
     }
 
-    /// Whole, where some of it is wanted; of the sources that are.
+    /// The whole track of an aircraft if the query selects any part of it; limited to the selected sources.
     private func track(of aircraft: ICAO24, _ query: FeatureQuery, in snapshot: Snapshot) async throws
         -> AircraftTrack?
     {
@@ -74,8 +74,8 @@ extension FeatureSource {
 }
 
 extension Array {
-    /// The index of the first element that a condition holds for, where it holds for all behind that, too; else
-    /// `count`.
+    /// The index of the first element that satisfies a condition, or `count`. All elements after it must satisfy it
+    /// too.
     fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -4,7 +4,7 @@ import BillowStore
 import Geometry
 import Turbulence
 
-/// Aircraft: where each was seen last at an instant, or every position of an interval.
+/// Aircraft: the last position of each at an instant, or every position in an interval.
 extension FeatureSource {
     package func traffic(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,

@@ -6,13 +6,13 @@ import Datasets
 package import Geometry
 package import Turbulence
 
-/// Writes features page by page, in a fixed order, from the snapshot or from the log as of the snapshot's version. An
-/// answer of any size takes the memory of a page, and no read of the store outlives one.
+/// Writes features page by page, in a fixed order, from the snapshot or from the log at the snapshot's version. Memory
+/// is bounded by one page, and so is the duration of a read.
 package struct FeatureSource: Sendable {
     package let frames: FrameSource
     package let store: any Store
     package let polygons: PolygonSource
-    /// Which aircraft were seen between two times.
+    /// The aircraft that were seen between two times.
     let aircraftOfTimes: SharedCache<AircraftKey, [ICAO24]>
 
     package init(frames: FrameSource, store: any Store) {
@@ -22,7 +22,7 @@ package struct FeatureSource: Sendable {
         polygons = PolygonSource(frames: frames)
     }
 
-    /// Where a page ends and the next begins: the text of the last feature's place in the order.
+    /// The end of a page and the start of the next: the position of the last feature in the order, as text.
     package struct Cursor: Sendable, Hashable {
         package var text: String
 
@@ -31,18 +31,18 @@ package struct FeatureSource: Sendable {
         }
     }
 
-    /// Rows of the store looked through for one page; a sparse answer goes on in the next.
+    /// The most rows that are scanned for one page; a sparse answer continues on the next page.
     static let scanLimit = 100_000
     static let storePage = 5_000
 
-    /// Goes through rows of the store page by page, until there is no room or `scanLimit` rows were looked through.
+    /// Scans rows of the store in pages, until the limit or `scanLimit` is reached.
     /// - Parameters:
-    ///   - limit: features that there is room for.
-    ///   - after: where the page before ended.
-    ///   - page: so many rows of the store after a place.
-    ///   - place: where a row stands in the order.
-    ///   - write: writes a row where it is wanted, and says whether it did.
-    /// - Returns: where the next page begins; nil at the end.
+    ///   - limit: the most features to write.
+    ///   - after: the end of the previous page.
+    ///   - page: reads a number of rows after a place.
+    ///   - place: the position of a row in the order.
+    ///   - write: writes a row if it is selected, and returns whether it did.
+    /// - Returns: the start of the next page; nil at the end.
     static func scan<Row, Place: Sendable>(
         limit: Int, after: Place?, page: (_ after: Place?, _ count: Int) async throws -> [Row],
         place: (Row) -> Place, write: (Row) -> Bool
@@ -51,11 +51,11 @@ package struct FeatureSource: Sendable {
         var written = 0
         var scanned = 0
         while scanned < scanLimit {
-            // One more than wanted tells whether there is a next page.
+            // One more than the limit shows whether there is a next page.
             let count = min(storePage, max(limit - written + 1, 100, scanned))
             let rows = try await page(after, count)
             for row in rows {
-                // The first that has no room any more: the page ends before it.
+                // The first row that doesn't fit: the page ends before it.
                 if written == limit { return after }
                 after = place(row)
                 if write(row) { written += 1 }
@@ -66,9 +66,9 @@ package struct FeatureSource: Sendable {
         return after
     }
 
-    /// Writes up to `limit` features that come after a cursor.
+    /// Writes up to `limit` features after a cursor.
     /// - Returns: the cursor of the next page; nil at the end.
-    /// - Throws: `EngineError.invalid` for a cursor that can't be read; `StoreError`.
+    /// - Throws: `EngineError.invalid` for an invalid cursor; `StoreError`.
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
@@ -77,20 +77,21 @@ package struct FeatureSource: Sendable {
             query, in: snapshot, after: cursor, limit: PageLimit(features: limit), memory: &memory, to: &writer)
     }
 
-    /// A reader of all features of a query that come after a cursor.
+    /// A reader of all features of a query after a cursor.
     package func reader(_ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor? = nil) -> FeatureReader {
         FeatureReader(self, query, in: snapshot, after: cursor)
     }
 
-    /// The same up to a limit of bytes.
-    /// - Returns: the cursor of the last feature; nil where nothing follows, or only the rest of a feature that has
-    ///   begun (`memory.isInside`).
+    /// Writes features after a cursor up to a number of features and bytes.
+    /// - Returns: the cursor of the last feature; nil if no feature follows, or only the rest of a partly written one
+    ///   (`memory.isInside`).
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         WorkExecutor.assertIsJob()
         try Task.checkCancellation()
+        guard !query.hasNothing else { return nil }
         switch query.collection.content {
         case .history(.observations) where query.collection.isHexagons:
             let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
@@ -122,11 +123,19 @@ package struct FeatureSource: Sendable {
         }
     }
 
-    /// Writes the one feature with an id, where the query's picture or the log has it.
+    /// The number of features of a query, if it is known without reading them.
+    package func total(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> Int? {
+        if query.hasNothing { return 0 }
+        guard query.collection.isHexagons, query.aggregate, query.cells == .everywhere else { return nil }
+        return try await frames.plane(at: query.instant, filter: query.filter, in: snapshot).count
+    }
+
+    /// Writes the feature with an id, if the query's frame or the log has it.
     package func write(id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
         async throws
         -> Bool
     {
+        guard !query.hasNothing else { return false }
         switch query.collection.content {
         case .history(.observations) where query.collection.isHexagons:
             try await hexagon(id, query, in: snapshot, to: &writer)
@@ -145,13 +154,13 @@ package struct FeatureSource: Sendable {
         return writer.features > 0
     }
 
-    // MARK: - Parts of every collection
+    // MARK: - Shared by the collections
 
-    /// A feature that is made when it is written: what is large takes its room only so long.
+    /// A feature whose geometry is created only when it is written, to limit its time in memory.
     package struct Made: Sendable {
         package var id: String
         package var make: @Sendable () -> Feature
-        /// In place of the feature's geometry: polygons that are written one by one.
+        /// Replaces the feature's geometry: polygons that are written one by one.
         package var polygons: PackedArea?
 
         init(id: String, polygons: PackedArea? = nil, make: @escaping @Sendable () -> Feature) {
@@ -168,14 +177,14 @@ package struct FeatureSource: Sendable {
         }
     }
 
-    /// Writes a page of features that are all at hand, in the order of their ids.
+    /// Writes a page of prepared features, in the order of their ids.
     package func write(
         _ features: [Made], after cursor: Cursor?, limit: PageLimit, memory: inout PageMemory,
         to writer: inout FeatureWriter
     ) throws -> Cursor? {
         var rest = features[...]
         if let cursor {
-            // Issues that follow each other share an id: the cursor says how many of the last one's have been written.
+            // Consecutive issues of an area share an id, so the cursor includes the number of those that are written.
             let parts = cursor.text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let written = Digits.integer(parts[0]) else { throw Self.badCursor(cursor) }
             rest = rest.drop { $0.id < parts[1] }
@@ -198,8 +207,8 @@ package struct FeatureSource: Sendable {
         return nil
     }
 
-    /// Writes polygons of a feature, from where the last piece ended.
-    /// - Returns: whether the feature is whole.
+    /// Writes polygons of a feature, starting at the end of the last piece.
+    /// - Returns: whether the feature is complete.
     private func write(
         polygonsOf made: Made, upTo bytes: Int, _ memory: inout PageMemory, to writer: inout FeatureWriter
     ) throws -> Bool {
@@ -228,7 +237,7 @@ package struct FeatureSource: Sendable {
             aircraft: details?.aircraft)
     }
 
-    /// The outline of a cell, or nothing where it isn't written.
+    /// The outline of a cell, or no geometry if the query omits it.
     static func geometry(of cell: Cell, isWritten: Bool) -> FeatureGeometry {
         guard isWritten else { return .encoded([]) }
         let rings = CellPolygon.rings(of: cell)
@@ -240,7 +249,7 @@ package struct FeatureSource: Sendable {
         return cell
     }
 
-    /// - Throws: for a key beyond any instant, which would turn the order around.
+    /// - Throws: for a key outside the range of instants, which would reverse the order.
     package static func key(_ text: some StringProtocol) throws(EngineError) -> ObservationKey {
         guard let key = ObservationKey(id: text), key < .first(of: .distantFuture) else {
             throw badCursor(Cursor(text: String(text)))

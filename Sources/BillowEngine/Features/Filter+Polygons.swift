@@ -1,16 +1,16 @@
 package import BillowSnapshot
 import Turbulence
 
-/// Whose turbulence polygons are asked for: those dissolved here, or those that a source issued. The sources and kinds
-/// of a filter tell; `billow` is the name of ours, and of no source of records.
+/// Selects turbulence polygons: those that Billow dissolves, or those that a source issued. The filter's sources and
+/// kinds decide. `billow` names Billow's own polygons, and no source of observations.
 extension Filter {
-    /// Whose polygons they are that were dissolved here.
+    /// The source name of Billow's own polygons.
     static let ownSource = "billow"
 
-    /// Whether ours are asked for by their name.
+    /// Whether the filter names Billow's own polygons.
     package var namesOwnPolygons: Bool { sources?.contains { $0.name == Self.ownSource } ?? false }
 
-    /// The same for the records that ours are made of: of every source where they are asked for by name.
+    /// The filter for the observations of Billow's own polygons. If those are named, it selects all sources.
     package var ofOwnPolygons: Filter {
         guard namesOwnPolygons else { return self }
         var filter = self
@@ -18,16 +18,16 @@ extension Filter {
         return filter
     }
 
-    /// Whether a picture shows issued polygons where there are any: where their source or kind is named, and ours
-    /// aren't.
+    /// Whether a frame shows issued polygons if there are any. This needs a filter that names their source or kind, but
+    /// not Billow's own.
     var prefersIssuedPolygons: Bool {
         !namesOwnPolygons && areaKinds?.contains(IssuedArea.polygonKind) ?? (sources != nil)
     }
 
-    /// Whether nothing but areas is asked for.
+    /// Whether only areas are selected.
     var takesNoReports: Bool { kinds?.isEmpty ?? false }
 
-    /// Whether an issued polygon is of the sources and kinds asked for.
+    /// Whether the filter's sources and kinds include an issued polygon.
     func isIssuer(of polygon: IssuedArea) -> Bool {
         sources?.contains(polygon.source) ?? true && areaKinds?.contains(polygon.kind) ?? true
     }

@@ -3,54 +3,53 @@ package import BillowTiles
 import Datasets
 package import Turbulence
 
-/// The histories that turbulence polygons are made for.
+/// The histories for which turbulence polygons are computed.
 package struct PolygonHistories: Sendable, Hashable {
     package let all: [History]
 
     /// - Parameters:
-    ///   - longest: the history that is configured.
-    ///   - upTo: whether those below it are made, too.
+    ///   - longest: the configured history.
+    ///   - upTo: whether shorter histories are included.
     package init(longest: History = .sixHours, upTo: Bool = true) {
         all = upTo ? History.allCases.filter { $0 <= longest } : [longest]
     }
 
-    /// - Throws: `EngineError.historyNotMade` that names those that are made, where the filter's isn't.
+    /// - Throws: `EngineError.historyNotMade` with the available histories, if the filter's is not among them.
     package func require(_ filter: Filter) throws(EngineError) {
         guard all.contains(where: { $0.seconds == filter.lookBackSeconds }) else {
             throw .historyNotMade(seconds: filter.lookBackSeconds, made: all.map(\.seconds))
         }
     }
 
-    /// The same for a picture, where it shows polygons that are made here.
+    /// Checks the filter of a frame, if the frame shows Billow's own polygons.
     package func require(_ filter: Filter, for layers: LayerList) throws(EngineError) {
         if layers.layers.contains(.polygons), !filter.prefersIssuedPolygons { try require(filter) }
     }
 }
 
-/// Hours as parameters and ids write them.
+/// The text form of hours in parameters and ids.
 package enum HoursText {
     package static func of(_ seconds: Int) -> String {
         History(rawValue: seconds)?.text ?? String(Double(seconds) / 3_600)
     }
 
-    /// Some of them in rising order, each once.
+    /// A sorted list of hours without duplicates.
     package static func list(_ seconds: some Sequence<Int>) -> String {
         Set(seconds).sorted().map(of).joined(separator: ", ")
     }
 }
 
 extension FrameSource {
-    /// Whether the polygons of the newest picture are those that sources issued, of whatever history.
+    /// Whether the current frame shows issued polygons, of whatever history.
     func showsIssuedPolygons(_ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
         guard filter.prefersIssuedPolygons else { return false }
         if filter.takesNoReports { return true }
         return try await areas(.polygons, at: snapshot.publication.asOf, in: snapshot).contains(where: filter.isIssuer)
     }
 
-    /// The polygons that sources issued, of the sources and kinds that a filter names, that hold at an instant and look
-    /// back as far as it.
+    /// The issued polygons that match a filter's sources, kinds and history and are valid at an instant.
     ///
-    /// - Throws: `EngineError.historyNotMade` where they are asked for, and are there for other histories only.
+    /// - Throws: `EngineError.historyNotMade` if they exist for other histories only.
     func issuedPolygons(_ filter: Filter, at instant: Instant, in snapshot: Snapshot) async throws -> [IssuedArea] {
         let issued = try await areas(.polygons, at: instant, in: snapshot).filter(filter.isIssuer)
         let wanted = issued.filter { $0.historySeconds ?? filter.lookBackSeconds == filter.lookBackSeconds }

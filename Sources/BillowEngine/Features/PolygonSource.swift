@@ -7,19 +7,19 @@ import ServiceLifecycle
 import Synchronization
 import Turbulence
 
-/// How turbulence polygons are asked for.
+/// The shape options of a query for turbulence polygons.
 package struct PolygonShape: Sendable, Hashable {
     package var mode = PolygonMode.exact
-    /// Degrees by which boundaries may move to save corners.
+    /// The tolerance in degrees by which boundaries may move to save vertices.
     package var tolerance = 0.0
-    /// How often corners are cut.
+    /// The number of corner-cutting iterations.
     package var smoothing = 0
 
     package init() {}
 }
 
-/// Makes turbulence polygons and remembers their areas by the cells that they are made of, and by nothing else:
-/// histories that show the same, and minutes in which nothing changed, have them in common.
+/// Computes turbulence polygons. It caches their areas by the set of cells alone. So histories with equal cells share
+/// an entry, and so do minutes without a change.
 package final class PolygonSource: Sendable {
     private struct Picture: Hashable, Sendable {
         var head: Head
@@ -28,7 +28,7 @@ package final class PolygonSource: Sendable {
         var area: CellArea
     }
 
-    /// What a picture's polygons are made of.
+    /// The cells of a frame's polygons.
     private struct Content: Sendable {
         var cells: CellClasses
         var fingerprint: Fingerprint
@@ -41,16 +41,16 @@ package final class PolygonSource: Sendable {
         var severities: SeveritySet
     }
 
-    /// What the newest publication has ready.
+    /// The precomputed polygons of the newest publication.
     private struct Ready {
-        /// Of the longest history: made anew in part only, because from minute to minute, and from it to the shorter
-        /// ones, most chunks are the same.
+        /// The chunks of the longest history. Only changed chunks are recomputed: most are equal from minute to minute,
+        /// and between the longest and shorter histories.
         var chunks = DissolvedChunks(CellClasses([(Cell, UInt8)]()))
-        /// Each history's under its cells.
+        /// The areas of each history, by the fingerprint of its cells.
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
     }
 
-    /// Of smoothed polygons: some 20 MB of GeoJSON, and 80 MB while they are made.
+    /// The most vertices of smoothed polygons: some 20 MB of GeoJSON, and 80 MB while they are computed.
     static let mostCorners = 1_000_000
 
     private let frames: FrameSource
@@ -69,7 +69,7 @@ package final class PolygonSource: Sendable {
     }
 
     /// The polygons of a query.
-    /// - Throws: `EngineError.historyNotMade` for a history that isn't made.
+    /// - Throws: `EngineError.historyNotMade` for an unavailable history.
     package func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
         if !query.hasOwnHistory { try frames.polygonHistories.require(query.filter) }
         let picture = Picture(
@@ -82,7 +82,7 @@ package final class PolygonSource: Sendable {
             observed: content.observed)
     }
 
-    /// The polygons of a picture of the whole world, without their areas: for those that draw only a part of them.
+    /// The polygons of a whole frame without their areas, for callers that draw only a part of them.
     func facts(at instant: Instant, _ filter: Filter, mode: PolygonMode, in snapshot: Snapshot) async throws
         -> [TurbulencePolygon]
     {
@@ -108,7 +108,7 @@ package final class PolygonSource: Sendable {
         }
     }
 
-    /// The areas of cells by the class of their severity (`CellClasses.value`).
+    /// The areas of cells by severity class (`CellClasses.value`).
     func areas(of cells: CellClasses, shape: PolygonShape, severities: SeveritySet) async throws
         -> [Severity: PackedArea]
     {
@@ -140,7 +140,7 @@ package final class PolygonSource: Sendable {
         DissolvedChunks(cells, reusing: [ready.withLock { $0.chunks }])
     }
 
-    /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
+    /// Precomputes the most frequent results: the whole world, every configured history, exact sets.
     func prepare(_ snapshot: Snapshot) async throws {
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
         for history in frames.polygonHistories.all.sorted(by: >) {
@@ -171,7 +171,7 @@ package final class PolygonSource: Sendable {
 }
 
 extension CellClasses {
-    /// Names what is to be dissolved.
+    /// A key for the cells to dissolve.
     fileprivate var fingerprint: Fingerprint {
         var fingerprint = Fingerprint()
         for chunk in chunks {
@@ -191,8 +191,8 @@ extension CellClasses {
     }
 }
 
-/// Keeps the polygons of the configured histories ready: made as soon as a picture is published, in the background. Who
-/// asks in between waits for that making.
+/// Precomputes the polygons of the configured histories in the background, as soon as a snapshot is published. A
+/// concurrent request waits for that computation.
 package struct PolygonPreparation: Service {
     package let publisher: SnapshotPublisher
     package let polygons: PolygonSource
@@ -204,7 +204,7 @@ package struct PolygonPreparation: Service {
 
     package func run() async throws {
         for await snapshot in publisher.publications {
-            // A failure to read the store is the publisher's to tell; the next publication tries again.
+            // The publisher reports store failures; the next publication retries.
             try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
         }
     }

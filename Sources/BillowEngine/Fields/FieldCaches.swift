@@ -1,33 +1,33 @@
 import BillowFields
 import Geometry
 
-/// What has been read of turbulence fields, and worked out of it.
+/// Caches for turbulence fields and values derived from them.
 ///
-/// It has a budget of its own, so that the planes of an animation stay while tiles are made of them: one of GTG's is
+/// It has its own budget, so that the planes of an animation stay cached while its tiles are drawn. One plane of GTG is
 /// 1.9 MB, and 24 frames are 46 MB.
 struct FieldCaches: Sendable {
     struct PlaneKey: Hashable, Sendable {
         var log: String
-        /// Rows in the store: each is written once and never changes.
+        /// The rows in the store: each is written once and never changes.
         var rows: [Int64]
     }
 
     struct SiteKey: Hashable, Sendable {
         var log: String
         var row: Int64
-        /// Names the places, and how they are looked at.
+        /// A key for the places and the kind of sampling.
         var sites: String
     }
 
     let planes: SharedCache<PlaneKey, FieldPlane>
     let cells: SharedCache<PlaneKey, FieldCells>
-    /// Of grids.
+    /// The cells of grids.
     let grids: SharedCache<GridDefinition, GridCells>
 
-    /// Of levels at the places of a route. The level itself isn't cached for them: a route needs more levels than
-    /// there is room for.
+    /// The values of levels at the places of a route. The levels themselves aren't cached for routes, because a route
+    /// needs more levels than the budget can hold.
     let sites: SharedCache<SiteKey, [Int16]>
-    /// The largest value of a level in each cell of its grid, by `GridCells.cells`.
+    /// The largest value of a level in each cell of its grid, ordered as `GridCells.cells`.
     let largest: SharedCache<PlaneKey, [UInt8]>
 
     static let bytes = 64 << 20

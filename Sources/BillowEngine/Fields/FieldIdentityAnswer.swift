@@ -1,15 +1,15 @@
 package import BillowFields
 import Turbulence
 
-/// Which field it is, as clients get it.
+/// The identity of a field in a response.
 package struct FieldIdentityAnswer: Encodable, Sendable {
     package var product: String
     var run: String
-    /// Seconds.
+    /// The lead time in seconds.
     var lead: Int
     package var validTime: String
     var source: String
-    /// Feet of the levels that were looked at; absent of the whole column.
+    /// The levels that were read, in feet; absent for the whole column.
     var levels: [Int]
 
     package init(_ frame: FieldFrame, _ levels: [FieldLevelRecord]) {

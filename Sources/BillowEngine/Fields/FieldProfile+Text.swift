@@ -3,9 +3,9 @@ import BillowTiles
 import Geometry
 package import Turbulence
 
-/// The answer for people.
+/// The text for people.
 extension FieldProfile {
-    /// Sentences: the worst stretch, when, at which level, the levels nearby with less, and what isn't known.
+    /// A text with the worst stretch, its time and level, nearby levels with less turbulence, and gaps in the data.
     package var text: String { ([worstText, betterText].compactMap(\.self) + gapTexts).joined(separator: " ") }
 
     private var worstText: String? {

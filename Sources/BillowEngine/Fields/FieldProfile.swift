@@ -5,47 +5,48 @@ import BillowTiles
 import Geometry
 package import Turbulence
 
-/// The turbulence field along a flight, seen from the side: where and when the aircraft will be there.
+/// A vertical section of the turbulence field along a flight, at the places and times of the aircraft.
 package struct FieldProfile: Sendable {
     package let flight: PlannedFlight
-    /// Metres of a stretch.
+    /// The length of a stretch in metres.
     package let stretch: Double
-    /// Thousands of feet, the lowest first.
+    /// The altitude blocks in thousands of feet, lowest first.
     package let rows: Range<Int>
-    /// The largest EDR by row and stretch, in ten-thousandths of m^(2/3)/s; nil where nothing is known.
+    /// The largest EDR by row and stretch, in ten-thousandths of m^(2/3)/s; nil without a known value.
     package let values: [[Int?]]
-    /// By stretch the worst of the aircraft's own way; empty where no level is planned.
+    /// The worst point of the aircraft's own path in each stretch; empty without a planned level.
     package let way: [WayPoint]
     package let gaps: [GapStretch]
     package let worst: WorstStretch?
-    /// The fields that it is made of, by valid time.
+    /// The fields that it is computed from, by valid time.
     package let parts: [FieldSection.Part]
     package let thresholds: SeverityThresholds
 
-    /// A stretch of the aircraft's own way.
+    /// A stretch of the aircraft's own path.
     package struct WayPoint: Sendable, Hashable {
-        /// When and how high the aircraft is where it is worst; in the middle where nothing is known.
+        /// The time and altitude of the aircraft at the worst point; at the middle if no value is known.
         package let time: Instant
         package let altitudeFeet: Double
         package let tenThousandths: Int?
     }
 
-    /// A part of the route along which the field has no value, and why: at the planned level, or else at any.
+    /// A part of the route without a value of the field, and the reason. It refers to the planned level, or else to all
+    /// levels.
     package struct GapStretch: Sendable, Hashable {
-        /// Metres flown.
+        /// The part of the route, in metres flown.
         package let distance: ClosedRange<Double>
         package let gap: FieldSection.Gap
     }
 
-    /// The worst of the flight.
+    /// The worst stretch of the flight.
     package struct WorstStretch: Sendable, Hashable {
-        /// Metres flown along which the severity stays the same.
+        /// The part of the route, in metres flown, along which the severity stays the same.
         package let distance: ClosedRange<Double>
         package let times: ClosedRange<Instant>
-        /// Where it is worst.
+        /// The altitude of the worst point.
         package let altitudeFeet: Double
         package let tenThousandths: Int
-        /// Levels nearby that have less all along the stretch, the best first.
+        /// Nearby levels with less turbulence all along the stretch: least severe first, then nearest.
         package let better: [Level]
 
         package struct Level: Sendable, Hashable {
@@ -54,13 +55,13 @@ package struct FieldProfile: Sendable {
         }
     }
 
-    /// Metres between the places that are looked at, at least: a cell of GTG's grid.
+    /// The smallest distance between sampled places in metres: a cell of GTG's grid.
     static let step = 3_000.0
-    /// Places that are looked at, beside the corners of the route.
+    /// The most sampled places, not counting the corners of the route.
     static let mostPlaces = 2_000
-    /// Thousands of feet that a level nearby is away at most.
+    /// The largest vertical distance of a nearby level, in thousands of feet.
     static let nearby = 4
-    /// What counts as less, in ten-thousandths: a step of the stored values.
+    /// The smallest difference that counts as less turbulence, in ten-thousandths: one step of the stored values.
     static let less = 100
 
     init(
@@ -85,7 +86,7 @@ package struct FieldProfile: Sendable {
         worst = track.worst(thresholds)
     }
 
-    /// Of each stretch.
+    /// The largest value of each stretch.
     private static func largest(_ values: [Result<Int, FieldSection.GapError>], _ columns: [Int], _ count: Int)
         -> [Int?]
     {
@@ -99,7 +100,7 @@ package struct FieldProfile: Sendable {
 
     package func severity(_ tenThousandths: Int) -> Severity { thresholds.severity(ofTenThousandths: tenThousandths) }
 
-    /// The instants of the fields that it is made of; nil where there are none.
+    /// The valid times of the fields that it is computed from; nil if there are none.
     package var validTimes: ClosedRange<Instant>? {
         guard let first = parts.first, let last = parts.last else { return nil }
         return first.frame.identity.validTime...last.frame.identity.validTime
@@ -107,13 +108,13 @@ package struct FieldProfile: Sendable {
 }
 
 extension SeverityThresholds {
-    /// The severity of an EDR, not below 0; what is above 1 m^(2/3)/s counts as 1.
+    /// The severity of an EDR, which must not be below 0; values above 1 m^(2/3)/s count as 1.
     package func severity(ofTenThousandths edr: Int) -> Severity {
         EDR(tenThousandths: min(edr, 10_000)).map { severity(of: $0) } ?? .smooth
     }
 }
 
-/// The values that decide what is worst: of the aircraft's own way where a level is planned, else of all rows.
+/// The values that decide which stretch is worst: the aircraft's own path if a level is planned, else all rows.
 private struct Track {
     private let flight: PlannedFlight
     private let points: [PlannedFlight.Point]
@@ -148,7 +149,7 @@ private struct Track {
         }
     }
 
-    /// From halfway to the point before to halfway to the one after.
+    /// The part of the route around some points: from halfway to the previous point to halfway to the next one.
     private func distance(_ range: ClosedRange<Int>) -> ClosedRange<Double> {
         let (first, last) = (range.lowerBound, range.upperBound)
         let start = first == 0 ? 0 : (points[first - 1].distance + points[first].distance) / 2
@@ -176,7 +177,7 @@ private struct Track {
         if let planned = planned[point] { return planned.gap }
         let gaps = byRow.map { $0[point].gap }
         guard !gaps.contains(nil) else { return nil }
-        // What a level near by says counts more than that another one has no level near.
+        // Another reason takes precedence over a missing level nearby.
         return gaps.compactMap(\.self).first { $0 != .level } ?? .level
     }
 
@@ -208,7 +209,7 @@ private struct Track {
             better: better(first...last, altitude, than: worst.value, thresholds))
     }
 
-    /// Levels near an altitude with less all along some points.
+    /// Nearby levels with less turbulence along all of some points.
     private func better(
         _ range: ClosedRange<Int>, _ altitude: Double, than worst: Int, _ thresholds: SeverityThresholds
     ) -> [FieldProfile.WorstStretch.Level] {
@@ -216,7 +217,7 @@ private struct Track {
         var levels: [FieldProfile.WorstStretch.Level] = []
         for row in rows where abs(row - middle) <= FieldProfile.nearby {
             let values = byRow[row - rows.lowerBound][range].map { try? $0.get() }
-            // What isn't known on the way is no less.
+            // A level with an unknown value is not better.
             guard !values.contains(nil), let most = values.compactMap(\.self).max(),
                 most <= worst - FieldProfile.less
             else { continue }
@@ -233,18 +234,18 @@ private struct Track {
 }
 
 extension Result where Success == Int, Failure == FieldSection.GapError {
-    /// nil where there is a value.
+    /// nil if there is a value.
     fileprivate var gap: FieldSection.Gap? {
         if case .failure(let error) = self { error.gap } else { nil }
     }
 }
 
 extension FrameSource {
-    /// The turbulence field along a flight; nil where no field is stored that the filter takes.
+    /// The turbulence field along a flight; nil if the filter selects no stored field.
     ///
     /// - Parameters:
-    ///   - stretch: metres; at least a thousandth of the route.
-    ///   - rows: thousands of feet.
+    ///   - stretch: the length in metres, at least a thousandth of the route.
+    ///   - rows: the altitude blocks in thousands of feet.
     /// - Complexity: that of `fieldSection`, for at most `FieldProfile.mostPlaces` places and the route's corners.
     package func fieldProfile(
         of flight: PlannedFlight, stretch: Double, rows: Range<Int>, filter: Filter, in snapshot: Snapshot

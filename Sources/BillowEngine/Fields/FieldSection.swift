@@ -4,16 +4,16 @@ import BillowStore
 import Geometry
 package import Turbulence
 
-/// The turbulence field at places, each at an instant of its own: between the valid times before and after it, and
-/// between levels. What is missing on one of these sides is missing.
+/// Samples of the turbulence field, each at its own instant. Values are interpolated between the valid times before and
+/// after, and between levels. If one side has no value, neither has the sample.
 package struct FieldSection: Sendable {
-    /// A field that it is made of, with the levels that were read.
+    /// A field of the section, with the levels that were read.
     package struct Part: Sendable {
         package let frame: FieldFrame
-        /// The same with the levels that were read, and no others.
+        /// The field with only the levels that were read.
         fileprivate let read: FieldFrame
         fileprivate let sites: GriddedSites
-        /// By level of `read` and site.
+        /// The values, by level of `read` and site.
         fileprivate let values: [[Int16]]
 
         package var levels: [FieldLevelRecord] { read.levels }
@@ -22,14 +22,14 @@ package struct FieldSection: Sendable {
             _ frame: FieldFrame, _ levels: [FieldLevelRecord], _ sites: GriddedSites, _ values: [[Int16]]
         ) {
             self.frame = frame
-            // Both are in the order of the levels.
+            // Both are in level order.
             read = FieldFrame(identity: frame.identity, source: frame.source, grid: frame.grid, levels: levels)
             self.sites = sites
             self.values = values
         }
     }
 
-    /// Why the field has no value at a place.
+    /// The reason for a missing value.
     package enum Gap: String, Sendable, Hashable {
         /// There is no field for the instant.
         case time
@@ -41,7 +41,7 @@ package struct FieldSection: Sendable {
         case missing
     }
 
-    /// Names a field, without its levels.
+    /// Identifies a field without its levels.
     fileprivate struct FrameKey: Hashable {
         private let identity: FieldIdentity
         private let source: SourceID
@@ -53,19 +53,19 @@ package struct FieldSection: Sendable {
     }
 
     private struct Place: Sendable {
-        /// In `parts`.
+        /// An index into `parts`.
         var before: Int
         var after: Int
         var share: Double
     }
 
-    /// By valid time.
+    /// The fields, ordered by valid time.
     package let parts: [Part]
-    /// nil where there is no field for the instant.
+    /// nil for a site whose instant has no field.
     private let places: [Place?]
 
     static let missing = Int16(-1)
-    /// Planes that one section is made of at most; more levels are thinned evenly.
+    /// The most planes of a section; more levels are thinned evenly.
     package static let mostPlanes = 512
 
     fileprivate init(parts: [Part], brackets: [FieldBracket?]) {
@@ -81,18 +81,18 @@ package struct FieldSection: Sendable {
         }
     }
 
-    /// A value between fields.
+    /// A value that is interpolated between fields.
     package struct Sample: Sendable, Hashable {
-        /// Ten-thousandths of m^(2/3)/s.
+        /// The EDR in ten-thousandths of m^(2/3)/s.
         package let tenThousandths: Int
-        /// The fields that it lies between; twice the same where one counts alone.
+        /// The fields before and after; equal if a single field counts.
         package let before: FieldFrame
         package let after: FieldFrame
         /// The altitude in feet; nil for the whole column.
         package let feet: Int?
     }
 
-    /// The value of a site at an altitude, or why there is none.
+    /// The value at a site and altitude, or the reason for its absence.
     package func value(at site: Int, feet: Double) -> Result<Int, GapError> {
         guard let place = places[site] else { return .failure(GapError(.time)) }
         return between(place) { part in part.value(at: site, between: part.neighbours(ofFeet: feet)) }
@@ -120,7 +120,8 @@ package struct FieldSection: Sendable {
         Int((Double(from) + Double(to - from) * share).rounded())
     }
 
-    /// The largest value of a site at some altitudes, by the levels that pictures show of them, or why there is none.
+    /// The largest value at a site over a range of altitudes, by the levels that frames show, or the reason for its
+    /// absence.
     package func largest(at site: Int, in altitudes: AltitudeRange) -> Result<Sample, GapError> {
         guard let place = places[site] else { return .failure(GapError(.time)) }
         let (before, after) = (parts[place.before], parts[place.after])
@@ -132,7 +133,7 @@ package struct FieldSection: Sendable {
         }
     }
 
-    /// The same as `value(at:feet:)` with the fields that it lies between.
+    /// The same value as `value(at:feet:)`, together with the fields before and after.
     package func sample(at site: Int, feet: Double) -> Result<Sample, GapError> {
         value(at: site, feet: feet).flatMap { value in
             guard let fields = fields(at: site) else { return .failure(GapError(.time)) }
@@ -142,7 +143,7 @@ package struct FieldSection: Sendable {
         }
     }
 
-    /// The fields that a site's value lies between.
+    /// The fields before and after a site's instant.
     package func fields(at site: Int) -> (before: FieldFrame, after: FieldFrame)? {
         places[site].map { (parts[$0.before].frame, parts[$0.after].frame) }
     }
@@ -153,7 +154,7 @@ package struct FieldSection: Sendable {
         return value(parts[place.after]).map { Self.mixed(from, $0, place.share) }
     }
 
-    /// What a result fails with.
+    /// The error of a missing value.
     package struct GapError: Error, Hashable {
         package let gap: Gap
 
@@ -162,7 +163,7 @@ package struct FieldSection: Sendable {
 }
 
 extension FieldSection.Part {
-    /// The levels around an altitude, by their place in `values`.
+    /// The levels around an altitude, as indices into `values`.
     fileprivate struct Neighbours {
         var below: Int
         var above: Int
@@ -206,11 +207,11 @@ extension FieldSection.Part {
 }
 
 extension FrameSource {
-    /// Which levels of a field a section needs.
+    /// The levels of a field that a section needs.
     package enum SectionLevels: Sendable {
-        /// Those around altitudes from one to another, in feet.
+        /// The levels around a range of altitudes in feet.
         case around(ClosedRange<Double>)
-        /// Those that pictures of these altitudes show.
+        /// The levels that frames show for these altitudes.
         case shown(AltitudeRange)
 
         fileprivate func levels(of frame: FieldFrame) -> [FieldLevelRecord] {
@@ -225,18 +226,27 @@ extension FrameSource {
         }
     }
 
-    /// The turbulence field at sites, each at an instant.
+    /// Samples the turbulence field at sites, each at its instant.
     ///
     /// - Parameters:
-    ///   - times: of the sites, in their order.
-    ///   - filter: names product, run and sources.
-    /// - Complexity: O(planes × sites), and 20 ms for each of GTG's planes of which the sites aren't known; at most
-    ///   `FieldSection.mostPlanes` planes. It is a job's work, and ends between two planes when it is cancelled.
+    ///   - times: the instants, one per site.
+    ///   - filter: selects product, run and sources.
+    /// - Complexity: O(planes × sites), at most `FieldSection.mostPlanes` planes. For an uncached plane it decodes the
+    ///   blocks around places, or the whole plane for cells: 20 ms for one of GTG's. It reads as many planes at once as
+    ///   the job has threads, and checks for cancellation between them.
     package func fieldSection(
         at sites: FieldSites, times: [Instant], levels: SectionLevels, filter: Filter, in snapshot: Snapshot
     ) async throws -> FieldSection {
         WorkExecutor.assertIsJob()
         precondition(times.count == sites.count, "\(times.count) times for \(sites.count) sites")
+        return try await WorkExecutor.computing {
+            try await section(at: sites, times: times, levels: levels, filter: filter, in: snapshot)
+        }
+    }
+
+    private func section(
+        at sites: FieldSites, times: [Instant], levels: SectionLevels, filter: Filter, in snapshot: Snapshot
+    ) async throws -> FieldSection {
         var known: [Instant: FieldBracket?] = [:]
         let query = FieldIndex.Query(filter)
         let brackets = times.map { time -> FieldBracket? in
@@ -245,7 +255,6 @@ extension FrameSource {
             known[time] = .some(bracket)
             return bracket
         }
-        let name = sites.name
         var frames: [FieldSection.FrameKey: FieldFrame] = [:]
         for bracket in known.values.compactMap(\.self) {
             for frame in [bracket.before, bracket.after] { frames[FieldSection.FrameKey(frame)] = frame }
@@ -255,40 +264,67 @@ extension FrameSource {
             guard let grid = snapshot.fieldGrids[frame.grid] else { continue }
             gridded[frame.grid] = try await GriddedSites(sites, on: grid) { try await gridCells(grid) }
         }
+        let needed = Self.neededSites(of: brackets, gridded)
         // A field that no site inside its grid needs isn't read.
-        var needed: Set<FieldSection.FrameKey> = []
-        for (site, bracket) in brackets.enumerated() {
-            for frame in [bracket?.before, bracket?.after].compactMap(\.self)
-            where gridded[frame.grid]?.isInside(site) ?? false {
-                needed.insert(FieldSection.FrameKey(frame))
-            }
-        }
-        var wanted = frames.filter { needed.contains($0.key) }.mapValues { levels.levels(of: $0) }
+        var wanted = frames.filter { needed[$0.key] != nil }.mapValues { levels.levels(of: $0) }
         while wanted.values.reduce(0, { $0 + $1.count }) > FieldSection.mostPlanes {
             wanted = wanted.mapValues { levels in levels.indices.filter { $0 % 2 == 0 }.map { levels[$0] } }
         }
-        var parts: [FieldSection.Part] = []
+        var reads: [SectionRead] = []
         for (key, frame) in frames {
             guard let grid = snapshot.fieldGrids[frame.grid], let places = gridded[frame.grid] else { continue }
-            let levels = wanted[key] ?? []
-            var values: [[Int16]] = []
-            for level in levels {
-                try Task.checkCancellation()
-                values.append(try await siteValues(level, places, name, on: grid, in: snapshot))
-            }
-            parts.append(FieldSection.Part(frame, levels, places, values))
+            let needed = needed[key] ?? []
+            reads.append(
+                SectionRead(
+                    frame: frame, levels: wanted[key] ?? [], grid: grid, sites: places, needed: needed,
+                    name: places.areCells ? "" : sites.name(needed)))
         }
-        parts.sort {
+        reads.sort {
             ($0.frame.identity.validTime, $0.frame.identity.run) < ($1.frame.identity.validTime, $1.frame.identity.run)
         }
-        return FieldSection(parts: parts, brackets: brackets)
+        let parts = reads.flatMap { read in read.levels.map { (read: read, level: $0) } }
+        var values = try await WorkExecutor.computing(parts) { [self] part in
+            try await siteValues(part.level, part.read, in: snapshot)
+        }[...]
+        return FieldSection(
+            parts: reads.map { read in
+                defer { values = values.dropFirst(read.levels.count) }
+                return FieldSection.Part(read.frame, read.levels, read.sites, Array(values.prefix(read.levels.count)))
+            }, brackets: brackets)
+    }
+
+    /// The part of a field that is read.
+    private struct SectionRead: Sendable {
+        var frame: FieldFrame
+        var levels: [FieldLevelRecord]
+        var grid: GridDefinition
+        var sites: GriddedSites
+        /// The sites with a value between this field and a neighbour in time.
+        var needed: [Int]
+        /// A cache key for these sites.
+        var name: String
+    }
+
+    /// The sites that each field is needed for: they are inside its grid and next to it in time.
+    private static func neededSites(of brackets: [FieldBracket?], _ gridded: [Int64: GriddedSites])
+        -> [FieldSection.FrameKey: [Int]]
+    {
+        var needed: [FieldSection.FrameKey: [Int]] = [:]
+        for (site, bracket) in brackets.enumerated() {
+            guard let bracket else { continue }
+            for frame in bracket.before == bracket.after ? [bracket.before] : [bracket.before, bracket.after]
+            where gridded[frame.grid]?.isInside(site) ?? false {
+                needed[FieldSection.FrameKey(frame), default: []].append(site)
+            }
+        }
+        return needed
     }
 
     private func siteValues(
-        _ level: FieldLevelRecord, _ sites: GriddedSites, _ name: String, on grid: GridDefinition,
-        in snapshot: Snapshot
+        _ level: FieldLevelRecord, _ read: SectionRead, in snapshot: Snapshot
     ) async throws -> [Int16] {
         let key = FieldCaches.PlaneKey(log: snapshot.log, rows: [level.row])
+        let (sites, needed, grid) = (read.sites, read.needed, read.grid)
         if sites.areCells {
             let largest = try await fields.largest.value(for: key) { [self] in
                 let cells = try await gridCells(grid)
@@ -296,13 +332,32 @@ extension FrameSource {
             }
             return sites.values(ofLargest: largest)
         }
-        let siteKey = FieldCaches.SiteKey(log: snapshot.log, row: level.row, sites: name)
+        let siteKey = FieldCaches.SiteKey(log: snapshot.log, row: level.row, sites: read.name)
         return try await fields.sites.value(for: siteKey) { [self] in
-            sites.values(of: try await plane(key, on: grid, in: snapshot))
+            if let plane = fields.planes.kept(key) { return sites.values(of: needed) { plane.values[$0] } }
+            let patch = try await patch(level.row, of: sites.points(of: needed), on: grid, in: snapshot)
+            return sites.values(of: needed) { patch?[$0] ?? FieldPlane.missing }
         }
     }
 
-    /// A level's plane: the cached one, or one that isn't cached.
+    /// The values of some points of a level's plane and of their neighbours; nil if the plane is unreadable.
+    private func patch(_ row: Int64, of points: [Int], on grid: GridDefinition, in snapshot: Snapshot) async throws
+        -> FieldPatch?
+    {
+        let packed = try await reading(in: snapshot) { try await store.packedFieldPlane(row: row) }
+        guard let packed else { return nil }
+        do throws(FieldDamage) {
+            let plane = try PackedFieldPlane(packed)
+            guard plane.width == grid.columns, plane.height == grid.rows else { return nil }
+            return try plane.patch(of: points)
+        } catch {
+            // The store records the damage. `reading` throws an error for it until the snapshot is marked.
+            _ = try await reading(in: snapshot) { try await store.fieldPlane(row: row) }
+            return nil
+        }
+    }
+
+    /// The cached plane of a level, or one that is decoded without caching it.
     private func plane(_ key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws
         -> FieldPlane
     {

@@ -5,15 +5,15 @@ package import BillowTiles
 package import Geometry
 package import Turbulence
 
-/// The values of a field at some levels, and where they lie.
+/// The values of a field over some levels, and their grid.
 package struct FieldValues: Sendable {
     package let frame: FieldFrame
-    /// Those that the values are the largest of; never empty.
+    /// The levels over which the values are the maximum; never empty.
     package let levels: [FieldLevelRecord]
     package let plane: FieldPlane
     package let grid: GridDefinition
 
-    /// The lowest and the highest level in feet; nil for the column of air.
+    /// The lowest and the highest level in feet; nil for the whole column.
     package var feet: ClosedRange<Int>? {
         let feet = levels.filter { $0.level != .column }.map(\.level.number)
         guard let low = feet.min(), let high = feet.max() else { return nil }
@@ -21,17 +21,17 @@ package struct FieldValues: Sendable {
     }
 }
 
-/// Finds the turbulence field that an instant shows, and reads its values.
+/// Finds the turbulence field that is shown at an instant, and reads its values.
 extension FrameSource {
-    /// The field that pictures of an instant show at the filter's altitudes; nil where there is none.
+    /// The field that frames at an instant show for the filter's altitudes; nil if there is none.
     package func fieldValues(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FieldValues? {
         guard let frame = snapshot.field(at: instant, filter) else { return nil }
         return try await fieldValues(of: frame, at: frame.levels(in: filter.altitudes), in: snapshot)
     }
 
-    /// The largest value of some levels at each point of their grid; nil where there is no level.
+    /// The maximum over some levels at each point of their grid; nil without levels.
     ///
-    /// - Complexity: O(points × levels) where it isn't known: some 20 ms a level of GTG's.
+    /// - Complexity: O(points × levels) if it isn't cached: some 20 ms per level of GTG.
     package func fieldValues(of frame: FieldFrame, at levels: [FieldLevelRecord], in snapshot: Snapshot) async throws
         -> FieldValues?
     {
@@ -43,7 +43,7 @@ extension FrameSource {
         return FieldValues(frame: frame, levels: levels, plane: plane, grid: grid)
     }
 
-    /// What a picture of an instant is drawn from; nil where there is no field, or none at the filter's altitudes.
+    /// The data for drawing a field at an instant; nil without a field, or without one at the filter's altitudes.
     package func fieldPicture(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FieldPicture?
     {
         guard let values = try await fieldValues(at: instant, filter: filter, in: snapshot) else { return nil }
@@ -65,20 +65,26 @@ extension FrameSource {
         try await fields.grids.value(for: grid) { try GridCells(grid) }
     }
 
-    /// Reads planes, and takes the largest of them.
+    /// The number of groups into which a key's planes are divided for parallel reading. Each takes the memory of two
+    /// planes.
+    private static let mostShares = 4
+
+    /// Reads planes and computes their maximum.
     func largest(of key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws
         -> FieldPlane
     {
-        var largest: FieldPlane?
-        for row in key.rows {
-            try Task.checkCancellation()
-            // A level that can't be read is damage, which `reading` makes an error until the snapshot is marked.
-            let plane = try await reading(in: snapshot) { try await store.fieldPlane(row: row) }
-            guard let plane, plane.width == grid.columns, plane.height == grid.rows else { continue }
-            if largest == nil { largest = plane } else { largest?.formMaximum(with: plane) }
+        let shares = min(Self.mostShares, key.rows.count)
+        let parts = (0..<shares).map { first in
+            stride(from: first, to: key.rows.count, by: shares).map { key.rows[$0] }
         }
-        if let largest { return largest }
-        // Nothing of it can be read: the snapshot is marked, and what is missing is not smooth.
+        let found = try await WorkExecutor.computing(parts) { [self] rows in
+            try await largest(of: rows, on: grid, in: snapshot)
+        }.compactMap(\.self)
+        if var largest = found.first {
+            for plane in found.dropFirst() { largest.formMaximum(with: plane) }
+            return largest
+        }
+        // All rows are unreadable. The snapshot is marked as incomplete, and missing values are not smooth air.
         let nothing = [UInt8](repeating: FieldPlane.missing, count: grid.count)
         guard let plane = FieldPlane(width: grid.columns, height: grid.rows, values: nothing) else {
             throw EngineError.damageFound
@@ -87,13 +93,29 @@ extension FrameSource {
     }
 }
 
-/// Which levels of a field are asked for at a position.
+extension FrameSource {
+    /// nil if none of the rows is readable.
+    private func largest(of rows: [Int64], on grid: GridDefinition, in snapshot: Snapshot) async throws -> FieldPlane? {
+        var largest: FieldPlane?
+        for row in rows {
+            try Task.checkCancellation()
+            // An unreadable level is damage. `reading` throws an error for it until the snapshot is marked.
+            let plane = try await reading(in: snapshot) { try await store.fieldPlane(row: row) }
+            guard let plane, plane.width == grid.columns, plane.height == grid.rows else { continue }
+            if largest == nil { largest = plane } else { largest?.formMaximum(with: plane) }
+        }
+        return largest
+    }
+}
+
+/// The levels of a field that a request for a position selects.
 package enum FieldLevelSelection: Sendable, Hashable {
-    /// Every level, and the column.
+    /// Every level and the column.
     case all
-    /// The nearest level to each altitude in feet, the lower of two; one asked for twice is given once.
+    /// The nearest level to each altitude in feet: the lower of two, at most `FieldFrame.farthestNeighbour` away. A
+    /// level occurs once.
     case nearest([Int])
-    /// Those of a range in feet.
+    /// The levels of a range in feet.
     case within(ClosedRange<Int>)
 
     package func levels(of frame: FieldFrame) -> [FieldLevelRecord] {
@@ -104,11 +126,22 @@ package enum FieldLevelSelection: Sendable, Hashable {
         case .nearest(let altitudes):
             var chosen: [FieldLevelRecord] = []
             for feet in altitudes {
-                let nearest = flown.min { abs($0.level.number - feet) < abs($1.level.number - feet) }
-                if let nearest, !chosen.contains(nearest) { chosen.append(nearest) }
+                if let nearest = Self.nearest(to: feet, of: flown), !chosen.contains(nearest) { chosen.append(nearest) }
             }
             return chosen
         }
+    }
+
+    /// Whether a field has a level for everything that is selected.
+    package func isKnown(of frame: FieldFrame) -> Bool {
+        guard case .nearest(let altitudes) = self else { return !levels(of: frame).isEmpty }
+        let flown = frame.levels.filter { $0.level != .column }
+        return altitudes.allSatisfy { Self.nearest(to: $0, of: flown) != nil }
+    }
+
+    private static func nearest(to feet: Int, of flown: [FieldLevelRecord]) -> FieldLevelRecord? {
+        let nearest = flown.min { abs($0.level.number - feet) < abs($1.level.number - feet) }
+        return nearest.flatMap { abs($0.level.number - feet) <= FieldFrame.farthestNeighbour ? $0 : nil }
     }
 }
 
@@ -117,16 +150,16 @@ package struct FieldLevelValue: Sendable, Hashable {
     package let identity: FieldIdentity
     package let source: SourceID
     package let level: FieldLevel
-    /// In ten-thousandths of m^(2/3)/s; nil where the grid has no value.
+    /// The EDR in ten-thousandths of m^(2/3)/s; nil if the grid has no value.
     package let tenThousandths: Int?
     package let severity: Severity?
 }
 
 extension FrameSource {
-    /// The values of the field of an instant at a place: of the nearest point of its grid, or between the four around
-    /// it (`FieldSelection.isSmoothed`). Empty where there is no field, and beyond its grid.
+    /// The values of the field at an instant and a place. A value is that of the nearest grid point, or interpolated
+    /// between the four around the place (`FieldSelection.isSmoothed`). Empty without a field, and outside its grid.
     ///
-    /// - Complexity: O(points) for each level that isn't known: some 20 ms of GTG's.
+    /// - Complexity: O(points) for each uncached level: some 20 ms for one of GTG's.
     package func fieldLevels(
         at place: LonLat, _ selection: FieldLevelSelection, instant: Instant, filter: Filter, in snapshot: Snapshot
     ) async throws -> [FieldLevelValue] {
@@ -151,12 +184,18 @@ extension FrameSource {
 }
 
 extension Snapshot {
-    /// The field that pictures of an instant show; nil where there is none.
+    /// The field that frames at an instant show; nil if there is none.
     package func field(at instant: Instant, _ filter: Filter) -> FieldFrame? {
         fields.frame(at: instant, FieldIndex.Query(filter), asOf: publication.version)
     }
 
-    /// From when to when there are fields; nil where there are none.
+    /// Whether fields are stored, but none with a level at the filter's altitudes applies to an instant.
+    package func lacksField(at instant: Instant, _ filter: Filter) -> Bool {
+        guard !fields.frames.isEmpty else { return false }
+        return field(at: instant, filter)?.levels(in: filter.altitudes).isEmpty ?? true
+    }
+
+    /// The time range of the stored fields; nil if there are none.
     package var fieldExtent: ClosedRange<Instant>? {
         guard let first = fields.frames.first, let last = fields.frames.last else { return nil }
         return first.identity.validTime...last.identity.validTime

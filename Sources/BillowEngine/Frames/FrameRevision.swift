@@ -3,9 +3,9 @@ package import BillowSnapshot
 import BillowTiles
 package import Turbulence
 
-/// What the picture of a frame depends on besides its version: the log that the version is of, and all that turns what
-/// is in it into pixels. An address that names both shows the same for ever, whatever is configured later; servers with
-/// the same settings and the same log agree.
+/// What a rendered frame's bytes depend on besides its version: the log's name, and everything that turns data into
+/// pixels. A URL with both always returns the same bytes, even after settings change. Servers with the same settings
+/// and log compute the same key.
 package struct RenderKey: Sendable, Hashable, CustomStringConvertible {
     /// 16 hexadecimal digits.
     package let description: String
@@ -25,15 +25,15 @@ package struct RenderKey: Sendable, Hashable, CustomStringConvertible {
         description = String(fingerprint.text.prefix(16))
     }
 
-    /// nil unless it is 16 hexadecimal digits.
+    /// nil unless the text is 16 hexadecimal digits.
     package init?(_ text: String) {
         guard text.utf8.count == 16, text.allSatisfy({ "0123456789abcdef".contains($0) }) else { return nil }
         description = text
     }
 }
 
-/// What of a frame its address names: its version, and its render key. Without a render key the address promises the
-/// data, in whatever style.
+/// The revision in a frame's URL: its version and its render key. A URL without a render key identifies the data, but
+/// not the style.
 package struct FrameRevision: Sendable, Hashable {
     package var version: Version
     package var renderKey: RenderKey?
@@ -43,12 +43,12 @@ package struct FrameRevision: Sendable, Hashable {
         self.renderKey = renderKey
     }
 
-    /// The parameters of an address that name it.
+    /// The query parameters that identify the revision.
     package var parameters: [String: String] {
         ["v": version.description].merging(renderKey.map { ["s": $0.description] } ?? [:]) { version, _ in version }
     }
 
-    /// The same as a path of `/public/weather-maps.json`.
+    /// The revision as a path of `/public/weather-maps.json`.
     package static func weatherMapPath(layer: String, time: String, _ revision: FrameRevision) -> String {
         "/v2/radar/"
             + [layer, time, revision.version.description, revision.renderKey?.description].compactMap { $0 }
@@ -57,7 +57,7 @@ package struct FrameRevision: Sendable, Hashable {
 }
 
 extension FrameSource {
-    /// The render key of pictures in a style.
+    /// The render key of frames in a style.
     package func renderKey(_ style: Style, in snapshot: Snapshot) -> RenderKey {
         RenderKey(
             log: snapshot.log, style: style, severityTable: snapshot.severityTable,

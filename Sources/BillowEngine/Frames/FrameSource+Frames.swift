@@ -7,8 +7,8 @@ package import Datasets
 package import Turbulence
 
 extension FrameSource {
-    /// The version of a frame: the last one that changed anything in these layers at this instant. Two frames with the
-    /// same version, layers, instant and filter have the same pictures and features.
+    /// The version of a frame: the last version that changed anything in these layers at this instant. Two frames with
+    /// the same version, layers, instant and filter have the same image and features.
     package func frameVersion(of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot)
         async throws
         -> Version
@@ -20,8 +20,8 @@ extension FrameSource {
         return max(newest, fieldVersion(of: layers, at: instant, filter: filter, in: snapshot))
     }
 
-    /// The version of the turbulence field that layers show, of those that were known at a version (nil: the
-    /// snapshot's); zero where they show none.
+    /// The version of the turbulence field that layers show; zero if they show none. Only fields at or before `asOf`
+    /// count (nil: the snapshot's version).
     private func fieldVersion(
         of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot, asOf version: Version? = nil
     ) -> Version {
@@ -34,13 +34,13 @@ extension FrameSource {
         layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
     }
 
-    /// How the revision that an address names relates to the frame's current one.
+    /// The relation of a URL's revision to the frame's current one.
     package enum RevisionStatus: Sendable, Hashable {
-        /// It is the current one.
+        /// The revision is current.
         case current
-        /// It was current before, and can still be drawn.
+        /// The revision was current before, and can still be rendered.
         case superseded
-        /// It never was current, or its render key is another server's: this is the current one.
+        /// The revision was never current, or its render key is another server's. Carries the current one.
         case redirect(FrameRevision)
     }
 
@@ -54,16 +54,16 @@ extension FrameSource {
             renderKey: renderKey(style, in: snapshot))
         guard revision.renderKey == nil || revision.renderKey == current.renderKey else { return .redirect(current) }
         if revision.version == current.version { return .current }
-        // Frames from before the last change of a source's rule, or the last deletion, can't be drawn as they were.
+        // Older frames can't be rendered after a change of a source's rule or a deletion.
         guard revision.version < current.version, revision.version >= snapshot.frameVersions.rules else {
             return .redirect(current)
         }
-        // Of a deleted field nobody knows whether that version showed it.
+        // It is unknown whether that version showed a field that was deleted since.
         let showsField = layers.contains { $0.content == .field }
         guard !showsField || snapshot.fields.isKnown(at: instant, asOf: revision.version) else {
             return .redirect(current)
         }
-        // Before the first version there was nothing to see.
+        // Before the first version the frame was empty.
         let data = seen(in: layers, at: instant, filter: filter)
         let field = fieldVersion(of: layers, at: instant, filter: filter, in: snapshot, asOf: revision.version)
         let was =
@@ -72,7 +72,7 @@ extension FrameSource {
         return was ? .superseded : .redirect(current)
     }
 
-    /// From when to when there are pictures of some layers: as far as any of them reaches.
+    /// The time range of frames of some layers: the union of the layers' ranges.
     package func extent(of layers: [Dataset], in snapshot: Snapshot) -> ClosedRange<Instant> {
         let extents = layers.map { extent(of: $0, in: snapshot) }
         guard let first = extents.map(\.lowerBound).min(), let last = extents.map(\.upperBound).max() else {
@@ -81,7 +81,7 @@ extension FrameSource {
         return first...last
     }
 
-    /// From when to when a layer has frames.
+    /// The time range of a layer's frames.
     package func extent(of layer: Dataset, in snapshot: Snapshot) -> ClosedRange<Instant> {
         let asOf = snapshot.publication.asOf
         var first = extent(of: snapshot).lowerBound
@@ -92,7 +92,7 @@ extension FrameSource {
             let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
             first = max(first, positionsExtent(lookBackSeconds: lookBack, of: snapshot))
         case .areas(let collection):
-            // Through the last second at which any of its areas holds.
+            // Includes the last second at which any of its areas is valid.
             if let end = snapshot.areas.ends[collection] { last = max(last, end.advanced(by: -1)) }
         case .field:
             if let extent = snapshot.fieldExtent {
@@ -103,29 +103,29 @@ extension FrameSource {
         return min(first, last)...last
     }
 
-    /// For how many seconds retention leaves the pictures of some layers at an instant whole; 0 or less where it
-    /// doesn't.
+    /// The seconds for which retention keeps all data of some layers' frames at an instant; 0 or less if data may
+    /// already be deleted.
     package func retainedSeconds(of layers: [Dataset], at instant: Instant, in snapshot: Snapshot) -> Int {
         let age = snapshot.publication.asOf.seconds - instant.seconds
         return layers.map { layer in
-            // Of observations, reports and areas the longest history is kept in addition.
+            // Retention keeps observations, reports and areas for the longest history in addition.
             let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
             return retentionSeconds(of: layer.kind) - lookBack - age
         }.min() ?? 0
     }
 
-    /// What of some layers a request for a time is shown.
+    /// The layers and the instant that a request shows.
     package struct Scene: Sendable, Hashable {
         package var instant: Instant
-        /// Those that have a picture of that instant, in the order asked for.
+        /// The layers with a frame at that instant, in the requested order.
         package var layers: LayerList
-        /// Whether these are all that were asked for.
+        /// Whether all requested layers have a frame.
         package var isWhole: Bool
     }
 
-    /// What there is of some layers at the time that a request names. A layer is no part of pictures from beyond its
-    /// extent: observations that age on into the future would look like a forecast.
-    /// - Throws: `EngineError.timeOutsideLog` with the range where none of them has a picture.
+    /// The scene of some layers at the requested time. A layer is left out of frames outside its extent: ageing
+    /// observations shown in the future would look like a forecast.
+    /// - Throws: `EngineError.timeOutsideLog` with the extent if no layer has a frame.
     package func scene(of layers: LayerList, at time: RequestedTime, in snapshot: Snapshot) throws(EngineError) -> Scene
     {
         let reaches = layers.layers.map { reach(of: $0, in: snapshot) }
@@ -134,21 +134,21 @@ extension FrameSource {
         return scene(of: layers, at: try instant(time, in: snapshot, within: first...last), in: snapshot)
     }
 
-    /// The same at one of their instants.
+    /// The scene at one of the layers' instants.
     package func scene(of layers: LayerList, at instant: Instant, in snapshot: Snapshot) -> Scene {
         let there = layers.filter { reach(of: $0, in: snapshot).contains(instant) }
         return Scene(instant: instant, layers: there ?? layers, isWhole: there == layers)
     }
 
-    /// From when to when a layer may be asked for: its extent, and what publications of the next minute name, as
-    /// another server may be ahead.
+    /// The instants at which a layer may be requested: its extent and the next minute, because another server may be
+    /// ahead.
     package func reach(of layer: Dataset, in snapshot: Snapshot) -> ClosedRange<Instant> {
         let own = extent(of: layer, in: snapshot)
         return own.lowerBound...max(own.upperBound, extent(of: snapshot).upperBound)
     }
 
-    /// When any of some layers' areas begin or end within a range, and when its fields are about, in rising order, each
-    /// once.
+    /// The times within a range at which some layers' areas begin or end, and the valid times of fields; sorted,
+    /// without duplicates.
     package func changes(
         of layers: [Dataset], filter: Filter, in range: ClosedRange<Instant>, in snapshot: Snapshot
     ) async throws -> [Instant] {

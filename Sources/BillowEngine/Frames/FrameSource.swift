@@ -1,11 +1,12 @@
 package import BillowSnapshot
 package import BillowStore
+import Datasets
 package import Logging
 package import Turbulence
 
-/// Finds the picture of any instant: in the live snapshot, or, for one long past, from the parts of the archive.
+/// Finds the frame of any instant: from the live snapshot, or from archive parts for older instants.
 package final class FrameSource: Sendable {
-    // Keys of caches name the log beside the version: versions of two logs have nothing in common.
+    // Cache keys include the log's name, because versions of two logs are not comparable.
 
     private struct WindowKey: Hashable, Sendable {
         var parts: ClosedRange<ArchivePart>
@@ -22,7 +23,7 @@ package final class FrameSource: Sendable {
         var head: Head
     }
 
-    /// What an archived picture shows of reports and areas, as it was at the last version that changed that.
+    /// The key of archived reports and areas of a frame, at the version of their last change.
     private struct SeenKey: Hashable, Sendable {
         var data: FrameDependency
         var instant: Instant
@@ -44,30 +45,30 @@ package final class FrameSource: Sendable {
     private let publisher: SnapshotPublisher
     let store: any Store
     private let retentionSeconds: Int
-    /// Of positions of aircraft.
+    /// The retention of aircraft positions.
     private let trafficRetentionSeconds: Int
     private let fieldRetentionSeconds: Int
-    /// How long after it was last seen an aircraft is shown.
+    /// The time after its last position for which an aircraft is shown.
     package let trafficDropSeconds: Int
-    /// The histories that turbulence polygons are made for.
+    /// The histories for which turbulence polygons are computed.
     package let polygonHistories: PolygonHistories
-    /// What is long past.
+    /// Data older than the live window.
     package let archive: Archive
-    /// What all caches of this server keep together.
+    /// The memory budget that all caches of this server share.
     package let caches: CacheBudget
-    /// Archived windows.
+    /// The cache of archived windows.
     private let windows: SharedCache<WindowKey, Window>
-    /// Their single parts: windows that overlap share their columns.
+    /// The cache of single parts: overlapping windows share their columns.
     private let parts: SharedCache<PartKey, WindowPart>
-    /// When what is archived last changed.
+    /// The cache of change versions of archived data.
     private let changes: SharedCache<ChangeKey, Version>
-    /// Archived pilot reports and areas.
+    /// The caches of archived pilot reports and areas.
     private let reports: SharedCache<SeenKey, [PilotReport]>
     private let areas: SharedCache<SeenKey, [IssuedArea]>
-    /// When archived areas begin and end.
+    /// The cache of the times at which archived areas begin and end.
     private let areaChanges: SharedCache<AreaChangesKey, [Instant]>
     private let planes: SharedCache<PlaneKey, FramePlane>
-    /// Turbulence fields.
+    /// The caches of turbulence fields.
     let fields = FieldCaches()
 
     package init(
@@ -93,7 +94,7 @@ package final class FrameSource: Sendable {
         self.polygonHistories = polygonHistories
     }
 
-    /// How long what was fetched of a kind of data is kept.
+    /// The retention of a kind of fetched data.
     package func retentionSeconds(of kind: DataKind) -> Int {
         switch kind {
         case .positions: trafficRetentionSeconds
@@ -102,18 +103,18 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// The current picture.
+    /// The current snapshot.
     /// - Throws: `EngineError.starting` until the store has been read for the first time.
     package func snapshot() throws(EngineError) -> Snapshot {
         guard let snapshot = publisher.snapshot else { throw .starting }
         return snapshot
     }
 
-    /// The snapshot of the version that an earlier answer was read at.
+    /// The snapshot at the version of an earlier page.
     ///
-    /// - Parameter snapshot: the current one.
-    /// - Throws: `EngineError.versionExpired` where that version can't be read any more, `.logChanged` where this
-    ///   server hasn't read it yet; `StoreError`.
+    /// - Parameter snapshot: the current snapshot.
+    /// - Throws: `EngineError.versionExpired` if that version is no longer readable, `.logChanged` if this server
+    ///   hasn't read it yet; `StoreError`.
     package func snapshot(of head: Head, now snapshot: Snapshot) async throws -> Snapshot {
         if head == snapshot.head { return snapshot }
         if head.log == snapshot.log, head.version < snapshot.publication.version,
@@ -122,34 +123,34 @@ package final class FrameSource: Sendable {
             return snapshot.superseded(at: head.version)
         }
         let stored = try await store.head()
-        // Another server of the same database may be ahead.
+        // Another server on the same database may be ahead.
         if head.log == stored.log, head.version > snapshot.publication.version, head.version <= stored.version {
             throw EngineError.logChanged
         }
         throw EngineError.versionExpired
     }
 
-    /// Seconds until the picture is published anew because it ages: what is answered until then expires together. At
-    /// least 1, for the moment when that is due.
+    /// The seconds until the next publication due to age. All answers until then expire at the same time. At least 1,
+    /// if the publication is already due.
     package func freshSeconds(of snapshot: Snapshot) -> Int {
         max(1, snapshot.publication.asOf.floored(toMultipleOf: 60).seconds + 60 - publisher.now().seconds)
     }
 
-    /// From when to when an instant may be asked for.
+    /// The time range of valid instants.
     package func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
         let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)
         let oldest = snapshot.extent.oldest.map { min($0, retained) } ?? retained
         return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
     }
 
-    /// From when on the positions of aircraft are all there, of so many seconds before an instant.
+    /// The time from which the log has all aircraft positions that a frame needs, given how far back it looks.
     func positionsExtent(lookBackSeconds: Int, of snapshot: Snapshot) -> Instant {
         snapshot.publication.asOf.advanced(by: lookBackSeconds - trafficRetentionSeconds)
     }
 
-    /// The instant that a request names, checked against what there is.
+    /// The instant that a request names, validated against an extent.
     ///
-    /// - Parameter reach: what there is, where that is not all of the log.
+    /// - Parameter reach: the valid range, if it is not the whole log.
     package func instant(
         _ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time",
         within reach: ClosedRange<Instant>? = nil
@@ -165,15 +166,15 @@ package final class FrameSource: Sendable {
         throw .timeOutsideLog(asked, extent: extent, parameter: parameter)
     }
 
-    /// Reads from the store what an answer from a snapshot needs. What is read as of a version never changes, unless
-    /// rows are deleted; then the log has another name before the first of them goes. And what can't be read is missing
-    /// in no answer that the snapshot's sources don't mark as incomplete, whichever read meets it first.
-    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more, `.versionExpired` where rows of an
-    ///   older version were deleted, `.damageFound` where rows can't be read and the snapshot doesn't say so yet;
-    ///   `StoreError`.
+    /// Reads from the store for a response to a snapshot.
+    ///
+    /// Rows at a version never change until they are deleted, and before a deletion the log gets another name. If rows
+    /// are unreadable, the snapshot's sources mark the response as incomplete, or the read fails.
+    /// - Throws: `EngineError.logChanged` if the log is no longer the snapshot's, `.versionExpired` if rows of an older
+    ///   version were deleted, `.damageFound` if rows are unreadable and the snapshot isn't marked; `StoreError`.
     package func reading<Value>(in snapshot: Snapshot, _ body: () async throws -> Value) async throws -> Value {
         let value: Value
-        // Of a former version nothing is live, and what was deleted since then never comes back.
+        // An old version has no live rows, and rows that were deleted since never come back.
         do { value = try await body() } catch StoreError.deleted where snapshot.liveFrom == .distantFuture {
             throw EngineError.versionExpired
         }
@@ -184,7 +185,7 @@ package final class FrameSource: Sendable {
         return value
     }
 
-    /// The frame at an instant that `instant(_:in:)` gave, with what trends look back to.
+    /// The frame at an instant from `instant(_:in:)`, including earlier rows for trends.
     package func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
         if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
         return try await archived(at: instant, filter: filter, marginSeconds: Frame.trendSeconds, in: snapshot)
@@ -198,8 +199,8 @@ package final class FrameSource: Sendable {
         return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
     }
 
-    /// Parts of the archive, as they were at the last version that changed them. The rows are read as of that version,
-    /// and the snapshot's sources are those of it: no version in between changed a rule.
+    /// A window of archive parts at the version of their last change. The snapshot's sources apply to it, because no
+    /// later version changed a rule.
     private func window(of range: ClosedRange<ArchivePart>, in snapshot: Snapshot) async throws -> Window {
         let head = try await head(of: ArchivePart.seen(range), in: snapshot)
         return try await windows.value(for: WindowKey(parts: range, head: head)) { [self] in
@@ -222,10 +223,10 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// The same picture as one byte a cell.
+    /// The frame with one byte per cell.
     package func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
         let seen = FrameDependency.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)
-        // By what it shows and not by the publication: most frames outlive many of those.
+        // The key has the version of the data, not of the publication: most frames outlive many publications.
         let key = PlaneKey(head: try await head(of: seen, in: snapshot), instant: instant, filter: filter)
         return try await planes.value(for: key) { [self] in
             if let plane = snapshot.plane(at: instant, filter: filter) { return plane }
@@ -233,8 +234,8 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// The last version that changed what is seen, of those that the snapshot knows: never one above its own, even
-    /// where the store has newer ones. A change that is not published yet counts as the snapshot's version until it is.
+    /// The last version that changed some data, as the snapshot knows it. It is never above the snapshot's version,
+    /// even if the store has newer ones. An unpublished change counts as the snapshot's version until it is published.
     package func version(of data: FrameDependency, in snapshot: Snapshot) async throws -> Version {
         let newest = snapshot.publication.version
         if let version = snapshot.frameVersions.version(of: data) { return min(version, newest) }
@@ -243,12 +244,12 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// The same with the log that it is a version of: what a cache's key names.
+    /// The version of some data together with the log's name, for cache keys.
     private func head(of data: FrameDependency, in snapshot: Snapshot) async throws -> Head {
         Head(version: try await version(of: data, in: snapshot), log: snapshot.log)
     }
 
-    /// Whether a version changed any of what is seen.
+    /// Whether a version changed any of some data.
     func hasChange(of data: [FrameDependency], at version: Version) async throws -> Bool {
         for data in data where try await store.hasChange(of: data, at: version) { return true }
         return false
@@ -268,7 +269,7 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// The areas of a collection that hold at an instant, by id.
+    /// The areas of a collection that are valid at an instant, sorted by id.
     package func areas(_ collection: IssuedArea.Collection, at instant: Instant, in snapshot: Snapshot) async throws
         -> [IssuedArea]
     {
@@ -282,7 +283,16 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// When areas of a collection begin or end within a range, in rising order, each once.
+    /// The warnings in force at an instant, of all datasets that have any (`Catalogue.warnings`).
+    package func warnings(at instant: Instant, in snapshot: Snapshot) async throws -> [IssuedArea] {
+        var warnings: [IssuedArea] = []
+        for areas in Catalogue.warnings.compactMap(\.areas) {
+            warnings += try await self.areas(areas, at: instant, in: snapshot)
+        }
+        return warnings
+    }
+
+    /// The times within a range at which areas of a collection begin or end, sorted, without duplicates.
     package func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, in snapshot: Snapshot)
         async throws -> [Instant]
     {
@@ -296,7 +306,7 @@ package final class FrameSource: Sendable {
         }
     }
 
-    /// The aircraft seen at most `droppedAfterSeconds` before an instant, by address.
+    /// The aircraft seen at most `droppedAfterSeconds` before an instant, sorted by address.
     package func positions(at instant: Instant, droppedAfterSeconds: Int, in snapshot: Snapshot) async throws
         -> [AircraftPosition]
     {
@@ -313,6 +323,6 @@ package final class FrameSource: Sendable {
 }
 
 extension Snapshot {
-    /// Its version, and the log that it is a version of.
+    /// Its version and its log's name.
     package var head: Head { Head(version: publication.version, log: log) }
 }

@@ -4,6 +4,6 @@ package import Turbulence
 package enum RequestedTime: Sendable, Hashable {
     case latest
     case instant(Instant)
-    /// One outside `Instant.range`, as it was written.
+    /// A time outside `Instant.range`, as text.
     case beyond(String)
 }

@@ -7,28 +7,27 @@ package import Datasets
 package import Geometry
 package import Turbulence
 
-/// How fresh, complete and genuine the data behind an answer is. Every answer that shows data says it, so that an old
-/// or partial picture never looks like a new and whole one.
+/// How fresh, complete and genuine the data of a response is. Every response with data states it, so that old or
+/// partial data never looks new and complete.
 package struct Freshness: Sendable, Hashable {
-    /// The last successful fetch of the quietest source; nil where one was never fetched, or none is.
+    /// The oldest of the sources' last successful fetches; nil without a source, or if any source was never fetched.
     package var dataTime: Instant?
-    /// Whether, for any kind of data shown, all its sources have been silent for too long, or there is no source at
-    /// all.
+    /// Whether, for any kind of data shown, all its sources have been silent for too long, or it has no source at all.
     package var isStale: Bool
     /// Whether the log's data is simulated.
     package var isSimulated: Bool
-    /// What the log holds of each kind of data shown.
+    /// The coverage of each kind of data shown.
     var coverage: [DataKind: Coverage]
-    /// About which time the log had something of each kind of data shown, and has it no more or can't read it.
+    /// The time range of deleted or unreadable data, by kind of data shown.
     var lost: [DataKind: ClosedRange<Instant>] = [:]
 
-    /// Whether anything is lost of what was stored until an instant.
+    /// Whether any data up to an instant is lost.
     func hasLost(upTo instant: Instant) -> Bool { lost.values.contains { $0.lowerBound <= instant } }
 
-    /// Where the answer looks.
+    /// The region of the response.
     var region: GeographicRegion
 
-    /// From when on the log holds all data shown; nil where that isn't known, or where nothing bounds it.
+    /// The time from which the log has all data shown; nil if that is unknown or unbounded.
     package var completeSince: Instant? {
         var newest: Instant?
         for (kind, coverage) in coverage {
@@ -41,17 +40,17 @@ package struct Freshness: Sendable, Hashable {
         return newest
     }
 
-    /// From when on the log is complete, or why it isn't, in words.
+    /// The start of completeness, or the reason for incompleteness, in words.
     package var sinceWords: String {
         if let completeSince { return "complete since \(completeSince)" }
         return coverage.values.allSatisfy { $0.reaches(region) }
             ? "not known to be complete" : "not all of the area shown is fetched"
     }
 
-    /// The layers by which a picture of an instant is judged: those that it shows, and those of what is to come of
-    /// which nothing at all is known. These have no picture, and their absence must not look like calm.
+    /// The layers that decide whether a frame is complete. They are the shown layers, and layers that look ahead of now
+    /// but lack any data. The latter have no frame, and their absence must not look like smooth air.
     ///
-    /// - Parameter scene: the layers that have a picture of that instant.
+    /// - Parameter scene: the layers that have a frame at that instant.
     func judged(_ layers: [Dataset], scene: [Dataset]) -> [Dataset] {
         layers.filter { layer in
             if scene.contains(layer) { return true }
@@ -62,9 +61,9 @@ package struct Freshness: Sendable, Hashable {
         }
     }
 
-    /// Whether the log lacks some of what a picture shows.
+    /// Whether the log lacks data of a frame.
     ///
-    /// - Parameter lookBack: how far back the picture looks for each kind of data, in seconds. Other kinds don't count.
+    /// - Parameter lookBack: the seconds that the frame looks back, by kind of data. Other kinds don't count.
     package func isIncomplete(at instant: Instant, lookBack: [DataKind: Int]) -> Bool {
         lookBack.contains { kind, seconds in
             let seen = instant.advanced(by: -seconds)...instant
@@ -74,57 +73,57 @@ package struct Freshness: Sendable, Hashable {
     }
 }
 
-/// Where and when the log holds all data of a kind. What isn't known is not covered.
+/// Where and when the log has all data of a kind. Unknown ranges count as not covered.
 enum Coverage: Sendable, Hashable {
-    /// No source is asked for it, and nothing of it was ever stored: nothing is known.
+    /// The kind has no source and no stored data, so nothing is known.
     case nothing
-    /// A source was never fetched, or doesn't say from when on it is complete: nothing is known to be complete.
+    /// A source was never fetched, or doesn't report a start of completeness.
     case unknown
-    /// Imports, inbox files and ingest alone: the log holds what was given to it, except what was deleted before an
-    /// instant.
+    /// The data comes only from imports, inbox files and ingest. The log has all of it, except data before an instant
+    /// that was deleted.
     case stored(since: Instant?)
     /// All sources of the kind were fetched.
     case fetched(Span)
 
     struct Span: Sendable, Hashable {
-        /// From when on what was given to the log is there.
+        /// The time from which the log has all imported and ingested data.
         var storedSince: Instant
-        /// The oldest instant that retention leaves whole: what its picture looks back to is kept for the longest
-        /// history more.
+        /// The oldest instant with a complete frame under retention. Retention keeps the data before it for the longest
+        /// history in addition.
         var retainedSince: Instant
-        /// When this was determined: no fetch can tell of later observations.
+        /// The time of this evaluation: a fetch can't cover later observations.
         var now: Instant
-        /// Whether the sources tell of instants after `now` too.
+        /// Whether the sources also cover instants after `now`.
         var looksAhead = false
         var sources: [Source]
 
-        /// The sources by what they fetch from.
+        /// The sources, grouped by service.
         var services: some Collection<[Source]> { Dictionary(grouping: sources, by: \.service).values }
     }
 
-    /// What one source holds.
+    /// The coverage of one source.
     struct Source: Sendable, Hashable {
-        /// From when on, in all areas.
+        /// The start of coverage, in all areas.
         var since: Instant
-        /// Until when the last fetch counts as current.
+        /// The time until which the last fetch counts as current.
         var until: Instant
-        /// The kind of service that it fetches from. Another source of one service can stand in for it; one of another
-        /// service can't, because that has other data.
+        /// The kind of service that it fetches from. Sources of one service have the same data and can replace each
+        /// other. Sources of another service have other data.
         var service = ""
         var kind = DataKind.observations
-        /// The areas that it is and was asked for, of all kinds; none of this kind is the world.
+        /// The areas of its current and former queries, of all kinds. A kind without an area covers the world.
         var areas: [CoveredArea] = []
     }
 
     var isKnown: Bool { self != .unknown && self != .nothing }
 
-    /// Whether a region is one that some source is asked for.
+    /// Whether every service has a source whose current query includes a region.
     func reaches(_ region: GeographicRegion) -> Bool {
         guard case .fetched(let span) = self else { return true }
         return span.services.allSatisfy { $0.contains { $0.since(in: region, at: span.now) != nil } }
     }
 
-    /// From when on all of a region is covered; nil for no bound, or an unknown one.
+    /// The time from which all of a region is covered; nil if unbounded or unknown.
     func since(in region: GeographicRegion) -> Instant? {
         switch self {
         case .nothing, .unknown: nil
@@ -136,8 +135,8 @@ enum Coverage: Sendable, Hashable {
         }
     }
 
-    /// Whether it covers what a picture of a region at an instant looks back to: of each service some source has all of
-    /// the region, and none lacks any of what it was asked for there.
+    /// Whether the history of a region's frame at an instant is covered. Each service must have a source that covers
+    /// the whole region. No source may lack data that it requested there.
     func covers(_ instant: Instant, lookBackSeconds: Int, _ region: GeographicRegion = .everywhere) -> Bool {
         let first = instant.advanced(by: -lookBackSeconds)
         switch self {
@@ -159,11 +158,11 @@ enum Coverage: Sendable, Hashable {
 
 extension Coverage.Source {
     enum Share: Sendable, Hashable {
-        /// All of the region.
+        /// The source covers the whole region.
         case all
-        /// All that it was asked for there, which is not the whole region.
+        /// The source has everything that it requested there, but did not request the whole region.
         case part
-        /// It was asked for something there that it doesn't have.
+        /// The source lacks data that it requested there.
         case lacking
     }
 
@@ -178,7 +177,8 @@ extension Coverage.Source {
         } ? .lacking : .part
     }
 
-    /// From when on it has all of a region that it is asked for now; nil where it isn't.
+    /// The time from which the source covers the region under its current query; nil if the query doesn't include the
+    /// region.
     func since(in region: GeographicRegion, at now: Instant) -> Instant? {
         guard areas.contains(where: { $0.kind == kind }) else { return since }
         return areas.lazy.filter { $0.kind == kind && $0.isRequested(at: now) && region.isInside($0.ring) }.map {
@@ -191,21 +191,21 @@ extension Coverage.Source {
     }
 }
 
-/// What the freshness of data is determined by, as it is configured.
+/// The configuration of freshness.
 package struct FreshnessSettings: Sendable {
-    /// What a configured source is fetched for.
+    /// The configuration of a fetched source.
     package struct Feed: Sendable, Hashable {
-        /// Empty for a folder, which isn't fetched: its files may be a year apart.
+        /// The fetched kinds of data. It is empty for a folder, which isn't fetched: its files may be a year apart.
         package var kinds: Set<DataKind>
         /// The kind of service that it is fetched from.
         package var service: String
-        /// Between two fetches by the clock; nil where it is stopped.
+        /// The seconds between two scheduled fetches; nil if the schedule is stopped.
         package var intervalSeconds: Int?
-        /// A setting of its own.
+        /// The source's own setting.
         package var staleAfterSeconds: Int?
-        /// Kinds that are fetched less often, and how often.
+        /// Kinds that are fetched less often, with their intervals in seconds.
         var slowKinds: [DataKind: Int] = [:]
-        /// The products of fields that it is asked for; nil for those that it has.
+        /// The field products that the source requests; nil if it delivers those that it has.
         package var fieldProducts: Set<FieldProduct>?
 
         package init(
@@ -220,14 +220,14 @@ package struct FreshnessSettings: Sendable {
         }
     }
 
-    /// How long a source may be silent where no setting says so, unless it is fetched less often than twice in that
-    /// time.
+    /// The default time of silence before a source is stale. It applies unless the source's interval is more than half
+    /// of it.
     package static let defaultStaleAfterSeconds = 300
 
-    /// For all sources that have no setting of their own.
+    /// The setting for sources without their own.
     fileprivate let staleAfterSeconds: Int?
-    /// The configured sources. Others are stored data; where nothing is configured, any source that was ever fetched
-    /// counts.
+    /// The configured sources. All others are stored data. Without any configured source, every source that was ever
+    /// fetched counts.
     fileprivate let feeds: [SourceID: Feed]
 
     package init(staleAfterSeconds: Int?, feeds: [SourceID: Feed]) {
@@ -239,8 +239,8 @@ package struct FreshnessSettings: Sendable {
     package var sources: Set<SourceID> { Set(feeds.keys) }
 }
 
-/// Determines the freshness of data: by the sources that feed it, and by no others. It always follows the sources'
-/// current queries and intervals, which can change while the server runs: settings alone determine nothing.
+/// Determines the freshness of data from the sources that feed it. It follows the sources' current queries and
+/// intervals, which may change at run time. Settings alone determine nothing.
 package struct FreshnessPolicy: Sendable {
     private let settings: FreshnessSettings
     private let states: SourceStates
@@ -260,7 +260,7 @@ package struct FreshnessPolicy: Sendable {
         return feed
     }
 
-    /// After how many seconds of silence a source is stale for a kind of data; nil is all kinds.
+    /// The seconds of silence after which a source is stale for a kind of data; nil stands for all kinds.
     private func staleAfterSeconds(_ feed: FreshnessSettings.Feed?, _ kind: DataKind?) -> Int {
         let seconds =
             feed?.staleAfterSeconds ?? settings.staleAfterSeconds
@@ -268,13 +268,13 @@ package struct FreshnessPolicy: Sendable {
         return max(seconds, 2 * (kind.flatMap { feed?.slowKinds[$0] } ?? 0))
     }
 
-    /// Whether a source was last fetched, for a kind of data or at all, too long ago; one that never was is.
+    /// Whether the last fetch of a source is too long ago, for a kind of data or for all; true if it was never fetched.
     package func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
         guard let fetchedAt, !fetchedAt.isAhead(of: now) else { return true }
         return fetchedAt < now.advanced(by: -staleAfterSeconds(feed(id), kind))
     }
 
-    /// The freshness of what a filter selects of some kinds of data, at the snapshot's time or a later one.
+    /// The freshness of some kinds of data under a filter, at the snapshot's time or a later one.
     package func freshness(
         of kinds: Set<DataKind>, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
         at now: Instant? = nil
@@ -293,7 +293,7 @@ package struct FreshnessPolicy: Sendable {
         let times = feeding.values.flatMap { $0.map(\.fetchedAt) }
         return Freshness(
             dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
-            // Nothing is known of what has neither a source nor stored data.
+            // A kind without a source and without stored data is stale.
             isStale: times.isEmpty && stored.values.allSatisfy(\.isEmpty)
                 || feeding.contains { kind, sources in
                     !sources.isEmpty
@@ -303,7 +303,7 @@ package struct FreshnessPolicy: Sendable {
                                 : isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now)
                         }
                 },
-            // A log holds simulated data alone or none, whatever a filter selects of it.
+            // The log's data is either all simulated or all real, whatever the filter selects.
             isSimulated: snapshot.sources.contains { $0.simulated == true },
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
@@ -323,23 +323,23 @@ package struct FreshnessPolicy: Sendable {
             }, region: region)
     }
 
-    /// The same of pictures of some layers at an instant.
+    /// The freshness of frames of some layers at an instant.
     package func freshness(
         of layers: [Dataset], of region: GeographicRegion = .everywhere, at instant: Instant, in snapshot: Snapshot,
         filter: Filter, now: Instant? = nil
     ) -> Freshness {
         let kinds = lookBack(of: layers, at: instant, filter: filter, in: snapshot).keys
-        // Our own polygons have a source name of their own, which no stored source has.
+        // The source name of Billow's own polygons is not among the stored sources.
         let filter = layers.contains(.polygons) ? filter.ofOwnPolygons : filter
         return freshness(of: Set(kinds), of: region, in: snapshot, filter: filter, at: now)
     }
 
-    /// A source that feeds a kind of data, and when it was last fetched for it.
+    /// A source of a kind of data, and the time of its last fetch for that kind.
     private struct Feeding {
         var id: SourceID
         var fetchedAt: Instant?
 
-        /// Of a fetch that lies ahead nobody knows when it was: the clock was wrong then, or is now.
+        /// A fetch time in the future is treated as unknown, because the clock was wrong then or is now.
         func known(at now: Instant) -> Feeding {
             fetchedAt?.isAhead(of: now) == true ? Feeding(id: id, fetchedAt: nil) : self
         }
@@ -355,12 +355,12 @@ package struct FreshnessPolicy: Sendable {
         }
     }
 
-    /// The sources that feed a kind. One that is stopped, or is fetched for it no longer, still feeds it what it has:
-    /// that becomes stale.
+    /// The sources of a kind of data. A source that is stopped, or no longer fetched for the kind, still counts with
+    /// its stored data, which becomes stale.
     private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
-                // A source that never had a field feeds none.
+                // A source that never delivered a field is no source of fields.
                 guard record.fetchedAt != nil, kind != .fields || record.fetchedKinds[kind] != nil else { return nil }
                 return record.fetchedAt(kind).map { Feeding(id: record.id, fetchedAt: $0) }
             }
@@ -375,12 +375,20 @@ package struct FreshnessPolicy: Sendable {
         }
     }
 
-    /// Whether there is any source or stored data that a kind of data could come from.
+    /// The names of the sources of some kinds of data, both fetched and stored.
+    package func sourceNames(of kinds: Set<DataKind>, in snapshot: Snapshot) -> [String] {
+        let sources = SelectedSources(snapshot.sources)
+        let fed = kinds.flatMap { feeding($0, Array(settings.feeds.keys), sources).map(\.id) }
+        let stored = snapshot.sources.filter { !kinds.isDisjoint(with: $0.storedKinds) }.map(\.id)
+        return Set(fed + stored).map(\.name).sorted()
+    }
+
+    /// Whether a kind of data has any source or stored data.
     func offers(_ kind: DataKind, in snapshot: Snapshot, filter: Filter) -> Bool {
         freshness(of: [kind], in: snapshot, filter: filter).coverage[kind] != .nothing
     }
 
-    /// Whether a product of a source is late by its own schedule, whenever the source was last asked.
+    /// Whether a product of a source is late by its own schedule, regardless of the last fetch.
     private func isOverdue(_ source: Feeding, in snapshot: Snapshot, at now: Instant) -> Bool {
         guard let fetchedAt = source.fetchedAt else { return true }
         if let seconds = feed(source.id)?.staleAfterSeconds, fetchedAt < now.advanced(by: -seconds) { return true }
@@ -393,7 +401,7 @@ package struct FreshnessPolicy: Sendable {
             }
     }
 
-    /// Fields tell by themselves where and when they are: nothing that is fetched besides is shown with them.
+    /// The coverage of fields, which each field states itself. Fetch times and areas of queries don't matter.
     private func fieldCoverage(
         feeding: [Feeding], _ sources: SelectedSources, in snapshot: Snapshot, at now: Instant
     ) -> Coverage {
@@ -418,7 +426,7 @@ package struct FreshnessPolicy: Sendable {
             now: now, sources: [])
         for source in feeding {
             guard let fetchedAt = source.fetchedAt, let record = sources.byID[source.id] else { return .unknown }
-            // Areas say themselves from when on what is fetched of the past is complete.
+            // The areas of the query record since when fetched data of the past is complete.
             let areasTellAll =
                 kind.longestGapSeconds == nil && record.coveredAreas.contains { $0.kind == kind }
             guard let since = areasTellAll ? .distantPast : record.completeSince(kind) else { return .unknown }

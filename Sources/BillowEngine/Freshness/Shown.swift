@@ -1,18 +1,21 @@
 import BillowExchange
+package import BillowFields
 package import BillowSnapshot
 package import BillowTiles
 package import Datasets
 package import Geometry
 package import Turbulence
 
-/// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it
-/// alone (`AnswerHeaders`), so that no answer leaves a mark out.
+/// The instant of a response, and how fresh and complete its data is. The headers of data responses derive from it
+/// alone (`AnswerHeaders`), so that no response omits a mark.
 package struct Shown: Sendable, Hashable {
     package var freshness: Freshness
-    /// Of the picture.
+    /// The instant of the frame.
     package var instant: Instant
-    /// Whether the log lacks some of it.
+    /// Whether the log lacks some of the data.
     package var isIncomplete: Bool
+    /// The turbulence field in the response; nil if it shows none.
+    package var field: FieldIdentity?
 
     package init(_ freshness: Freshness, at instant: Instant, isIncomplete: Bool) {
         self.freshness = freshness
@@ -26,23 +29,36 @@ package struct Shown: Sendable, Hashable {
     }
 }
 
+extension Shown {
+    /// Records the shown field, and whether the filter's altitudes lack data.
+    fileprivate mutating func note(fieldAt instant: Instant, _ filter: Filter, in snapshot: Snapshot) {
+        if snapshot.lacksField(at: instant, filter) {
+            isIncomplete = true
+        } else {
+            field = snapshot.field(at: instant, filter)?.identity
+        }
+    }
+}
+
 extension FreshnessPolicy {
-    /// Layers at an instant.
+    /// Describes layers at an instant.
     ///
     /// - Parameters:
-    ///   - scene: those of them that have a picture of it; all, where nil.
-    ///   - region: where the picture looks.
+    ///   - scene: the layers with a frame at the instant; nil for all.
+    ///   - region: the region of the frame.
     package func shown(
         _ layers: LayerList, scene: LayerList? = nil, of region: GeographicRegion = .everywhere, at instant: Instant,
         filter: Filter, in snapshot: Snapshot
     ) -> Shown {
         let freshness = freshness(of: layers.layers, of: region, at: instant, in: snapshot, filter: filter)
         let judged = freshness.judged(layers.layers, scene: (scene ?? layers).layers)
-        return Shown(
+        var shown = Shown(
             freshness, at: instant, lookBack: lookBack(of: judged, at: instant, filter: filter, in: snapshot))
+        if judged.contains(where: { $0.content == .field }) { shown.note(fieldAt: instant, filter, in: snapshot) }
+        return shown
     }
 
-    /// How far back pictures of layers at an instant look, by the kinds of data that they are made of, in seconds.
+    /// The seconds that frames of some layers look back at an instant, by kind of data.
     package func lookBack(of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot)
         -> [DataKind: Int]
     {
@@ -58,17 +74,17 @@ extension FreshnessPolicy {
         guard layer == .polygons, filter.prefersIssuedPolygons else { return own }
         let issued = [DataKind.polygons: 0]
         if filter.takesNoReports { return issued }
-        // Of an archived instant it isn't known here whose polygons are drawn.
+        // For an archived instant it is unknown here whose polygons are drawn.
         if snapshot.areas(.polygons, at: instant)?.contains(where: filter.isIssuer) == true { return issued }
         return offers(.polygons, in: snapshot, filter: filter) ? own.merging(issued) { $1 } : own
     }
 
-    /// What a query for features selects.
+    /// Describes the result of a query for features.
     package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
         let range = query.range(upTo: snapshot.publication.asOf)
         var lookBack = [query.collection.kind: range.upperBound.seconds - range.lowerBound.seconds]
         if query.collection == .polygons {
-            // Ours and the issued ones beside each other, where there are any of these.
+            // Billow's own polygons appear beside issued ones, if there are any.
             if query.filter.takesNoReports { lookBack = [:] }
             if lookBack.isEmpty || query.takesIssuedPolygons && offers(.polygons, in: snapshot, filter: query.filter) {
                 lookBack[.polygons] = 0
@@ -76,18 +92,22 @@ extension FreshnessPolicy {
         }
         let freshness = freshness(
             of: Set(lookBack.keys), of: query.region, in: snapshot, filter: query.filter)
-        return Shown(
+        var shown = Shown(
             freshness, at: query.instant,
             isIncomplete: freshness.isIncomplete(at: range.upperBound, lookBack: lookBack)
                 || query.asksForWhateverIsStored && freshness.hasLost(upTo: range.upperBound))
+        if query.collection.content == .field { shown.note(fieldAt: query.instant, query.filter, in: snapshot) }
+        return shown
     }
 
-    /// Turbulence of a history, and the hazards where any source feeds them.
-    package func turbulenceAndHazards(
+    /// Turbulence of a history, and the warnings that any source feeds.
+    package func turbulenceAndWarnings(
         of region: GeographicRegion = .everywhere, at instant: Instant, filter: Filter, in snapshot: Snapshot
     ) -> Shown {
         var lookBack: [DataKind: Int] = [.observations: filter.lookBackSeconds]
-        if offers(.hazards, in: snapshot, filter: filter) { lookBack[.hazards] = 0 }
+        for kind in Catalogue.warnings.map(\.kind) where offers(kind, in: snapshot, filter: filter) {
+            lookBack[kind] = 0
+        }
         return Shown(
             freshness(of: Set(lookBack.keys), of: region, in: snapshot, filter: filter), at: instant, lookBack: lookBack
         )
@@ -95,16 +115,16 @@ extension FreshnessPolicy {
 }
 
 extension FeatureQuery {
-    /// Where it looks. An area within a box is asked for as the area.
+    /// The queried region. If there is an area within a box, the area counts.
     package var region: GeographicRegion {
         area.map { .area($0.area) } ?? box.map(GeographicRegion.box) ?? .everywhere
     }
 
-    /// Whether polygons of any issuer are asked for, and not only those that are dissolved here.
+    /// Whether polygons of any issuer are selected, not only Billow's own.
     fileprivate var takesIssuedPolygons: Bool { issuers?.contains { $0.name != Filter.ownSource } ?? true }
 
-    /// Whether it has no start. Such a query lacks nothing that was never stored; but what was stored and is lost, it
-    /// lacks.
+    /// Whether the query has no start. Such a query is complete even without data that was never stored, but not
+    /// without lost data.
     var asksForWhateverIsStored: Bool {
         guard from == .distantPast else { return false }
         return switch collection.selection {
@@ -114,13 +134,14 @@ extension FeatureQuery {
         }
     }
 
-    /// The time that its answer is about; of a query without a start its end alone (`asksForWhateverIsStored`).
+    /// The time range of the query; for a query without a start only its end (`asksForWhateverIsStored`).
     package func range(upTo now: Instant) -> ClosedRange<Instant> {
         let isPicture = collection.isPicture && !isInterval
         let end = isPicture ? instant : min(to.advanced(by: -1), max(now, from))
         let start: Instant
         switch collection.selection {
-        case .picture: start = end.advanced(by: -filter.lookBackSeconds)
+        // A field has a single instant.
+        case .picture: start = collection.content == .field ? end : end.advanced(by: -filter.lookBackSeconds)
         case .tracks, .observed: start = from == .distantPast ? end : from
         case .standing: start = isInterval && from != .distantPast ? from : end
         }

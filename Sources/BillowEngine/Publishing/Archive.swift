@@ -4,12 +4,12 @@ package import Logging
 import Synchronization
 package import Turbulence
 
-/// What is long past, part by part: packed where it is, else from the rows of the log. What is packed is a copy that
-/// the log vouches for (`Store.packed`); one whose bytes are damaged is as good as none.
+/// Access to archive parts: their packed bytes if available, else the rows of the log. Packed bytes are a cache that
+/// the log validates (`Store.packed`); damaged ones are ignored.
 package final class Archive: Sendable {
     private let store: any Store
     private let logger: Logger
-    /// Whose bytes can't be read: nobody tries them again until they are made anew.
+    /// Parts with damaged bytes. They are not read again until they are repacked.
     private let damaged = Mutex(Set<ArchivePart>())
 
     package init(store: any Store, logger: Logger) {
@@ -17,7 +17,7 @@ package final class Archive: Sendable {
         self.logger = logger
     }
 
-    /// A part as it counts at a version.
+    /// A part at a version.
     package func part(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> WindowPart {
         if let packed = try await packed(part, asOf: version) { return packed }
         let rows = try await store.rows(from: part.start, to: part.end, asOf: version)
@@ -28,7 +28,7 @@ package final class Archive: Sendable {
         guard !damaged.withLock({ $0.contains(part) }) else { return nil }
         let bytes: [UInt8]?
         do throws(StoreError) { bytes = try await store.packed(part, asOf: version) } catch {
-            // The rows may lie in pages that are whole.
+            // The rows may still be readable.
             guard case .corrupt = error else { throw error }
             note(part, damage: error.description)
             return nil
@@ -48,14 +48,13 @@ package final class Archive: Sendable {
             metadata: ["part": "\(part.start)", "error": "\(damage)"])
     }
 
-    /// The parts in a range that are to be packed: damaged ones, and those that aren't packed as they are. The newest
-    /// first.
+    /// The parts in a range that need packing, newest first: damaged, unpacked and stale ones.
     func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
         let unpacked = try await store.unpackedParts(in: range)
         return damaged.withLock { $0.filter(range.contains) }.union(unpacked).sorted(by: >)
     }
 
-    /// Packs a part as it is now. Where it changes meanwhile, or not all of it can be read, nothing is kept.
+    /// Packs the current rows of a part. Stores nothing if the part changes meanwhile or a row is unreadable.
     func pack(_ part: ArchivePart) async throws(StoreError) {
         let rows = try await store.rows(of: part)
         guard rows.isWhole else { return }
@@ -63,14 +62,14 @@ package final class Archive: Sendable {
         damaged.withLock { _ = $0.remove(part) }
     }
 
-    /// Compares all that is packed with the rows that it was made of; a line for each part that differs.
+    /// Compares all packed parts with their rows; returns a line for each part that differs.
     package func check() async throws(StoreError) -> (parts: Int, problems: [String]) {
         let parts = try await store.packedParts()
         let head = try await store.head().version
         var problems: [String] = []
         for part in parts {
             let rows = try await store.rows(of: part)
-            // What isn't as new as the log is not shown to anybody.
+            // Stale packed bytes are never served, so they aren't compared.
             guard let bytes = try await store.packed(part, asOf: max(head, rows.version)) else { continue }
             let problem: String
             do throws(PackDamage) {

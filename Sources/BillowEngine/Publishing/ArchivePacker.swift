@@ -4,8 +4,8 @@ package import Logging
 import ServiceLifecycle
 import Turbulence
 
-/// Packs what becomes archive, what was imported into it, and after a start what isn't packed yet. Nobody waits for it:
-/// one part at a time, the newest first, with a rest after each.
+/// Packs parts that leave the live window or received imports, and after a start all unpacked parts. It works in the
+/// background: one part at a time, newest first, with a pause after each.
 package struct ArchivePacker: Service {
     private let archive: Archive
     private let publisher: SnapshotPublisher
@@ -13,10 +13,10 @@ package struct ArchivePacker: Service {
     private let rest: Duration
     private let logger: Logger
 
-    /// A part of 20,000 rows takes some 10 ms of a processor.
+    /// Packing a part of 20,000 rows takes some 10 ms of CPU time.
     static let defaultRest = Duration.milliseconds(30)
     private static let pause = Duration.seconds(60)
-    /// So many parts are looked at in one transaction: a month.
+    /// The number of parts that one transaction checks: a month.
     private static let partsAtOnce = 2_160
 
     package init(
@@ -38,14 +38,14 @@ package struct ArchivePacker: Service {
         }
     }
 
-    /// One round, and why it failed; says so where the one before didn't fail for the same reason.
+    /// Runs one round and returns its failure. It logs a failure unless it equals the previous one.
     func attempt(after failure: String?) async -> String? {
         do throws(StoreError) {
             try await pack()
             if failure != nil { logger.notice("the archive can be packed again") }
             return nil
         } catch {
-            // Cut short by an end that has its own reason to tell.
+            // A cancelled read is no failure.
             if Task.isCancelled { return failure }
             if failure != error.description {
                 logger.error(
@@ -56,12 +56,12 @@ package struct ArchivePacker: Service {
         }
     }
 
-    /// One round over all that pictures of the archive may look at. Gives how many parts it packed.
+    /// Packs all parts that archived frames may read. Returns the number of packed parts.
     @discardableResult
     func pack() async throws(StoreError) -> Int {
         guard let snapshot = publisher.snapshot else { return 0 }
         let longest = History.sixHours.seconds
-        // A picture that begins before what is live looks no further than its history.
+        // A frame that starts before the live window looks back no further than its history.
         let end = ArchivePart(snapshot.liveFrom.advanced(by: longest)).number
         let start = ArchivePart(frames.extent(of: snapshot).lowerBound.advanced(by: -longest)).number
         var packed = 0

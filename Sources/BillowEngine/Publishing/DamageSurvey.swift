@@ -3,8 +3,7 @@ package import Logging
 import ServiceLifecycle
 import Turbulence
 
-/// Reads all of the store after a start and once a day, so that damage is known before anybody asks for what is
-/// damaged.
+/// Reads the whole store after a start and once a day, so that damage is detected before a request needs the data.
 package struct DamageSurvey: Service {
     package let store: any Store
     package let logger: Logger
@@ -14,7 +13,7 @@ package struct DamageSurvey: Service {
         self.logger = logger
     }
 
-    /// After each piece: a survey of a million rows takes some 15 s, and a tenth of a processor.
+    /// The pause after each piece: a survey of a million rows takes some 15 s, with a tenth of a CPU.
     private static let rest = Duration.milliseconds(50)
     private static let pause = Duration.seconds(86_400)
 

@@ -2,11 +2,11 @@ package import BillowSnapshot
 import ServiceLifecycle
 import Synchronization
 
-/// The snapshots of a publisher, from the current one on. The latest value wins: a consumer that is slower than the
-/// publisher goes on with the newest snapshot, and never sees those in between.
+/// The snapshots of a publisher, starting with the current one. The latest value wins: a slow consumer continues with
+/// the newest snapshot, and skips those in between.
 ///
-/// Any number of consumers may iterate it. Each keeps its place and no snapshots, so a slow one costs no memory. The
-/// sequence ends with the publisher, and for a consumer also when that is cancelled or its service group shuts down.
+/// Any number of consumers may iterate it. A consumer holds only its position, so a slow one costs no memory. The
+/// sequence ends with the publisher. It also ends for a consumer that is cancelled or whose service group shuts down.
 package struct Publications: AsyncSequence, Sendable {
     fileprivate let channel: PublicationChannel
 
@@ -16,7 +16,7 @@ package struct Publications: AsyncSequence, Sendable {
 
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let channel: PublicationChannel
-        /// The last publication that was given; 0 before the first.
+        /// The number of the last delivered publication; 0 before the first.
         private var seen: UInt64 = 0
 
         fileprivate init(channel: PublicationChannel) { self.channel = channel }
@@ -29,16 +29,16 @@ package struct Publications: AsyncSequence, Sendable {
     }
 }
 
-/// Where a publisher puts its snapshots, and consumers wait for the next.
+/// Connects a publisher with the consumers that wait for its snapshots.
 final class PublicationChannel: Sendable {
     fileprivate struct ChannelState {
         var snapshot: Snapshot?
-        /// Of publications, from 1 on.
+        /// The number of publications.
         var number: UInt64 = 0
         var isFinished = false
         var lastWaiter: UInt64 = 0
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        /// Waiters that were to end before they had begun to wait.
+        /// Waiters that were cancelled before they began to wait.
         var abandoned: Set<UInt64> = []
     }
 
@@ -53,12 +53,11 @@ final class PublicationChannel: Sendable {
     /// The newest snapshot.
     var snapshot: Snapshot? { state.withLock { $0.snapshot } }
 
-    /// How many consumers wait for a publication.
+    /// The number of consumers that wait for a publication.
     var waiting: Int { state.withLock { $0.waiters.count } }
 
-    /// Replaces the snapshot. Consumers are woken where it is another publication, and not where only the times of
-    /// fetches are newer.
-    /// - Returns: the snapshot before.
+    /// Replaces the snapshot. Consumers are resumed only for a new publication, not if only fetch times changed.
+    /// - Returns: the previous snapshot.
     func send(_ snapshot: Snapshot) -> Snapshot? {
         let (old, waiters) = state.withLock { state in
             let old = state.snapshot
@@ -82,7 +81,7 @@ final class PublicationChannel: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// The newest publication after one; nil at the end.
+    /// The newest publication after a given number; nil at the end.
     fileprivate func next(after seen: UInt64) async -> (UInt64, Snapshot)? {
         while !ServicePause.hasEnded {
             let turn = state.withLock { state -> Turn in

@@ -5,34 +5,35 @@ package import Logging
 import ServiceLifecycle
 package import Turbulence
 
-/// Deletes what was fetched or sent in once no picture inside the retention shows it, a little at a time. What was
-/// imported stays, whichever source it is of.
+/// Deletes fetched and ingested data in small steps once no frame inside the retention shows it. Imports are spared,
+/// whatever their source.
 ///
-/// The clock alone deletes nothing: a machine may start with a wrong one. Two things must agree with it. What is stored
-/// must confirm its time (`Store.trustedNow`), so a clock that is ahead deletes only what is older than that by the
-/// retention. And the clock must have run evenly for a whole pause: one that is set meanwhile postpones the deletion.
+/// A wrong clock must not delete data, because a machine may start with one. So two things must agree with the clock.
+/// Stored data must confirm its time (`Store.trustedNow`), so a fast clock deletes only data that is older than stored
+/// data by the retention. And the clock must have run evenly during a whole pause: a clock change postpones the
+/// deletion.
 package struct Retention: Service {
     private let store: any Store
     private let retentionSeconds: Int
-    /// Of positions.
+    /// The retention of positions.
     private let trafficRetentionSeconds: Int
     private let fieldRetentionSeconds: Int
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
-    /// Between two rounds, and before the first one.
+    /// The pause between two rounds, and before the first one.
     private static let pause = Duration.seconds(600)
-    /// The most by which the clock may differ after a pause.
+    /// The largest permitted difference of the clock after a pause.
     private static let clockTolerance = Duration.seconds(60)
-    /// Each deletion gives new addresses to old pictures, so few make many.
+    /// The largest step, in seconds. Each deletion gives new URLs to old frames, so there should be few.
     private static let longestStep = 6 * 3_600
 
-    /// How long fields are kept where no setting says so: two days, in seconds.
+    /// The default retention of fields: two days, in seconds.
     package static let defaultFieldSeconds = 2 * 86_400
 
     /// - Parameters:
-    ///   - trafficRetentionSeconds: of positions; as for all else where it is nil, and never longer.
-    ///   - fieldRetentionSeconds: of fields, by the instants that they are about; never longer than for all else.
+    ///   - trafficRetentionSeconds: the retention of positions; nil for that of other data, which it never exceeds.
+    ///   - fieldRetentionSeconds: the retention of fields, by valid time; never longer than for other data.
     package init(
         store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
         fieldRetentionSeconds: Int = defaultFieldSeconds,
@@ -47,7 +48,7 @@ package struct Retention: Service {
     }
 
     package func run() async throws {
-        // What was left the first time stays: nothing as old comes in but imports.
+        // Later rounds start where the last one ended, because only imports add data that old.
         var from = Instant.distantPast
         while true {
             let watch = ClockWatch(now())
@@ -60,28 +61,28 @@ package struct Retention: Service {
             do throws(StoreError) {
                 from = try await prune(from: from)
             } catch {
-                // Cut short by an end that has its own reason to tell.
+                // A cancelled deletion is no failure.
                 if Task.isCancelled { return }
                 logger.error("what is too old could not be deleted; it is tried again", metadata: ["error": "\(error)"])
             }
         }
     }
 
-    /// Whether a clock goes as time does.
+    /// Detects clock changes.
     struct ClockWatch: Sendable {
         private let start: Instant
 
         init(_ start: Instant) { self.start = start }
 
-        /// - Parameter elapsed: by a clock that nobody sets.
+        /// - Parameter elapsed: the time by a monotonic clock.
         func isSteady(_ now: Instant, after elapsed: Duration) -> Bool {
             let difference = Duration.seconds(now.seconds - start.seconds) - elapsed
             return abs(difference.components.seconds) <= Retention.clockTolerance.components.seconds
         }
     }
 
-    /// One round.
-    /// - Returns: up to when it went.
+    /// Runs one round.
+    /// - Returns: the instant before which it deleted.
     @discardableResult
     package func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
         guard let now = try await store.trustedNow(now(), retentionSeconds: retentionSeconds) else { return from }
@@ -103,8 +104,8 @@ package struct Retention: Service {
         return before
     }
 
-    /// What the oldest picture that may be asked for shows, and its trend half an hour before; nothing that a server
-    /// has in memory. A whole number of steps, of which a retention has at least 24.
+    /// The instant before which data is deleted. Data is needed for the oldest frame and for its trend half an hour
+    /// before, and in the live window. It is rounded to steps, at least 24 per retention.
     private static func limit(_ now: Instant, _ retentionSeconds: Int) -> Instant {
         let shown = now.advanced(by: -retentionSeconds - History.sixHours.seconds - Frame.trendSeconds)
         let step = max(600, min(longestStep, retentionSeconds / 24))
@@ -113,8 +114,8 @@ package struct Retention: Service {
 }
 
 extension Retention {
-    /// The instant that the oldest field is about which the oldest picture may show. A whole number of steps, as
-    /// `limit`; at least an hour, as often as forecasts come.
+    /// The valid time before which fields are deleted, because the oldest frame can't show them. It is rounded to steps
+    /// as in `limit`, of at least an hour, the interval of forecasts.
     private static func fieldLimit(_ now: Instant, _ retentionSeconds: Int) -> Instant {
         let shown = now.advanced(by: -retentionSeconds - FieldProduct.longestReach.upperBound)
         return shown.floored(toMultipleOf: max(3_600, min(longestStep, retentionSeconds / 24)))
@@ -122,11 +123,12 @@ extension Retention {
 }
 
 extension Store {
-    /// The time that counts as now where something is deleted, or refused as too old: the clock's, but no later than
-    /// what is stored confirms (`confirmedTime`); nil where nothing does. Retention, `billow prune` and the intake of
-    /// observations all go by it, so that nothing that one reporter says costs what others said.
+    /// The current time for deletion and for rejecting old data. It is the clock's time, but no later than stored data
+    /// confirms (`confirmedTime`); nil if no data confirms it. Retention, `billow prune` and ingest use it, so that no
+    /// single reporter can cause data loss.
     ///
-    /// - Parameter sent: when what one reporter sends at once was observed. Two of these count for that reporter.
+    /// - Parameter sent: the observation times in one reporter's request. Two of them count as a confirmation for that
+    ///   reporter.
     package func trustedNow(_ clock: Instant, retentionSeconds: Int, sent: [Instant] = []) async throws(StoreError)
         -> Instant?
     {

@@ -6,59 +6,65 @@ import ServiceLifecycle
 import Synchronization
 package import Turbulence
 
-/// Holds the current snapshot and keeps it current: looks at the store's head a few times a second, loads what changed
-/// and swaps the picture whole; and once a minute publishes it anew, because pictures age even when nothing arrives.
+/// Holds the current snapshot. It polls the store's head a few times a second, loads the changes and swaps the snapshot
+/// whole. It also publishes once a minute, because frames age without new data.
 ///
-/// It doesn't matter who wrote: this process's own sync, an import beside it, or another server.
+/// The writer doesn't matter: this process's own sync, a concurrent import, or another server.
 package final class SnapshotPublisher: Service {
-    /// How long the live window reaches back: the longest history, the default timeline and the half hour of trends.
-    static let liveSeconds = 9 * 3_600
+    /// The length of the live window: the longest history, the default timeline and half an hour for trends.
+    package static let liveSeconds = 9 * 3_600
     private static let hour = 3_600
     private static let pollInterval = Duration.milliseconds(250)
 
     private let store: any Store
+    private let liveSeconds: Int
     private let severityTable: SeverityTable
-    /// The clock by which it publishes.
+    /// The clock that decides when to publish.
     package let now: @Sendable () -> Instant
     private let logger: Logger
     private let channel = PublicationChannel()
     private let pausing = Mutex(Pausing())
     private let failure: Mutex<StoreError?> = Mutex(nil)
-    /// The tables whose damage is in the log already.
+    /// The tables whose damage is already logged.
     private let loggedDamage: Mutex<Set<StoredTable>> = Mutex([])
     private let observers: Mutex<[Observer]> = Mutex([])
 
-    /// What is called with the picture before (nil at first), the new one, and the rows that make the difference.
+    /// Receives the previous snapshot (nil at first), the new one, and the changed rows.
     package typealias Observer = @Sendable (_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) -> Void
 
+    /// - Parameter liveSeconds: the length of the live window, rounded up to whole hours. Commands that read rows from
+    ///   the store use less than the default.
     package init(
-        store: any Store, severityTable: SeverityTable, now: @escaping @Sendable () -> Instant, logger: Logger
+        store: any Store, severityTable: SeverityTable, liveSeconds: Int = SnapshotPublisher.liveSeconds,
+        now: @escaping @Sendable () -> Instant, logger: Logger
     ) {
         self.store = store
+        self.liveSeconds = liveSeconds
         self.severityTable = severityTable
         self.now = now
         self.logger = logger
     }
 
-    /// Calls an observer with every new snapshot, one after the other, before the publication is over.
+    /// Registers an observer that receives every new snapshot, in order, before the publication completes.
     ///
-    /// For what must not lag behind a publication, or skip one: the response microcache is cleared before a client that
-    /// was told of a snapshot asks for it, and events tell each change. All else iterates `publications`.
+    /// Use it for work that must not lag behind a publication or skip one. The response microcache is cleared before a
+    /// client can request the new snapshot, and events report each change. Everything else iterates `publications`
+    /// (docs/architecture/decisions/0015-publisher-polls-the-head.md).
     package func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
 
-    /// The picture to answer from; nil until the store has been read for the first time.
+    /// The current snapshot; nil until the store has been read for the first time.
     package var snapshot: Snapshot? { channel.snapshot }
 
-    /// What is downstream iterates this: the current snapshot, and the newest after each publication.
+    /// The current snapshot, and then the newest after each publication.
     package var publications: Publications { Publications(channel) }
 
-    /// Consumers of `publications` that wait for the next one.
+    /// The number of consumers of `publications` that wait for the next one.
     var waitingConsumers: Int { channel.waiting }
 
-    /// Why the store can't be read at present; nil while it can.
+    /// The reason why the store is unreadable at present; nil while it is readable.
     package var storeFailure: StoreError? { failure.withLock { $0 } }
 
-    /// What of the store can't be read.
+    /// The known damage of the store.
     package var damage: [StoredDamage] { store.damage }
 
     private struct Pausing {
@@ -74,7 +80,7 @@ package final class SnapshotPublisher: Service {
                 try await refresh()
                 recovered()
             } catch {
-                // Cut short by an end that has its own reason to tell.
+                // A cancelled read is no failure.
                 if Task.isCancelled { return }
                 failed(error)
                 age()
@@ -84,7 +90,7 @@ package final class SnapshotPublisher: Service {
         }
     }
 
-    /// Has it look at once: this process has written something.
+    /// Ends the pause early, because this process has written to the store.
     package func wake() {
         pausing.withLock { state in
             state.isWoken = true
@@ -92,9 +98,9 @@ package final class SnapshotPublisher: Service {
         }
     }
 
-    /// Until the next look, or until woken, since the last pause if need be.
+    /// Pauses until the next poll or `wake`. A `wake` since the last pause ends it at once.
     private func pause() async {
-        // An error is a cancellation, which is what ends a sleep early.
+        // The only error is a cancellation, which ends the sleep early.
         let nap = Task { () -> Void in try? await Task.sleep(for: Self.pollInterval) }
         pausing.withLock { state in
             state.nap = nap
@@ -108,18 +114,18 @@ package final class SnapshotPublisher: Service {
         pausing.withLock { $0 = Pausing() }
     }
 
-    /// Takes in what the store has, and publishes where that or the minute is new.
+    /// Loads changes from the store, and publishes if there are any or a new minute has begun.
     package func refresh() async throws(StoreError) {
         let now = now()
         guard let snapshot else { return try await load(asOf: now) }
-        // A clock that was ahead and has been put right has let go of hours that count again.
-        guard Self.liveFrom(now) >= snapshot.liveFrom else { return try await load(asOf: now) }
+        // A clock that was ahead has dropped hours that are live again after its correction.
+        guard liveFrom(now) >= snapshot.liveFrom else { return try await load(asOf: now) }
         let state = try await store.state()
-        // Rows were deleted, which no delta tells.
+        // Rows were deleted, which a delta doesn't include.
         guard state.head.log == snapshot.log else { return try await load(asOf: now) }
         if state.head.version != snapshot.publication.version {
             do throws(StoreError) { try await update(snapshot, asOf: now) } catch {
-                // Changes are found by indices. Where one can't be read, the rows may be.
+                // A delta needs the indices. If one is unreadable, the rows may still be readable.
                 guard case .corrupt = error else { throw error }
                 try await load(asOf: now)
             }
@@ -130,7 +136,7 @@ package final class SnapshotPublisher: Service {
         }
     }
 
-    /// A fetch without new data raises no version: publishes the same data with the sources' newer times.
+    /// Publishes new fetch times with the same data: a fetch without new data raises no version.
     private func noteFetches(_ old: Snapshot, _ state: LogState) {
         guard state.sources != old.sources || state.extent != old.extent else { return }
         publish(
@@ -142,12 +148,12 @@ package final class SnapshotPublisher: Service {
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
-        let liveFrom = Self.liveFrom(now)
-        // Everything is read as of this head, also what is committed meanwhile.
+        let liveFrom = liveFrom(now)
+        // All reads use this head, regardless of concurrent commits.
         let state = try await store.state()
         let head = state.head
         var windows: [Window] = []
-        // An hour at a time, because rows take more room than the columns that they become.
+        // Loads one hour at a time, because rows need more memory than the columns built from them.
         for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Self.hour) {
             let end = hour + Self.hour
             let rows = try await store.rows(
@@ -160,7 +166,7 @@ package final class SnapshotPublisher: Service {
         let positions = try await store.positions(
             from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture, asOf: head.version)
         let fields: StoredFields
-        // Deleted while others were read: the next look reads it anew.
+        // A deletion happened during the load; the next poll reloads.
         do throws(StoreError) { fields = try await store.fields(asOf: head.version) } catch {
             guard case .deleted = error else { throw error }
             return
@@ -168,10 +174,10 @@ package final class SnapshotPublisher: Service {
         let changed = try await store.changedTimes(since: .zero, from: liveFrom)
         var frameVersions = FrameVersions(from: liveFrom)
         frameVersions.update(changed, upTo: head.version)
-        // Rows that were deleted while others were read are missing: the next look reads it anew.
+        // After a concurrent deletion, rows may be missing; the next poll reloads.
         let after = try await store.state()
         guard after.head.log == head.log else { return }
-        // What can't be read is known only after it was read; it marks the sources.
+        // Damage is known only after the read; it marks the sources as incomplete.
         let sources = store.damage.isEmpty ? state.sources : after.sources
         publish(
             Snapshot(
@@ -182,7 +188,8 @@ package final class SnapshotPublisher: Service {
             ).with(fields.index, on: fields.grids, after: self.snapshot))
     }
 
-    /// So often both are read anew; after that what is too new counts as the head, which is true at the next look.
+    /// The number of attempts to read both consistently. After that, newer changes count as the head's, and the next
+    /// poll corrects this.
     private static let attempts = 5
 
     private func update(_ old: Snapshot, asOf now: Instant, attempt: Int = 1) async throws(StoreError) {
@@ -193,16 +200,16 @@ package final class SnapshotPublisher: Service {
         }
         let changed = try await store.changedTimes(since: old.publication.version, from: old.liveFrom)
         if let newest = changed.newest, newest > changes.head.version, attempt < Self.attempts {
-            // Something was committed between the two: what a frame's version was before that is known only together.
+            // A commit happened between the two reads, so frame versions can't be derived from them.
             return try await update(old, asOf: now, attempt: attempt + 1)
         }
-        publish(old.taking(changes, changed, asOf: now, liveFrom: Self.liveFrom(now)), changes)
+        publish(old.taking(changes, changed, asOf: now, liveFrom: liveFrom(now)), changes)
     }
 
-    /// Publishes the same version, aged. The state is that of the version.
+    /// Publishes the same version at a later time. The state must be of that version.
     private func publishAnew(_ old: Snapshot, _ state: LogState, asOf now: Instant) {
         let changes = Changes(head: state.head, sources: state.sources, extent: state.extent)
-        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
+        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)))
     }
 
     private func publish(_ snapshot: Snapshot, _ changes: Changes? = nil) {
@@ -232,11 +239,11 @@ package final class SnapshotPublisher: Service {
             return failure?.description != error.description
         }
         if isNew {
-            logger.error("the store can't be read; the last picture is served", metadata: ["error": "\(error)"])
+            logger.error("the store can't be read; the last snapshot is served", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Publishes what is in memory anew when the minute is new: without the store it goes on ageing.
+    /// Publishes the data in memory again at a new minute, so that it ages even while the store is unreadable.
     private func age() {
         let now = now()
         guard let old = snapshot, now.floored(toMultipleOf: 60) > old.publication.asOf.floored(toMultipleOf: 60) else {
@@ -244,10 +251,10 @@ package final class SnapshotPublisher: Service {
         }
         let changes = Changes(
             head: Head(version: old.publication.version, log: old.log), sources: old.sources, extent: old.extent)
-        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
+        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)))
     }
 
-    /// Says once of each table that some of it can't be read. How much grows while it is read; `/status` counts it.
+    /// Logs damage once per table. The amount grows as more is read; `/status` reports it.
     private func logDamage() {
         let damage = store.damage
         let new = loggedDamage.withLock { logged in damage.filter { logged.insert($0.table).inserted } }
@@ -261,13 +268,16 @@ package final class SnapshotPublisher: Service {
         }
     }
 
-    package static func liveFrom(_ now: Instant) -> Instant {
-        now.advanced(by: -liveSeconds).floored(toMultipleOf: 3_600)
+    /// The start of the live window.
+    package static func liveFrom(_ now: Instant, seconds: Int = liveSeconds) -> Instant {
+        now.advanced(by: -seconds).floored(toMultipleOf: 3_600)
     }
+
+    private func liveFrom(_ now: Instant) -> Instant { Self.liveFrom(now, seconds: liveSeconds) }
 }
 
 extension Snapshot {
-    /// The picture after what came and went, without what is too old to be live.
+    /// The snapshot after some changes, without rows that left the live window.
     fileprivate func taking(_ changes: Changes, _ changed: ChangedTimes, asOf now: Instant, liveFrom: Instant)
         -> Snapshot
     {
@@ -330,7 +340,7 @@ extension Snapshot {
     }
 }
 
-/// What a pilot report is told apart by.
+/// The identity of a pilot report.
 private struct ReportIdentity: Hashable {
     var source: SourceID
     var id: String

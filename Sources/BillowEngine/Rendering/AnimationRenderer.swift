@@ -3,25 +3,25 @@ package import BillowSnapshot
 package import BillowTiles
 package import Turbulence
 
-/// What is asked for.
+/// A request for an animation.
 package struct AnimationRequest: Sendable {
     package var layers: LayerList
-    /// In rising order.
+    /// The times of the frames, in rising order.
     package var times: [Instant]
     package var region: MapRegion
     package var filter: Filter
     package var style: Style
-    /// Aircraft named in each 256 × 256 points.
+    /// The most labelled aircraft per 256 × 256 pixels.
     package var labels: Int
     package var hasLegend: Bool
     package var hasTimeStamp: Bool
     /// Whether incomplete frames are hatched.
     package var hatchesIncomplete: Bool
     package var form: AnimationRenderer.Form
-    /// How long a frame stays, and the last.
+    /// The duration of a frame, and that of the last one.
     package var delayMilliseconds: Int
     package var holdMilliseconds: Int
-    /// 0 is for ever.
+    /// The number of repetitions; 0 repeats forever.
     package var loops: Int
 
     package init(
@@ -48,33 +48,33 @@ package struct AnimationRequest: Sendable {
     }
 }
 
-/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time,
-/// from the first frame to the encoded file, so the frames of one are all that is ever in memory.
+/// Renders timelines of a region, as an animated image or as a sheet of frames. Its work class runs one job at a time,
+/// from the first frame to the encoded file. So at most one animation's frames are in memory.
 package final class AnimationRenderer: Sendable {
-    /// How the frames are given.
+    /// The output form.
     package enum Form: Sendable, Hashable {
         case animation
-        /// All beside each other.
+        /// All frames in one image.
         case sheet
     }
 
-    /// Milliseconds that a frame may stay.
+    /// The permitted durations of a frame in milliseconds.
     package static let delays = 20...60_000
     package static let defaultDelay = 500
-    /// Pixels of all frames together: 64 MB while they are made, some seconds of drawing.
+    /// The most pixels of all frames: 64 MB while they are rendered, some seconds of drawing.
     package static let mostPixels = 16 << 20
 
     private let maps: MapRenderer
     private let policy: FreshnessPolicy
     private let made: SharedCache<Key, [UInt8]>
 
-    /// All that the bytes depend on: what is drawn, to the words in its captions, and of which data.
+    /// Everything that the bytes depend on: the data and all drawing options, including the caption texts.
     private struct Key: Hashable, Sendable {
         var log: String
         var versions: [Version]
         var maps: [MapRequest]
         var isSimulated: Bool
-        /// In milliseconds.
+        /// The duration of a frame in milliseconds.
         var delay: Int
         var hold: Int
         var loops: Int
@@ -92,7 +92,7 @@ package final class AnimationRenderer: Sendable {
         var scene: FrameSource.Scene
         var shown: Shown
         var caption: [String]
-        /// Of the caption what must not be lost.
+        /// The parts of the caption that must not be cut.
         var warnings: [String]
     }
 
@@ -105,9 +105,9 @@ package final class AnimationRenderer: Sendable {
         made = SharedCache(frames.caches, keyBytes: { $0.keptBytes }) { $0.count }
     }
 
-    /// The picture as a PNG file.
-    /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer`
-    ///   does.
+    /// The animation as a PNG file.
+    /// - Throws: `EngineError.tooManyPixels` above `mostPixels`, `.noFrames` without a frame; the errors of
+    ///   `MapRenderer`.
     package func png(_ request: AnimationRequest, in snapshot: Snapshot) async throws -> [UInt8] {
         guard !request.times.isEmpty else {
             let extent = frames.extent(of: request.layers.layers, in: snapshot)
@@ -137,7 +137,7 @@ package final class AnimationRenderer: Sendable {
         }
     }
 
-    /// What an animation shows, as of its last frame; incomplete where any frame is.
+    /// Describes the last frame of an animation; incomplete if any frame is.
     package func shown(_ request: AnimationRequest, in snapshot: Snapshot) -> Shown {
         let frames = pictures(of: request, in: snapshot)
         var shown =
@@ -182,7 +182,7 @@ package final class AnimationRenderer: Sendable {
             width: request.region.width, height: request.region.height, frames: pictures, loops: request.loops)
     }
 
-    /// Rows of frames, about as wide as high.
+    /// Arranges frames in rows, about as wide as high.
     private func sheet(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
         let count = frames.count
         let (width, height) = (request.region.width, request.region.height)
@@ -194,7 +194,7 @@ package final class AnimationRenderer: Sendable {
             try MapFurniture.card($0, scale: request.region.scale, theme: request.style.theme)
         }
         let (across, down) = (columns * (width + gap) - gap, rows * (height + gap) - gap)
-        // One legend is enough: below the frames.
+        // A single legend, below the frames.
         var sheet = try Canvas(
             width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
         if let card { sheet.lay(card, x: 0, y: down + gap) }

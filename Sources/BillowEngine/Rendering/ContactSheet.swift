@@ -4,12 +4,12 @@ package import BillowTiles
 package import Geometry
 package import Turbulence
 
-/// Layers in many ways: a row for each style and list of layers, a column for each zoom.
+/// An overview of layers: a row for each style and list of layers, a column for each zoom.
 package struct ContactSheet: Sendable {
     package var layers: [LayerList]
     package var styles: [Style]
     package var zooms: [Int]
-    /// nil: for each list of layers where there is most to see of it.
+    /// The center of the maps; nil for the place with the most data of each list of layers.
     package var center: LonLat?
     package var filter: Filter
 
@@ -21,7 +21,7 @@ package struct ContactSheet: Sendable {
         self.filter = filter
     }
 
-    /// Pixels.
+    /// The layout in pixels.
     private static let cellWidth = 240
     private static let cellHeight = 150
     private static let gap = 6
@@ -31,7 +31,7 @@ package struct ContactSheet: Sendable {
     private static let lightMap = StraightColour(red: 0xDD, green: 0xE3, blue: 0xE8)
     private static let darkMap = StraightColour(red: 0x1B, green: 0x20, blue: 0x26)
 
-    /// - Throws: `EngineError.invalid` where it would be larger than a picture may be.
+    /// - Throws: `EngineError.invalid` if the sheet exceeds the size limit of images.
     package func png(_ maps: MapRenderer, at instant: Instant, in snapshot: Snapshot) async throws -> [UInt8] {
         let rows = layers.count * styles.count
         let row = Self.cellHeight + Self.captionHeight + Self.gap
@@ -50,7 +50,7 @@ package struct ContactSheet: Sendable {
         var top = Self.gap
         for list in layers {
             let busiest = try await maps.busiestPlace(of: list, at: instant, filter: filter, in: snapshot)
-            // Where there is nothing to see, any place will do.
+            // Without any data, the place doesn't matter.
             guard let middle = center ?? busiest ?? LonLat(longitude: 0, latitude: 0) else { continue }
             for style in styles {
                 try font.draw(

@@ -4,10 +4,10 @@ import BillowTiles
 import Turbulence
 
 extension Filter {
-    /// What a picture shows by this filter, for people: `FL300–FL410`, `last 6 h`. None where it shows what it does by
-    /// default. A picture of some levels that didn't say so would look like one of smooth air at all of them.
+    /// A description of this filter for captions: `FL300–FL410`, `last 6 h`. Empty for the default filter. A frame of a
+    /// few levels without this caption would look like smooth air at all of them.
     ///
-    /// - Parameter lookBackSeconds: 0 where nothing of the picture looks back, and so nothing of it is of a history.
+    /// - Parameter lookBackSeconds: 0 if no layer of the frame looks back, so that no history is described.
     func descriptions(lookBackSeconds: Int) -> [String] {
         [
             FlightLevelText.band(
@@ -22,7 +22,7 @@ extension Filter {
         ].compactMap { $0 }
     }
 
-    /// The same as a line of a legend; none where there are no words.
+    /// The description as a line of a legend; empty without a description.
     package func notes(lookBackSeconds: Int) -> [String] {
         let descriptions = descriptions(lookBackSeconds: lookBackSeconds)
         return descriptions.isEmpty ? [] : ["Shown: \(descriptions.joined(separator: " · "))"]
@@ -35,7 +35,7 @@ extension Filter {
         return list(shown.map(\.name), "severities")
     }
 
-    /// More would fill a picture.
+    /// More items would fill the image.
     private static let mostListed = 4
 
     private static func list(_ names: [String], _ plural: String) -> String {

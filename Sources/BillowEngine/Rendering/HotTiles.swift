@@ -1,14 +1,13 @@
 import Synchronization
 package import Turbulence
 
-/// The tiles of the newest picture that clients have asked for lately: those that they will want again when it is
-/// renewed.
+/// The tiles of the latest frame that clients requested recently, and will request again after its renewal.
 package final class HotTiles: Sendable {
-    /// How the newest picture is asked for.
+    /// The kind of request for the latest frame.
     enum Newest: Sendable, Hashable {
-        /// As `latest`.
+        /// The time `latest`.
         case latest
-        /// As the live frame of a timeline: the minute that now lies in.
+        /// The live frame of a timeline: the current minute.
         case liveFrame
 
         func instant(of publication: Publication) -> Instant {
@@ -19,7 +18,7 @@ package final class HotTiles: Sendable {
         }
     }
 
-    /// A tile, whatever its instant.
+    /// A tile, regardless of its instant.
     struct Tile: Sendable, Hashable {
         var request: TileRequest
         var newest: Newest
@@ -32,7 +31,7 @@ package final class HotTiles: Sendable {
 
     private struct CountState {
         var uses: [Tile: Use] = [:]
-        /// Of the tiles' keys.
+        /// The bytes of the tiles' keys.
         var bytes = 0
 
         mutating func remove(_ tile: Tile) {
@@ -42,17 +41,17 @@ package final class HotTiles: Sendable {
 
     private let state = Mutex(CountState())
 
-    /// So many are remembered, and so many bytes of their keys; the least used go first.
+    /// The most tiles, and the most bytes of their keys; the least used are evicted first.
     private static let capacity = 2_000
     private static let mostBytes = 2 << 20
-    /// Clients that want the next picture too ask at least this often.
+    /// A tile expires after this time: clients that follow the latest frame request it more often.
     private static let keptSeconds = 300
 
     package init() {}
 
-    /// Notes a request for the newest picture; any other is of no interest.
+    /// Records a request for the latest frame. Other requests are ignored.
     ///
-    /// - Returns: whether the tile was asked for before.
+    /// - Returns: whether the tile was requested before.
     @discardableResult
     package func note(_ request: TileRequest, isLatest: Bool, publication: Publication, now: Instant) -> Bool {
         let newest: Newest
@@ -79,7 +78,7 @@ package final class HotTiles: Sendable {
         }
     }
 
-    /// The requests for a publication's newest picture, hottest first. Counts fade, so that old habits do.
+    /// The requests for a publication's latest frame, hottest first. Counts decay, so that old requests lose weight.
     func requests(for publication: Publication, limit: Int) -> [TileRequest] {
         let oldest = publication.asOf.advanced(by: -Self.keptSeconds)
         let hottest = state.withLock { state in

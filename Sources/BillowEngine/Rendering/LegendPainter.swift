@@ -1,6 +1,6 @@
 package import BillowRaster
 
-/// Draws legends one at a time, and caches those it drew: each takes some milliseconds.
+/// Draws legends one at a time, and caches them: each takes some milliseconds.
 package actor LegendPainter {
     private struct Key: Hashable, Sendable {
         var legend: Legend
@@ -9,8 +9,28 @@ package actor LegendPainter {
 
     private var renderer: LegendRenderer?
     private let pngs: SharedCache<Key, [UInt8]>
+    private let sizes: SharedCache<Key, Size>
 
-    package init(_ caches: CacheBudget) { pngs = SharedCache(caches, keyBytes: { _ in 2_000 }) { $0.count } }
+    /// The size of an image in pixels.
+    package struct Size: Sendable, Hashable {
+        package let width: Int
+        package let height: Int
+    }
+
+    package init(_ caches: CacheBudget) {
+        pngs = SharedCache(caches, keyBytes: { _ in 2_000 }) { $0.count }
+        sizes = SharedCache(caches, keyBytes: { _ in 2_000 }) { _ in 16 }
+    }
+
+    /// The size of the image that `png` returns.
+    package func size(_ legend: Legend, options: LegendOptions) throws -> Size {
+        let key = Key(legend: legend, options: options)
+        if let size = sizes.kept(key) { return size }
+        let made = try ready().size(legend, options: options)
+        let size = Size(width: made.width, height: made.height)
+        sizes.keep(size, for: key)
+        return size
+    }
 
     package func png(_ legend: Legend, options: LegendOptions) throws -> [UInt8] {
         let key = Key(legend: legend, options: options)

@@ -3,8 +3,8 @@ import Geometry
 import ServiceLifecycle
 import Turbulence
 
-/// Works out the outlines of the cells of which there is data before they are drawn, so that the first tile of a place
-/// doesn't wait for them. One chunk after the other, giving way after each: some 0.5 ms each, 20 kB, once a process.
+/// Computes the outlines of cells with data before they are drawn, so that the first tile of a place doesn't wait for
+/// them. It processes one chunk after the other and yields after each: some 0.5 ms and 20 kB each, once per process.
 package struct OutlineWarmer: Service {
     package let publisher: SnapshotPublisher
 
@@ -13,7 +13,7 @@ package struct OutlineWarmer: Service {
     }
 
     package func run() async throws {
-        // Every first picture needs these, of an archive without live data too.
+        // Every first frame needs these, even one of an archive without live data.
         _ = CellTree.shared
         for resolution in 0...Cell.resolution { _ = CellTable.of(resolution: resolution) }
         var warm = Set<Int>()
@@ -28,7 +28,7 @@ package struct OutlineWarmer: Service {
         }
     }
 
-    /// A chunk of cells and the coarser ones above it.
+    /// Computes the outlines of a chunk of cells and of the coarser ones above it.
     private static func warm(_ chunk: Int) {
         var index = chunk
         for resolution in stride(from: Cell.resolution, through: 0, by: -1) {

@@ -2,13 +2,12 @@ import BillowRaster
 import BillowTiles
 import Synchronization
 
-/// Painters with the buffers that they paint in, for jobs that paint on threads of work. Each is used by one job at a
-/// time.
+/// A pool of painters with their buffers, for jobs on work threads. Each painter serves one job at a time.
 final class PainterPool: Sendable {
     /// A painter and an encoder, which aren't safe to share.
     ///
-    /// `@unchecked Sendable`: a kit is either in `idle` or in the hands of the one caller that took it out under the
-    /// lock. Nobody keeps a reference beyond the closure that it was taken for.
+    /// `@unchecked Sendable`: a kit is either in `idle` or owned by the one caller that removed it under the lock. No
+    /// reference outlives that caller's closure.
     private final class Kit: @unchecked Sendable {
         let painter: PicturePainter
         let encoder: IndexedPNGEncoder
@@ -28,7 +27,8 @@ final class PainterPool: Sendable {
     private let state = Mutex(PoolState())
     private let mostIdle: Int
 
-    /// - Parameter count: how many jobs paint at once. One more painter is kept, which may be preparing meanwhile.
+    /// - Parameter count: the number of concurrent jobs. The pool holds one more painter, which may be preparing
+    ///   meanwhile.
     init(expecting count: Int) throws(PNGError) {
         mostIdle = count + 1
         var kits: [Kit] = []
@@ -47,8 +47,8 @@ final class PainterPool: Sendable {
         state.withLock { if $0.idle.count < mostIdle { $0.idle.append(kit) } }
     }
 
-    /// Has every painter prepare for its next pictures, in the background, some tenths of a millisecond at a time and
-    /// only while nothing is painted. Does nothing where that goes on already.
+    /// Prepares every painter for its next images in the background, in steps of some tenths of a millisecond, and only
+    /// while no job paints. Does nothing if a preparation is already running.
     func prepare(on work: WorkExecutor, while isIdle: @escaping @Sendable () -> Bool) {
         let kits = state.withLock { state -> Int in
             guard !state.isPreparing, !state.idle.isEmpty else { return 0 }
@@ -56,14 +56,14 @@ final class PainterPool: Sendable {
             return state.idle.count
         }
         guard kits > 0 else { return }
-        // Nobody waits for it, and it ends by itself.
+        // No request waits for the task, and it ends by itself.
         Task(executorPreference: work.threads(.background)) { [self] in
             for _ in 0..<kits where isIdle() { await prepareOne(while: isIdle) }
             state.withLock { $0.isPreparing = false }
         }
     }
 
-    /// Takes the painter that was idle longest.
+    /// Prepares the painter that was idle longest.
     private func prepareOne(while isIdle: @Sendable () -> Bool) async {
         guard let kit = state.withLock({ $0.idle.isEmpty ? nil : $0.idle.removeFirst() }) else { return }
         while isIdle(), kit.painter.prepare() { await Task.yield() }

@@ -4,7 +4,7 @@ package import BillowTiles
 import Datasets
 package import Turbulence
 
-/// Finds what layers are drawn from at an instant, filtered; each kind of data once for all the tiles of a view.
+/// Collects the filtered data that layers are drawn from at an instant. All tiles of a view share each kind of data.
 package final class PictureSource: Sendable {
     private struct Key: Hashable, Sendable {
         var layer: Dataset
@@ -21,9 +21,9 @@ package final class PictureSource: Sendable {
         var head: Head
     }
 
-    /// Every track at a minute.
+    /// All tracks at a minute.
     private let tracks: SharedCache<TrackKey, [[AircraftPosition]]>
-    /// What all caches of this server keep together.
+    /// The memory budget that all caches of this server share.
     package var caches: CacheBudget { frames.caches }
 
     package init(frames: FrameSource, store: any Store) {
@@ -35,14 +35,14 @@ package final class PictureSource: Sendable {
         }
     }
 
-    /// The last version that changed what layers show at an instant.
+    /// The last version that changed the frame of some layers at an instant.
     package func version(of list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> Version
     {
         try await frames.frameVersion(of: list.layers, at: instant, filter: filter, in: snapshot)
     }
 
-    /// What a list of layers needs at an instant that `FrameSource.instant` gave.
+    /// The data of a list of layers at an instant from `FrameSource.instant`.
     package func data(for list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> PictureData
     {
@@ -55,9 +55,10 @@ package final class PictureSource: Sendable {
         }
         if list.layers.contains(where: { $0.content == .field }) {
             data.field = try await frames.fieldPicture(at: instant, filter: filter, in: snapshot)
+            data.lacksField = snapshot.lacksField(at: instant, filter)
         }
         for layer in list.layers where !layer.showsCells && layer.content != .field {
-            // By what it shows and not by the publication: most pictures outlive many of those.
+            // The key has the version of the data, not of the publication: most frames outlive many publications.
             let version = try await frames.frameVersion(
                 of: [layer], at: instant, filter: filter, in: snapshot)
             let head = Head(version: version, log: snapshot.log)
@@ -76,8 +77,8 @@ package final class PictureSource: Sendable {
         return data
     }
 
-    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude;
-    /// else our own: never one upon the other.
+    /// Issued polygons if they are requested and the history has any, whatever their severity and altitude. Otherwise
+    /// Billow's own polygons. Never both.
     private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> PictureData.Polygons
     {
@@ -118,7 +119,8 @@ package final class PictureSource: Sendable {
         ).filter(filter.takes)
     }
 
-    /// The lines behind some aircraft: read from the store up to the last whole minute, once for all pictures of it.
+    /// The tracks of some aircraft, read from the store up to the last whole minute. All frames of that minute share
+    /// them.
     private func tracks(to ends: [AircraftPosition], at instant: Instant, in snapshot: Snapshot) async throws
         -> [[AircraftPosition]]
     {

@@ -2,8 +2,8 @@ import BillowSnapshot
 import ServiceLifecycle
 import Turbulence
 
-/// Draws the hot tiles of a new publication before clients ask for them, so that the first after an update doesn't
-/// wait. One at a time, and only so many: whoever asks meanwhile comes first at all painters but one.
+/// Draws the hot tiles of a new publication before clients request them, so that the first request after an update
+/// doesn't wait. It draws one tile at a time, up to a limit: requests have priority on all painters but one.
 package struct Prerenderer: Service {
     package let publisher: SnapshotPublisher
     let tiles: TileService
@@ -15,16 +15,16 @@ package struct Prerenderer: Service {
         self.hot = hot
     }
 
-    /// Tiles of one publication.
+    /// The most tiles of one publication.
     private static let most = 300
-    /// Time for one publication; what isn't drawn by then is drawn when it is asked for.
+    /// The time limit of one publication; remaining tiles are drawn on request.
     private static let longest = Duration.seconds(2)
 
     package func run() async throws {
         for await _ in publisher.publications { await prerender() }
     }
 
-    /// Draws the hot tiles of the newest publication, as far as its budget goes.
+    /// Draws the hot tiles of the newest publication within its limits.
     func prerender() async {
         guard let snapshot = publisher.snapshot else { return }
         let clock = ContinuousClock()
@@ -33,7 +33,7 @@ package struct Prerenderer: Service {
             guard clock.now < end, !Task.isCancelled, publisher.snapshot?.publication == snapshot.publication else {
                 return
             }
-            // A tile that can't be drawn now, in a full queue say, is drawn or refused when it is asked for.
+            // A failed tile, for example due to a full queue, is drawn or rejected on request.
             _ = try? await tiles.tile(request, in: snapshot, isRenewal: true) { _ in false }
         }
     }

@@ -4,7 +4,7 @@ import BillowRaster
 import BillowTiles
 import Turbulence
 
-/// Computed turbulence in the picture of a profile.
+/// Computed turbulence in a profile image.
 package struct FieldLayer {
     package let profile: FieldProfile
     let showsSmoothAir: Bool
@@ -17,15 +17,15 @@ package struct FieldLayer {
     }
 }
 
-/// The field lies below the reports, which have outlines then. Hatches are where nothing is known; a line is the way of
-/// the aircraft, thick along its worst stretch.
+/// The field lies below the reports, which then have outlines. Hatching marks unknown values. A line is the path of the
+/// aircraft, thick along its worst stretch.
 extension ProfilePicture {
     /// An entry of the legend.
     enum Sign {
         case severity(Severity)
-        /// What was reported, over a field.
+        /// A report over a field.
         case report
-        /// What isn't known of a field.
+        /// An unknown value of a field.
         case unknown
 
         var label: String {
@@ -39,7 +39,7 @@ extension ProfilePicture {
 
     var fieldSigns: [Sign] { field == nil ? [] : [.report, .unknown] }
 
-    /// Whether the aircraft is elsewhere at another time.
+    /// Whether the aircraft's position depends on time.
     var hasTimes: Bool { field?.profile.flight.groundSpeed != nil }
 
     func fill(_ ring: [Point], _ sign: Sign, on canvas: inout Canvas) {
@@ -54,13 +54,13 @@ extension ProfilePicture {
         canvas.stroke(ring, isClosed: true, with: Stroke(width: 1), colour: style.marks.ink)
     }
 
-    /// Denser than on maps, so that a stretch of some pixels has a line.
+    /// Denser than on maps, so that a stretch of a few pixels contains a line.
     private func hatch(_ ring: [Point], on canvas: inout Canvas) {
         let pattern = PlacedPattern(Pattern(.backHatch, period: 8, width: 1), originX: 0, originY: 0)
         canvas.fill([ring], with: style.marks.fieldHatch, pattern: pattern)
     }
 
-    /// By row; stretches that look alike are one shape.
+    /// Draws row by row. Adjacent stretches of equal appearance are one shape.
     func drawField(_ plot: Plot, on canvas: inout Canvas) {
         guard let field else { return }
         for (row, values) in zip(field.profile.rows, field.profile.values) where rows.contains(row) {
@@ -96,13 +96,13 @@ extension ProfilePicture {
         return .severity(severity)
     }
 
-    /// Pixels across the line, and along the worst stretch.
+    /// The line widths in pixels: normal, and along the worst stretch.
     private static let (wayWidth, worstWidth) = (2.0, 6.0)
 
     func drawWay(_ plot: Plot, on canvas: inout Canvas) {
         guard let flight = field?.profile.flight, flight.levelFeet != nil else { return }
         let (left, right) = (Int(plot.left.rounded()), Int(plot.right.rounded()))
-        // From the climb to the descent the part within the picture is one.
+        // A single line, although the parts below and above the image are missing.
         func points(_ distance: ClosedRange<Double>) -> [Point] {
             (left...max(left, right)).compactMap { column in
                 let metres = (Double(column) - plot.left) / max(plot.right - plot.left, 1) * plot.length
@@ -121,24 +121,54 @@ extension ProfilePicture {
         canvas.stroke(points(worst.distance), with: Stroke(width: Self.worstWidth), colour: style.marks.ink)
     }
 
-    /// What the field is.
+    /// The caption that describes the field.
     var fieldCaption: [String] {
         guard let field, let newest = field.profile.parts.last?.frame.identity else { return [] }
         let products = Set(field.profile.parts.map(\.frame.identity.product)).map { $0.name.uppercased() }.sorted()
         let stale = field.isStale ? " STALE" : ""
-        return ["\(products.joined(separator: " and "))\(stale), run of \(newest.run.displayText)"]
+        let oldest = field.profile.parts.map(\.frame.identity.run).min() ?? newest.run
+        let latest = field.profile.parts.map(\.frame.identity.run).max() ?? newest.run
+        let runs =
+            oldest == latest ? "run of \(latest.displayText)" : "runs of \(oldest.displayText) to \(latest.displayText)"
+        return ["\(products.joined(separator: " and "))\(stale), \(runs)"]
     }
 
-    /// The answer for people, cut where it finds no room.
-    func drawAnswer(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
-        guard let field else { return }
+    /// The most lines that the answer for people has; it takes them from the plot.
+    private static let mostAnswerLines = 4
+
+    /// The answer for people in lines that the picture has room for. What needs more lines than there may be is cut,
+    /// which three dots show.
+    func answerLines(_ text: TextRenderer) throws -> [String] {
+        guard let field else { return [] }
         let room = Double(width) - 2 * Self.inset
-        var words = field.profile.text
-        if try text.width(of: words, size: Self.textSize) > room {
-            while !words.isEmpty, try text.width(of: words + "…", size: Self.textSize) > room { words.removeLast() }
-            words += "…"
+        func fits(_ words: String) throws -> Bool { try text.width(of: words, size: Self.textSize) <= room }
+        var lines: [String] = []
+        for word in field.profile.text.split(separator: " ") {
+            let longer = lines.last.map { "\($0) \(word)" } ?? String(word)
+            if lines.isEmpty {
+                lines = [longer]
+            } else if try fits(longer) {
+                lines[lines.count - 1] = longer
+            } else if lines.count < Self.mostAnswerLines {
+                lines.append(String(word))
+            } else {
+                var last = longer
+                while !last.isEmpty, try !fits(last + "…") { last.removeLast() }
+                lines[lines.count - 1] = last + "…"
+                break
+            }
         }
-        try text.draw(
-            words, at: Point(x: Self.inset, y: 60), size: Self.textSize, colour: ink.word, on: &canvas)
+        return lines
     }
+
+    func drawAnswer(_ lines: [String], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+        for (number, line) in lines.enumerated() {
+            try text.draw(
+                line, at: Point(x: Self.inset, y: 60 + Double(number) * Self.answerLine), size: Self.textSize,
+                colour: ink.word, on: &canvas)
+        }
+    }
+
+    /// From one line of the answer to the next, in pixels.
+    static let answerLine = 16.0
 }

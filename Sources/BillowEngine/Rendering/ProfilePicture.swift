@@ -3,23 +3,23 @@ package import BillowRaster
 import BillowTiles
 package import Turbulence
 
-/// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the colours of
-/// the legend below; over it, as on maps, the issued areas on the way. Above stands what maps say of themselves: the
-/// time, and whether it is simulated or stale.
+/// A vertical profile as an image: distance flown to the right, altitude upward, turbulence in the colours of the
+/// legend below. Issued areas along the path lie above it, as on maps. The time and marks for simulated and stale data
+/// are at the top.
 package struct ProfilePicture {
     package var profile: VerticalProfile
     package var hazards: [RouteHazard]
     /// Computed turbulence below the reports; nil for none.
     package var field: FieldLayer?
     package var instant: Instant
-    /// Altitude blocks, the lowest first.
+    /// Altitude blocks, lowest first.
     package var rows: Range<Int>
     package var style: Style
-    /// Those that the legend explains.
+    /// The severities in the legend.
     package var severities: SeveritySet
     package var title: String
     package var caption: [String]
-    /// Pixels.
+    /// The size in pixels.
     package var width: Int
     package var height: Int
 
@@ -42,17 +42,17 @@ package struct ProfilePicture {
     }
 
     private static let margin = (left: 64.0, top: 54.0, right: 16.0, bottom: 36.0)
-    /// A line of words above or below the plot, in pixels.
+    /// The height of a line of text above or below the plot, in pixels.
     private static let textLine = 18.0
-    /// From the picture's edge to title, caption and legend.
+    /// The margin around title, caption and legend.
     static let inset = 8.0
     private static let legendLine = 20.0
     static let textSize = 12.0
     private static let metresPerNauticalMile = 1_852.0
-    /// Pixels between labels at least.
+    /// The smallest distance between labels, in pixels.
     private static let labelSpacing = 70.0
 
-    /// Colours of paper, lines and words, on light and on dark.
+    /// The colours of background, lines and text, for light and dark styles.
     struct Ink {
         var paper: StraightColour
         var line: StraightColour
@@ -72,8 +72,10 @@ package struct ProfilePicture {
         let ink = Ink(style.theme)
         canvas.fill([Self.rectangle(0, 0, Double(width), Double(height))], with: ink.paper)
         let legend = try legendLines(text)
+        let answer = try answerLines(text)
         let plot = Plot(
-            left: Self.margin.left, top: Self.margin.top + (field == nil ? 0 : Self.textLine),
+            left: Self.margin.left,
+            top: Self.margin.top + (answer.isEmpty ? 0 : Self.textLine + Double(answer.count - 1) * Self.answerLine),
             right: Double(width) - Self.margin.right,
             bottom: Double(height) - Self.margin.bottom - Double(legend.count) * Self.legendLine
                 - (hasTimes ? Self.textLine : 0),
@@ -87,18 +89,18 @@ package struct ProfilePicture {
         try drawCaptions(captions, on: &canvas, text, ink)
         try drawLabels(plot, on: &canvas, text, ink)
         try drawHeader(on: &canvas, text, ink)
-        try drawAnswer(on: &canvas, text, ink)
+        try drawAnswer(answer, on: &canvas, text, ink)
         try drawLegend(legend, on: &canvas, text, ink)
         return try canvas.png()
     }
 
-    /// Where distance and altitude are, in pixels.
+    /// The position of the plot, in pixels.
     struct Plot {
         var left: Double
         var top: Double
         var right: Double
         var bottom: Double
-        /// Metres.
+        /// The length of the route in metres.
         var length: Double
         var rows: Range<Int>
 
@@ -106,7 +108,7 @@ package struct ProfilePicture {
 
         func y(block: Int) -> Double { y(thousands: Double(block)) }
 
-        /// Held within the picture.
+        /// Clamped to the plot.
         func y(thousands: Double) -> Double {
             let inside = min(max(thousands, Double(rows.lowerBound)), Double(rows.upperBound))
             return bottom - (inside - Double(rows.lowerBound)) / Double(max(rows.count, 1)) * (bottom - top)
@@ -133,9 +135,9 @@ package struct ProfilePicture {
         }
     }
 
-    /// What is written in a hazard's box.
+    /// The text in a hazard's box.
     private struct Caption {
-        /// The first that has room counts.
+        /// Alternatives; the first one that fits is drawn.
         var texts: [String]
         var left: Double
         var top: Double
@@ -143,7 +145,7 @@ package struct ProfilePicture {
         var bottom: Double
     }
 
-    /// The most severe on top.
+    /// Draws hazards, the most severe on top.
     private func drawHazards(_ plot: Plot, on canvas: inout Canvas) -> [Caption] {
         let order = hazards.sorted {
             ($0.area.severity ?? .smooth, $0.area.id) < ($1.area.severity ?? .smooth, $1.area.id)
@@ -154,7 +156,7 @@ package struct ProfilePicture {
             let top = plot.y(thousands: hazard.area.altitudeMaxFeet.map { Double($0) / 1_000 } ?? .infinity)
             let bottom = plot.y(thousands: hazard.area.altitudeMinFeet.map { Double($0) / 1_000 } ?? 0)
             for stretch in hazard.stretches {
-                // One met at a point has a breadth, too.
+                // A hazard that is met at a single point has a minimum width too.
                 let left = min(plot.x(metres: stretch.lowerBound), plot.right - 3)
                 let right = max(plot.x(metres: stretch.upperBound), left + 3)
                 let box = Self.rectangle(left, top, right, max(bottom, top + 2))
@@ -170,7 +172,7 @@ package struct ProfilePicture {
         return captions.reversed()
     }
 
-    /// Each in the first line of its box that is free; what finds no room goes without.
+    /// Draws each caption in the first free line of its box, and omits it if no line is free.
     private func drawCaptions(
         _ captions: [Caption], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
     ) throws {
@@ -217,13 +219,13 @@ package struct ProfilePicture {
             [Self.rectangle(left, top, max(x1.rounded(), left + 1), max(y1.rounded(), top + 1))], with: ink.line)
     }
 
-    /// Every 5,000 or 10,000 ft.
+    /// The labelled altitudes: every 5,000 or 10,000 ft.
     private var labelledBlocks: [Int] {
         let step = rows.count > 30 ? 10 : rows.count > 10 ? 5 : 1
         return Array(rows).filter { $0 % step == 0 } + (rows.upperBound % step == 0 ? [rows.upperBound] : [])
     }
 
-    /// Round numbers of nautical miles with room for their labels.
+    /// Round numbers of nautical miles at distances that fit the labels.
     private func labelledMiles(_ plot: Plot) -> [Double] {
         let length = profile.length / Self.metresPerNauticalMile
         let most = max(1, (plot.right - plot.left) / Self.labelSpacing)
@@ -256,7 +258,7 @@ package struct ProfilePicture {
         }
     }
 
-    /// The title, cut where it finds no room, and the caption below, in smaller letters where it would find none.
+    /// Draws the title, truncated if necessary, and the caption below it, in a smaller font if necessary.
     private func drawHeader(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
         let room = Double(width) - 2 * Self.inset
         let titleSize = Self.textSize + 2
@@ -273,11 +275,11 @@ package struct ProfilePicture {
 
     private struct LegendEntry {
         var sign: Sign
-        /// Pixels.
+        /// The left edge in pixels.
         var left: Double
     }
 
-    /// The legend's entries, in as many lines as they take.
+    /// The legend's entries, wrapped into lines.
     private func legendLines(_ text: TextRenderer) throws -> [[LegendEntry]] {
         var lines: [[LegendEntry]] = []
         var left = Double.infinity
@@ -293,7 +295,7 @@ package struct ProfilePicture {
         return lines
     }
 
-    /// From a swatch's left side to its label.
+    /// The distance from a swatch's left side to its label.
     private static let swatch = 24.0
 
     private func drawLegend(

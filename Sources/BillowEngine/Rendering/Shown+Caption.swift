@@ -1,21 +1,31 @@
+import BillowFields
 package import BillowSnapshot
 package import Turbulence
 
 extension Shown {
-    /// What a picture says on itself: the time, whether it is of times to come, incomplete, simulated or stale, and
-    /// what it was restricted to.
+    /// The caption of an image: the time, the turbulence field, and the filter. It also states whether the image is of
+    /// the future, incomplete, simulated or stale.
     ///
-    /// - Parameter historySeconds: how far back the picture looks for what was observed; 0 for not at all.
+    /// - Parameter historySeconds: the seconds that the image looks back for observations; 0 if it doesn't.
     package func caption(_ filter: Filter, historySeconds: Int, asOf: Instant) -> [String] {
-        [instant.displayText] + warnings(asOf: asOf) + filter.descriptions(lookBackSeconds: historySeconds)
+        [instant.displayText] + (field.map { [$0.displayText] } ?? []) + warnings(asOf: asOf)
+            + filter.descriptions(lookBackSeconds: historySeconds)
     }
 
-    /// The words of the caption that a picture of any size must not lose.
+    /// The parts of the caption that must not be cut at any size.
     package func warnings(asOf: Instant) -> [String] {
         [
             instant > asOf ? "FORECAST" : nil, isIncomplete ? "INCOMPLETE" : nil,
             freshness.isSimulated ? "SIMULATED" : nil, freshness.isStale ? "STALE" : nil,
         ].compactMap { $0 }
+    }
+}
+
+extension FieldIdentity {
+    /// `GTGN of 02:15 UTC`, or `GTG of 02:00 UTC + 3 h`.
+    var displayText: String {
+        let begin = "\(product.name.uppercased()) of \(run.description.dropFirst(11).prefix(5)) UTC"
+        return lead == 0 ? begin : begin + " + \(lead % 3_600 == 0 ? "\(lead / 3_600) h" : "\(lead / 60) min")"
     }
 }
 

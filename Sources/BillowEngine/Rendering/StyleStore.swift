@@ -1,21 +1,21 @@
 package import BillowRaster
 import Synchronization
 
-/// The styles in use, replaced whole when their folder has been read again.
+/// The current styles, which are replaced whole when their folder is reloaded.
 package final class StyleStore: Sendable {
     private let library: Mutex<StyleLibrary>
     private let replaced: @Sendable () -> Void
 
-    /// - Parameter replaced: called after others have been put in their place.
+    /// - Parameter replaced: called after each replacement.
     package init(_ library: StyleLibrary, replaced: @escaping @Sendable () -> Void = {}) {
         self.library = Mutex(library)
         self.replaced = replaced
     }
 
-    /// What a request answers from.
+    /// The styles for new requests.
     package var current: StyleLibrary { library.withLock { $0 } }
 
-    /// Puts others in their place, for the requests that come after.
+    /// Replaces the styles for later requests.
     package func replace(by library: StyleLibrary) {
         self.library.withLock { $0 = library }
         replaced()

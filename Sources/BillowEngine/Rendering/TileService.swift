@@ -1,3 +1,4 @@
+import BillowPacks
 package import BillowRaster
 package import BillowSnapshot
 import BillowStore
@@ -40,13 +41,14 @@ package final class TileService: Sendable {
 
     private let pictures: PictureSource
     private let work: WorkExecutor
-    private let painters: PainterPool
+    private let metrics: RenderMetrics
+    let painters: PainterPool
     private let tiles: SharedCache<Fingerprint, [UInt8]>
     /// What tiles are known to show: a tile that is asked for again and again is not gathered again.
     private let shown: SharedCache<Shown, Fingerprint?>
     private let empty: [TileScale: [UInt8]]
 
-    /// What a tile shows is settled by these.
+    /// These decide what a tile shows.
     private struct Shown: Hashable, Sendable {
         /// Of what the layers show at the instant: most frames outlive many publications.
         var head: Head
@@ -54,7 +56,10 @@ package final class TileService: Sendable {
     }
 
     /// - Throws: `PNGError` when libdeflate can't be set up.
-    package init(pictures: PictureSource, work: WorkExecutor = WorkExecutor()) throws(PNGError) {
+    package init(
+        pictures: PictureSource, work: WorkExecutor = WorkExecutor(), metrics: RenderMetrics = RenderMetrics()
+    ) throws(PNGError) {
+        self.metrics = metrics
         self.pictures = pictures
         self.work = work
         tiles = SharedCache(pictures.caches) { $0.count }
@@ -84,6 +89,39 @@ package final class TileService: Sendable {
         return tile
     }
 
+    /// Tiles of a pack, all of one picture. They don't push the tiles that maps look at out of the caches.
+    ///
+    /// - Parameter known: the tag of the tile that is there already.
+    func packed(
+        _ requests: [TileRequest], in snapshot: Snapshot, known: @Sendable (TileCoord) throws -> String?
+    ) async throws -> [PackedTile] {
+        WorkExecutor.assertIsJob()
+        guard let first = requests.first else { return [] }
+        let data = try await pictures.data(for: first.layers, at: first.instant, filter: first.filter, in: snapshot)
+        var packed: [PackedTile] = []
+        for request in requests {
+            try Task.checkCancellation()
+            let content = PictureContent(
+                request.layers, of: data, in: MapRegion(request.coord, scale: request.scale), labels: request.labels,
+                isHatched: request.isHatched, style: request.style)
+            let empty = content.isEmpty ? emptyTile(request.scale) : nil
+            let fingerprint = content.isEmpty ? nil : try Self.fingerprint(content, request)
+            let tag = empty?.entityTag ?? fingerprint?.text ?? ""
+            if try known(request.coord) == tag {
+                packed.append(PackedTile(request.coord, nil, tag: tag))
+                continue
+            }
+            let png =
+                try empty?.png ?? fingerprint.flatMap { tiles.kept($0) }
+                ?? painters.paint { painter, encoder in
+                    try painter.png(
+                        content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
+                }
+            packed.append(PackedTile(request.coord, png, tag: tag))
+        }
+        return packed
+    }
+
     /// What is known of a tile, without any work.
     private func cached(_ key: Shown, _ isUnchanged: (String) -> Bool) -> EncodedPicture? {
         guard let known = shown.kept(key) else { return nil }
@@ -111,17 +149,19 @@ package final class TileService: Sendable {
         shown.keep(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        let png = try await tiles.value(for: fingerprint) { [painters] in
-            try painters.paint { painter, encoder in
-                try painter.png(
-                    content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
+        let png = try await tiles.value(for: fingerprint) { [painters, metrics] in
+            try metrics.timed(.png, request.layers, zoom: request.coord.z) {
+                try painters.paint { painter, encoder in
+                    try painter.png(
+                        content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
+                }
             }
         }
         return EncodedPicture(png: png, entityTag: entityTag)
     }
 
     /// Has the painters prepare for the next tiles while none is asked for.
-    private func prepare() {
+    func prepare() {
         painters.prepare(on: work) { [work] in work.statistics(.tile).running + work.statistics(.renewal).running == 0 }
     }
 
@@ -143,7 +183,7 @@ package final class TileService: Sendable {
 
 /// A picture as it is answered.
 package struct EncodedPicture: Sendable {
-    /// Empty where whoever asked has it.
+    /// Empty where the client has it.
     package var png: [UInt8]
     /// Names the inputs of the picture; equal inputs are equal bytes.
     package var entityTag: String

@@ -1,6 +1,7 @@
 package import BillowAreas
 import BillowExchange
 import BillowFields
+import BillowPacks
 import BillowRaster
 package import BillowSnapshot
 package import BillowStore
@@ -52,11 +53,14 @@ package final class VectorTileSource: Sendable {
     private let polygons: PolygonSource
     private let store: any Store
     private let work: WorkExecutor
+    private let metrics: RenderMetrics
     private let tiles: SharedCache<Key, [UInt8]>
 
     package init(
-        frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, work: WorkExecutor
+        frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, work: WorkExecutor,
+        metrics: RenderMetrics = RenderMetrics()
     ) {
+        self.metrics = metrics
         self.frames = frames
         self.pictures = pictures
         self.polygons = polygons
@@ -76,18 +80,33 @@ package final class VectorTileSource: Sendable {
 
     private func made(_ key: Key, in snapshot: Snapshot) async throws -> [UInt8] {
         let request = key.request
-        return try await tiles.value(for: key) { [self] in
-            WorkExecutor.assertIsJob()
-            let data = try await pictures.data(
-                for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-            var makers: [(layer: Dataset, features: Maker)] = []
-            for layer in request.layers.layers {
-                makers.append((layer, try await maker(layer, data, request, in: snapshot)))
-            }
+        return try await tiles.value(for: key) { [self] in try await bytes(request, in: snapshot) }
+    }
+
+    private func bytes(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> [UInt8] {
+        WorkExecutor.assertIsJob()
+        let data = try await pictures.data(
+            for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        var makers: [(layer: Dataset, features: Maker)] = []
+        for layer in request.layers.layers {
+            makers.append((layer, try await maker(layer, data, request, in: snapshot)))
+        }
+        return metrics.timed(.mvt, request.layers, zoom: request.coord.z) {
             var tile = VectorTile(request.coord)
             for (layer, features) in makers { tile.add(layer: layer.id, features()) }
             return tile.bytes
         }
+    }
+
+    /// Tiles of a pack; those without a feature are left out.
+    func packed(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws -> [PackedTile] {
+        var packed: [PackedTile] = []
+        for request in requests {
+            try Task.checkCancellation()
+            let bytes = try await bytes(request, in: snapshot)
+            if !bytes.isEmpty { packed.append(PackedTile(request.coord, bytes, tag: "")) }
+        }
+        return packed
     }
 
     package var statistics: CacheStatistics { tiles.statistics }
@@ -230,7 +249,7 @@ package final class VectorTileSource: Sendable {
         }
     }
 
-    // MARK: - Records
+    // MARK: - Observations
 
     private static func features(_ layer: Dataset, _ data: PictureData, _ coord: TileCoord) -> [VectorTile.Feature] {
         switch layer.drawing {

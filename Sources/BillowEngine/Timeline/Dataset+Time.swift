@@ -3,16 +3,16 @@ package import BillowTiles
 package import Datasets
 import Turbulence
 
-/// What a picture of a dataset needs of the log.
+/// The data that frames of a dataset need.
 extension Dataset {
-    /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were
-    /// seen last; 0 for what shows no aircraft.
+    /// The seconds that a frame looks back for aircraft; 0 for a dataset without aircraft. An aircraft is dropped this
+    /// long after its last position.
     package func positionsSeconds(trafficDropSeconds: Int) -> Int {
         if case .positions(let trackSeconds) = content { max(trackSeconds + 60, trafficDropSeconds) } else { 0 }
     }
 
-    /// How far back before an instant its picture looks, in seconds. Aircraft and areas are as they were fetched last:
-    /// no earlier fetch is needed to show them.
+    /// The seconds that a frame looks back. Aircraft and areas are taken from the last fetch, so that no earlier fetch
+    /// is needed.
     func lookBackSeconds(_ filter: Filter) -> Int {
         switch content {
         case .history, .polygons: filter.lookBackSeconds
@@ -21,7 +21,7 @@ extension Dataset {
         }
     }
 
-    /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.
+    /// The data that a frame at an instant shows. Aircraft are dropped a number of seconds after their last position.
     func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [FrameDependency] {
         switch content {
         case .history(let kind):
@@ -41,7 +41,7 @@ extension Dataset {
         // The snapshot has the versions of all fields.
         case .field: []
         case .polygons:
-            // Where nobody issued any, ours are drawn.
+            // Without issued polygons, Billow's own are drawn.
             [.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)]
                 + (filter.prefersIssuedPolygons ? [.areas(.polygons, at: instant)] : [])
         }
@@ -49,7 +49,7 @@ extension Dataset {
 }
 
 extension LayerList {
-    /// The history that layers show of what was observed; 0 where they show none.
+    /// The history of observations that layers show; 0 if they show none.
     package func historySeconds(_ filter: Filter) -> Int {
         let hasHistory = layers.contains { layer in
             switch layer.content {

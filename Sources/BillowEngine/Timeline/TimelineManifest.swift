@@ -16,14 +16,17 @@ package struct ManifestRequest: Sendable {
     package var time: TimePoint?
     var rule: FrameRule
     package var style: Style
-    /// What templates begin with.
-    var base: String
+    /// Makes an address of a template's path and query, of which a signature may leave a part open.
+    var address: @Sendable (String, SignedAddress.Opening) -> String
     /// Parameters that templates carry, `name=value&…`; empty for none.
     package var passedOn: String
+    /// Whether cells of turbulence are counted.
+    var isCounted: Bool
 
     package init(
         timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
-        style: Style, base: String, passedOn: String
+        style: Style, address: @escaping @Sendable (String, SignedAddress.Opening) -> String, passedOn: String,
+        isCounted: Bool = false
     ) {
         self.timeline = timeline
         self.pictures = pictures
@@ -31,8 +34,9 @@ package struct ManifestRequest: Sendable {
         self.time = time
         self.rule = rule
         self.style = style
-        self.base = base
+        self.address = address
         self.passedOn = passedOn
+        self.isCounted = isCounted
     }
 }
 
@@ -46,6 +50,9 @@ package struct TimelineManifest: Encodable {
         package var extent: [String]
         package var times: [String]
         package var frames: [Frame]
+        /// Beside `times`: the H3 cells of moderate turbulence or worse in each frame, where that is asked for; absent
+        /// of what shows no such cells.
+        package var moderateOrWorse: [Int]?
         /// The template of any instant, without a version.
         var tiles: [String]
         var stale: Bool
@@ -139,8 +146,8 @@ package struct TimelineService: Sendable {
     /// Now, for offsets: the publication's minute.
     private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
 
-    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one
-    /// that is new most often, or at the changes of all where none has an interval.
+    /// The instants of the frames of some layers. They are as frequent as those of the layer with the shortest
+    /// interval, or at the changes of all where none has an interval.
     package func times(of layers: [Dataset], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
         async throws
         -> [Instant]
@@ -178,8 +185,9 @@ package struct TimelineService: Sendable {
         let renderKey = frames.renderKey(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
             let query = [version.map { "v=\($0)&s=\(renderKey)" } ?? "", request.passedOn].filter { !$0.isEmpty }
-            return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
-                + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            let template =
+                "/tiles/\(id)/\(time)/{z}/{x}/{y}.png" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            return request.address(template, version == nil ? .frames : .tiles)
         }
         let freshness = policy.freshness(
             of: picture, at: snapshot.publication.asOf, in: snapshot, filter: request.filter)
@@ -187,6 +195,8 @@ package struct TimelineService: Sendable {
             of: Set(picture.flatMap(\.kinds)), in: snapshot,
             filter: picture.contains(.polygons) ? request.filter.ofOwnPolygons : request.filter)
         var list: [TimelineManifest.Frame] = []
+        var counts: [Int] = []
+        let isCounted = request.isCounted && picture.contains(where: \.showsCells)
         for time in times {
             let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
             let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
@@ -202,11 +212,18 @@ package struct TimelineService: Sendable {
                     incomplete: everything.isIncomplete(at: time, lookBack: lookBack) ? true : nil,
                     product: field?.product.name, run: field?.run.description, lead: field?.lead))
         }
+        if isCounted {
+            for time in times {
+                let plane = try await frames.plane(at: time, filter: request.filter, in: snapshot)
+                counts.append(plane.count(atLeast: .moderate))
+            }
+        }
         return TimelineManifest.Layer(
             id: id, animates: try await animates(picture, request.filter, in: snapshot),
             updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
-            frames: list, tiles: [tiles("{time}", nil)], stale: freshness.isStale,
+            frames: list, moderateOrWorse: isCounted ? counts : nil, tiles: [tiles("{time}", nil)],
+            stale: freshness.isStale,
             dataTime: freshness.dataTime?.description,
             timeProperty: picture.count == 1 ? picture.first?.timeProperty : nil,
             completeSince: freshness.completeSince?.description, incomplete: list.contains { $0.incomplete == true },

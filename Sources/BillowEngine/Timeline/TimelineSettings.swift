@@ -4,9 +4,9 @@ package import Datasets
 /// The server's settings of timelines.
 package struct TimelineSettings: Sendable {
     package var defaults: TimelineDefaults
-    /// When a layer is new, by its id; every minute where nothing is said.
+    /// The update rule of each layer, by its id; a layer without one has a new frame every minute.
     package var updates: [String: UpdateRule]
-    /// The layers that have such a rule, and of them those that may be new at their changes: areas and fields.
+    /// The layers that can have an update rule. Areas and fields may also be updated at their changes.
     package static let layers = Catalogue.layers.map(\.id)
     package static let layersWithChanges = Catalogue.layers.filter { $0.areas != nil || $0.content == .field }
         .map(\.id)

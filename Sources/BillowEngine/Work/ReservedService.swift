@@ -1,6 +1,6 @@
 package import ServiceLifecycle
 
-/// A service on the threads of a class.
+/// Runs a service on the threads of a work class.
 package struct ReservedService: Service {
     let service: any Service
     let workClass: WorkClass

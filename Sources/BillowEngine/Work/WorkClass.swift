@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The classes of work. Each has threads of its own, so no class waits behind another.
+/// The classes of work. Each class has its own threads, so that no class waits behind another.
 ///
 /// | class | work | limits |
 /// | --- | --- | --- |
-/// | `tile` | tiles, and the planes and records that they are drawn from | as many threads as processors |
+/// | `tile` | tiles, and the planes and observations that they are drawn from | as many threads as processors |
 /// | `renewal` | the tiles of a new snapshot that clients asked for before | one thread |
 /// | `map` | map pictures and legends | one at a time |
 /// | `animation` | an animation, from its first frame to the encoded file | one at a time |
@@ -15,8 +15,8 @@ import NIOCore
 package enum WorkClass: String, Sendable, Hashable, CaseIterable {
     case tile, renewal, map, animation, query, intake, background, publication
 
-    /// Whether work of this class ends when its client closes the connection. A tile is finished sooner than that is
-    /// noticed.
+    /// Whether work of this class is cancelled when its client closes the connection. A tile is finished before a
+    /// closed connection is detected.
     var endsWithItsClient: Bool {
         switch self {
         case .map, .animation, .query: true
@@ -25,11 +25,11 @@ package enum WorkClass: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Why work is not done.
+/// The reason why work is rejected.
 package enum WorkError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// As much work of this class waits as its queue takes.
+    /// The queue of this class is full.
     case overloaded(WorkClass)
-    /// The bodies of answers on their way take as much memory as they may.
+    /// The bodies of responses in flight have reached their memory limit.
     case tooManyAnswers
 
     package var description: String {
@@ -39,7 +39,7 @@ package enum WorkError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// When it makes sense to try again.
+    /// The seconds after which a retry makes sense.
     package var retryAfterSeconds: Int {
         switch self {
         case .overloaded(.tile), .overloaded(.renewal): 1
@@ -49,14 +49,14 @@ package enum WorkError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How much work of a class is done and waits.
+/// The limits of a work class.
 package struct WorkLimits: Sendable, Hashable {
     package var threads: Int
-    /// Jobs at once. A job that waits for the store uses no thread, so there may be more jobs than threads.
+    /// The most concurrent jobs. A job that waits for the store uses no thread, so there may be more jobs than threads.
     package var jobs: Int
-    /// Jobs that wait. The next one is refused.
+    /// The most waiting jobs. Further jobs are rejected.
     package var queue: Int
-    /// How far the class stands back from others on a busy processor, 0…19, as `nice` counts.
+    /// The priority on a busy processor, as a `nice` value 0…19.
     package var niceness: Int
 
     package init(threads: Int, jobs: Int, queue: Int, niceness: Int) {

@@ -1,7 +1,8 @@
-/// Does all work whose cost is not bounded by the size of its answer, on threads apart from those that answer requests.
+/// Runs all work whose cost is not bounded by the size of its response, on threads separate from request handling.
 ///
 /// Request handlers run on Swift's cooperative pool, which has as many threads as processors. There they parse, await
-/// and write. Everything else is a job of a class: so many at once, so many that wait, and an error beyond.
+/// and write. Everything else is a job of a class, with a limit of concurrent jobs and of waiting jobs. Beyond these
+/// limits a job is rejected with an error.
 ///
 ///     let frame = try await work.run(.query) { try await frames.frame(at: instant, filter: filter, in: snapshot) }
 package final class WorkExecutor: Sendable {
@@ -10,8 +11,8 @@ package final class WorkExecutor: Sendable {
     private let limits: [WorkClass: WorkLimits]
 
     /// - Parameters:
-    ///   - limits: in place of the standard ones.
-    ///   - hasOwnThreads: whether this executor starts threads for itself. They live as long as the process.
+    ///   - limits: replace the default limits.
+    ///   - hasOwnThreads: whether this executor starts its own threads, which live as long as the process.
     package init(limits: [WorkClass: WorkLimits] = [:], hasOwnThreads: Bool = false) {
         var pools: [WorkClass: WorkThreads] = [:]
         var queues: [WorkClass: WorkQueue] = [:]
@@ -29,27 +30,30 @@ package final class WorkExecutor: Sendable {
 
     package func limits(_ workClass: WorkClass) -> WorkLimits { limits[workClass] ?? .standard(workClass) }
 
+    /// The threads of a class, for child tasks that services start. These tasks bypass the class's queue.
+    package func executor(of workClass: WorkClass) -> (any TaskExecutor)? { pools[workClass] }
+
     func threads(_ workClass: WorkClass) -> WorkThreads? { pools[workClass] }
 
-    /// What each class has to do.
+    /// The load of a class.
     package func statistics(_ workClass: WorkClass) -> WorkStatistics {
         queues[workClass]?.statistics ?? WorkStatistics(running: 0, waiting: 0, refused: 0)
     }
 
-    /// Does a job. Within another job it is a part of that: then it starts at once, on the threads of that.
+    /// Runs a job. A nested job is part of the outer job: it starts at once, on the outer job's threads.
     ///
-    /// A job that waits is removed when its task is cancelled, or its client closes the connection. One that runs finds
-    /// its task cancelled (`Task.isCancelled`) and must look for that at sensible steps.
+    /// A waiting job is removed if its task is cancelled or its client closes the connection. A running job must check
+    /// `Task.isCancelled` at sensible steps.
     ///
-    /// - Parameter isContinuing: whether this goes on with an answer that has begun; such a job is never refused.
-    /// - Throws: `WorkError.overloaded` when the queue is full; `CancellationError`; what the body throws.
+    /// - Parameter isContinuing: whether the job continues a response that has begun; such a job is never rejected.
+    /// - Throws: `WorkError.overloaded` if the queue is full; `CancellationError`; the errors of the body.
     package func run<Value: Sendable>(
         _ workClass: WorkClass, isContinuing: Bool = false, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard WorkThreads.current == nil, let queue = queues[workClass], let threads = pools[workClass] else {
             return try await body()
         }
-        // A stream whose client has gone ends when it is written to.
+        // A stream of a disconnected client ends at its next write.
         guard workClass.endsWithItsClient, !isContinuing, let requester = WorkRequester.current else {
             try await queue.enter(isContinuing: isContinuing)
             defer { queue.leave() }
@@ -64,7 +68,7 @@ package final class WorkExecutor: Sendable {
             defer { queue.leave() }
             try Task.checkCancellation()
             do { return try await WorkThreads.$current.withValue(threads, operation: body) } catch {
-                // Whatever a cancelled job fails with, the store for one, is no failure of its own.
+                // Any error of a cancelled job, for example of the store, is reported as a cancellation.
                 if Task.isCancelled { throw CancellationError() }
                 throw error
             }
@@ -78,7 +82,7 @@ package final class WorkExecutor: Sendable {
         }
     }
 
-    /// Runs something on the threads of a class without a turn in its queue: for services that work one step at a time.
+    /// Runs a body on the threads of a class, bypassing its queue: for services that work one step at a time.
     package func reserve<Value: Sendable>(
         _ workClass: WorkClass, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -88,24 +92,73 @@ package final class WorkExecutor: Sendable {
         }
     }
 
-    /// Starts something that several may wait for, on the threads of the job that begins it. Outside of jobs it may
-    /// only await.
+    /// A serial executor for an actor that computes.
+    func lane(_ workClass: WorkClass) -> WorkLane { WorkLane(on: pools[workClass] ?? WorkThreads.outsideOfJobs) }
+
+    // MARK: - Parts of jobs
+
+    /// Starts a task with several potential waiters, on the threads of the job that starts it. Outside jobs it uses
+    /// those of `background`.
     package static func flight<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Task<Value, any Error> {
-        Task(executorPreference: WorkThreads.current, operation: body)
+        let threads = WorkThreads.current ?? .outsideOfJobs
+        return WorkThreads.$current.withValue(threads) { Task(executorPreference: threads, operation: body) }
     }
 
-    /// To be called where much is computed: in debug builds it stops a request that would do that on the cooperative
+    /// Runs a long computation of a job on the job's threads. Outside jobs it uses those of `background`, never the
+    /// cooperative pool.
+    package static func computing<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        let threads = WorkThreads.current ?? .outsideOfJobs
+        return try await WorkThreads.$current.withValue(threads) {
+            try await withTaskExecutorPreference(threads, operation: body)
+        }
+    }
+
+    /// Processes parts in parallel, on as many threads as the job has. An error cancels the others.
+    ///
+    /// - Returns: the results in the order of the parts.
+    package static func computing<Part: Sendable, Value: Sendable>(
+        _ parts: [Part], _ body: @escaping @Sendable (Part) async throws -> Value
+    ) async throws -> [Value] {
+        let threads = WorkThreads.current ?? .outsideOfJobs
+        return try await WorkThreads.$current.withValue(threads) {
+            try await withThrowingTaskGroup(of: (number: Int, value: Value).self) { group in
+                func begin(_ number: Int) {
+                    guard number < parts.count else { return }
+                    let part = parts[number]
+                    group.addTask(executorPreference: threads) {
+                        try Task.checkCancellation()
+                        return (number, try await body(part))
+                    }
+                }
+                var begun = min(threads.count, parts.count)
+                for number in 0..<begun { begin(number) }
+                var values = [Value?](repeating: nil, count: parts.count)
+                while let (number, value) = try await group.next() {
+                    values[number] = value
+                    begin(begun)
+                    begun += 1
+                }
+                return values.compactMap(\.self)
+            }
+        }
+    }
+
+    // MARK: - Misplaced work
+
+    /// Asserts that expensive work runs in a job: in debug builds it stops a request that computes on the cooperative
     /// pool.
     @inline(__always)
     package static func assertIsJob(_ function: StaticString = #function) {
         assert(!isMisplaced, "\(function) computes on a thread that answers requests")
     }
 
-    /// Whether the current task answers a request, and not on a thread of work.
+    /// Whether the current task handles a request and does not run on a work thread.
     static var isMisplaced: Bool { isAnswering && !WorkThreads.isOnOne }
 
-    /// Whether the current task answers a request of a client, in debug builds.
+    /// Whether the current task handles a client's request; set in debug builds only.
     @TaskLocal package static var isAnswering = false
 }

@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// The jobs of a class: so many at once, so many that wait in turn.
+/// The queue of a work class, with a limit of running jobs and of waiting jobs.
 final class WorkQueue: Sendable {
     private struct Waiter {
         var id: UInt64
@@ -30,8 +30,8 @@ final class WorkQueue: Sendable {
 
     /// Waits for a turn. Each success must be followed by one `leave`.
     ///
-    /// - Parameter isContinuing: whether this goes on with an answer that has begun. Such a job is never refused: as
-    ///   many can wait as answers are under way.
+    /// - Parameter isContinuing: whether the job continues a response that has begun. Such a job is never rejected:
+    ///   their number is limited by that of responses in flight.
     /// - Throws: `WorkError.overloaded`, `CancellationError`.
     func enter(isContinuing: Bool = false) async throws {
         let id = try state.withLock { state -> UInt64? in
@@ -49,7 +49,7 @@ final class WorkQueue: Sendable {
         guard let id else { return }
         let hasTurn = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // The turn may have come, or the task may have been cancelled, since it was counted above.
+                // The turn may have come, or the task may have been cancelled, since the check above.
                 let isAtOnce = state.withLock { state -> Bool? in
                     if Task.isCancelled { return false }
                     if state.running < limits.jobs {
@@ -67,7 +67,7 @@ final class WorkQueue: Sendable {
         guard hasTurn else { throw CancellationError() }
     }
 
-    /// Ends a turn and gives it to the one that has waited longest.
+    /// Ends a turn and passes it to the job that has waited longest.
     func leave() {
         let next = state.withLock { state -> Waiter? in
             if let next = state.waiting.popFirst() { return next }
@@ -86,10 +86,10 @@ final class WorkQueue: Sendable {
     }
 }
 
-/// What a class of work has to do.
+/// The load of a work class.
 package struct WorkStatistics: Sendable, Hashable {
     package var running: Int
     package var waiting: Int
-    /// Since the start.
+    /// The number of rejected jobs since the start.
     package var refused: Int
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who waits for the work of the current task: a connection. When it closes, its work is cancelled.
+/// The client connection that waits for the current task's work. When it closes, its work is cancelled.
 package final class WorkRequester: Sendable {
     private struct RequesterState {
         var isGone = false
@@ -10,12 +10,12 @@ package final class WorkRequester: Sendable {
 
     private let state = Mutex(RequesterState())
 
-    /// nil for work that nobody in particular waits for.
+    /// nil for work without a waiting client.
     @TaskLocal package static var current: WorkRequester?
 
     package init() {}
 
-    /// Notes that nobody waits any more.
+    /// Records that the client has disconnected.
     package func leave() {
         let handlers = state.withLock { state in
             state.isGone = true
@@ -25,11 +25,11 @@ package final class WorkRequester: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Whether nobody waits any more.
+    /// Whether the client has disconnected.
     package var isGone: Bool { state.withLock { $0.isGone } }
 
-    /// Has a handler called once when the requester leaves; at once where it has left.
-    /// - Returns: what `remove` takes.
+    /// Registers a handler that is called once when the client disconnects; at once if it already has.
+    /// - Returns: the id of the handler for `remove`.
     package func onLeave(_ handler: @escaping @Sendable () -> Void) -> Int {
         let id = state.withLock { state -> Int? in
             if state.isGone { return nil }

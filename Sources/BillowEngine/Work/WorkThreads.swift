@@ -2,28 +2,33 @@ import Foundation
 import NIOPosix
 import Synchronization
 
-/// The threads of a class of work. They live as long as the process, so no work is lost at their end.
+/// The threads of a work class. They live as long as the process, so no work is lost at their end.
 final class WorkThreads: TaskExecutor {
     let workClass: WorkClass
+    let count: Int
     private let niceness: Int
     private let pool: NIOThreadPool
 
-    /// The threads that the current task's job runs on; nil outside of jobs.
+    /// The threads of the current task's job; nil outside jobs.
     @TaskLocal static var current: WorkThreads?
 
-    /// Set on each thread of any class.
+    /// A thread-local mark on each work thread.
     private static let mark = ThreadSpecificVariable<Mark>()
     private final class Mark: Sendable {}
 
-    /// Every pool that was started: an unused one would have to be shut down.
+    /// All started pools, which stay referenced: an unused pool would have to be shut down.
     private static let started = Mutex<[WorkThreads]>([])
 
-    /// Those that all executors of a process share.
+    /// The threads that all executors of a process share.
     static let shared: [WorkClass: WorkThreads] = Dictionary(
         uniqueKeysWithValues: WorkClass.allCases.map { ($0, WorkThreads($0, .standard($0))) })
 
+    /// The threads for work outside any job.
+    static let outsideOfJobs = shared[.background] ?? WorkThreads(.background, .standard(.background))
+
     init(_ workClass: WorkClass, _ limits: WorkLimits) {
         self.workClass = workClass
+        count = limits.threads
         niceness = limits.niceness
         pool = NIOThreadPool(numberOfThreads: limits.threads)
         pool.start()
@@ -32,16 +37,21 @@ final class WorkThreads: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        submit { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs a closure on one of the threads.
+    func submit(_ body: @escaping @Sendable () -> Void) {
         pool.submit { [self] _ in
             if Self.mark.currentValue == nil { prepareThread() }
-            job.runSynchronously(on: asUnownedTaskExecutor())
+            body()
         }
     }
 
     private func prepareThread() {
         Self.mark.currentValue = Mark()
         #if os(Linux)
-            // Of the calling thread alone. Where the system refuses, it has the usual priority.
+            // Affects the calling thread only. If the system refuses, it keeps the default priority.
             if niceness > 0 { _ = setpriority(Int32(bitPattern: PRIO_PROCESS.rawValue), 0, Int32(niceness)) }
         #endif
     }

@@ -5,8 +5,8 @@ import Hummingbird
 import Logging
 import Turbulence
 
-/// Decides which requests a key, or a signed address, authorizes. Keys are read from the store once a second, so that
-/// one made or revoked beside the running server counts within a second, on every server of the same store. A key that
+/// Decides which requests a key, or a signed address, authorizes. Keys are read from the store once a second. So a key
+/// that is made or revoked beside the running server counts within a second, on every server of the store. A key that
 /// isn't known makes them be read again, a few times a second.
 package actor Authorizer {
     private let store: any ControlStore
@@ -142,6 +142,29 @@ extension AccessKey {
     @TaskLocal static var ofRequest: AccessKey?
 }
 
+/// Signs the addresses that a document names, as long as the address of the document itself was signed. Who may read
+/// the document may read what it is made for, and nothing else.
+struct AddressSigner: Sendable {
+    private let key: AccessKey
+    private let expires: Instant
+
+    /// Of the request that is being answered; nil where its address isn't signed.
+    @TaskLocal static var ofRequest: AddressSigner?
+
+    init?(_ authorization: Authorizer.Authorization) {
+        guard let expires = authorization.expires else { return nil }
+        key = authorization.key
+        self.expires = expires
+    }
+
+    /// A path with its query, signed where the request was.
+    /// - Parameter covers: what the signature leaves open, where the path is a template.
+    static func handedOn(_ address: String, covers: SignedAddress.Opening? = nil) -> String {
+        guard let signer = ofRequest else { return address }
+        return SignedAddress.sign(address, with: signer.key, expires: signer.expires, covers: covers) ?? address
+    }
+}
+
 /// Lets requests through that may pass, and marks what they get as theirs alone. Beside routes, so that what isn't
 /// there stays a 404.
 struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -153,14 +176,18 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         if scope == .read, authorizer.anonymousRead { return try await next(request, context) }
         let authorization = try await authorizer.authorize(request, needs: scope)
-        var response = try await AccessKey.$ofRequest.withValue(authorization.key) { try await next(request, context) }
+        var response = try await AccessKey.$ofRequest.withValue(authorization.key) {
+            try await AddressSigner.$ofRequest.withValue(AddressSigner(authorization)) {
+                try await next(request, context)
+            }
+        }
         // Who followed a signed address may follow it to where it leads.
         if let expires = authorization.expires, let location = response.headers[.location], location.hasPrefix("/") {
             response.headers[.location] = SignedAddress.sign(location, with: authorization.key, expires: expires)
         }
         let control = response.headers[.cacheControl] ?? "private"
         response.headers[.cacheControl] = control.replacing("public", with: "private")
-        response.headers[.vary] = response.headers[.vary].map { "\($0), X-API-Key" } ?? "X-API-Key"
+        response.headers.vary(by: "X-API-Key")
         return response
     }
 }

@@ -1,9 +1,9 @@
 import BillowEngine
 import NIOCore
 
-/// The value of a `Host` header, from which links in answers are made.
+/// The value of a `Host` header, which links in responses use.
 ///
-/// Of what RFC 3986 allows in names, only what names of hosts have: no `%`, quotes or brackets can get into a link.
+/// It accepts only the characters of host names, a subset of RFC 3986: no `%`, quotes or brackets can get into a link.
 ///
 /// Source: RFC 9112 section 3.2; RFC 3986 section 3.2.2
 enum Authority {
@@ -36,7 +36,7 @@ enum Authority {
         }
     }
 
-    /// Nothing, or a colon with a number of a port.
+    /// Whether the bytes are empty, or a colon with a port number.
     private static func isPort(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !bytes.isEmpty else { return true }
         let digits = bytes.dropFirst()

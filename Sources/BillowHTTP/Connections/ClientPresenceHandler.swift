@@ -1,8 +1,8 @@
 import BillowEngine
 import NIOCore
 
-/// Tells the work of a connection when its client closes it. A client that has sent its last byte and shuts down its
-/// side looks the same; its heavy requests are cancelled, too.
+/// Cancels the work of a connection when its client closes it. A client that half-closes the connection after its last
+/// byte looks the same, so its expensive requests are cancelled too.
 final class ClientPresenceHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

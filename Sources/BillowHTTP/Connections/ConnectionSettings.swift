@@ -1,26 +1,26 @@
 import BillowEngine
 
-/// How long connections may be silent, and how many there may be.
+/// The timeouts and limits of connections.
 package struct ConnectionSettings: Sendable {
-    /// From the first byte of a request to the end of its header. Bytes that arrive one by one don't extend it.
+    /// The time from the first byte of a request to the end of its header. Single bytes don't extend it.
     package var headerTimeout = Duration.seconds(15)
-    /// Without a byte of a body that the server waits for.
+    /// The longest time without a byte of a body that the server waits for.
     package var bodyTimeout = Duration.seconds(30)
-    /// For a whole body, as long as the server waits for it.
+    /// The longest time for a whole body that the server waits for.
     package var wholeBodyTimeout = Duration.seconds(300)
-    /// Without the client taking anything of an answer.
+    /// The longest time in which the client reads nothing of a response.
     package var writeTimeout = Duration.seconds(60)
-    /// Between two requests, and before the first one.
+    /// The longest time between two requests, and before the first one.
     package var idleTimeout = Duration.seconds(60)
-    /// From the server's last byte until the client closes too.
+    /// The longest time from the server's last byte until the client closes too.
     ///
-    /// Source: nginx's `lingering_time`
+    /// Source: nginx's `lingering_time`, nginx.org/en/docs/http/ngx_http_core_module.html
     package var lingerTimeout = Duration.seconds(30)
 
-    /// Connections at once.
+    /// The most open connections.
     package var maximum: Int
-    /// Connections at once from one address; nil for any number. The machine's own addresses aren't limited, because a
-    /// reverse proxy there speaks for everybody.
+    /// The most connections from one address; nil for no limit. Addresses of this machine aren't limited, because a
+    /// reverse proxy on it connects for all its clients.
     package var maximumPerAddress: Int?
 
     package static let defaultMaximum = 8_192
@@ -30,6 +30,6 @@ package struct ConnectionSettings: Sendable {
         self.maximumPerAddress = maximumPerAddress
     }
 
-    /// Clients that may listen to events at once: at most half of all connections, so that there is room for requests.
+    /// The most clients that may listen to events: at most half of all connections, so that requests have room.
     var maximumListeners: Int { max(1, min(1_000, maximum / 2)) }
 }

@@ -3,11 +3,11 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// One accepted connection, as others see it.
+/// An accepted connection in the table.
 final class Connection: Sendable {
     fileprivate let channel: any Channel
     fileprivate let address: ClientAddress?
-    /// When it became idle, in nanoseconds of the system's clock; `busy` while a request is read or answered.
+    /// The time when it became idle, in nanoseconds of the system's clock; `busy` while a request is read or answered.
     private let idleSince: Atomic<UInt64>
 
     private static let busy = UInt64.max
@@ -28,13 +28,13 @@ final class Connection: Sendable {
     func becomeIdle() { idleSince.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed) }
 }
 
-/// What connections are counted by: an IPv4 address, or the network of an IPv6 address that one client usually has.
+/// The key for counting connections: an IPv4 address, or the IPv6 network that one client usually has.
 ///
 /// Source: RFC 6177 (a site has a /64 or more)
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// Where the address lies in a `sockaddr_in` and a `sockaddr_in6`, behind family, port and flow information.
+    /// The bytes of the address in a `sockaddr_in` and a `sockaddr_in6`, after family, port and flow information.
     ///
     /// Source: RFC 3493 section 3.3
     private static let bytesV4 = 4..<8
@@ -62,21 +62,21 @@ struct ClientAddress: Hashable, Sendable {
     }
 }
 
-/// The connections there are, held below the limit of descriptors: idle ones are closed to make room for new ones, the
+/// The open connections, limited by the number of descriptors. Idle connections are closed to make room for new ones,
 /// longest idle first.
 final class ConnectionTable: Sendable {
     enum Acceptance: Equatable {
         case accepted
-        /// Idle connections are being closed; there will be room.
+        /// Idle connections are being closed to make room.
         case wait
-        /// All are busy, or the address has as many as it may.
+        /// All connections are busy, or the address has reached its limit.
         case refused
     }
 
     fileprivate struct TableState {
         var connections: [ObjectIdentifier: Connection] = [:]
         var counts: [ClientAddress: Int] = [:]
-        /// Connections that were told to close and haven't yet.
+        /// Connections that were asked to close and are still open.
         var closing: Set<ObjectIdentifier> = []
         var isFull = false
         var closed = 0
@@ -93,7 +93,8 @@ final class ConnectionTable: Sendable {
     let settings: ConnectionSettings
     private let logger: Logger
     private let state = Mutex(TableState())
-    /// How many idle ones are closed at once, and how far below the limit that begins.
+    /// The number of idle connections that are closed at a time, and the distance below the limit at which closing
+    /// starts.
     private let margin: Int
 
     init(_ settings: ConnectionSettings, logger: Logger) {
@@ -104,12 +105,12 @@ final class ConnectionTable: Sendable {
 
     var count: Int { state.withLock { $0.connections.count } }
 
-    /// The connection of a channel; nil where it isn't one of a client.
+    /// The connection of a channel; nil if the channel isn't a client's.
     func connection(of channel: any Channel) -> Connection? {
         state.withLock { $0.connections[ObjectIdentifier(channel)] }
     }
 
-    /// Takes a connection in, where there is room. Taking it in twice counts once.
+    /// Adds a connection if there is room. A second call for the same channel has no effect.
     func accept(_ channel: any Channel) -> Acceptance {
         let id = ObjectIdentifier(channel)
         var toClose: [Connection] = []
@@ -140,7 +141,7 @@ final class ConnectionTable: Sendable {
         return acceptance
     }
 
-    /// To be called when a connection that was taken in is closed.
+    /// Must be called when an accepted connection is closed.
     func remove(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let notice = state.withLock { state -> Notice? in
@@ -196,7 +197,7 @@ extension ConnectionTable.TableState {
         return .over(closed: closed, refused: refused)
     }
 
-    /// Once a minute at most.
+    /// Logs at most once a minute.
     fileprivate mutating func noteAddressRefusal() -> ConnectionTable.Notice? {
         let now = NIODeadline.now()
         guard addressRefusalLoggedAt.map({ now - $0 >= .minutes(1) }) ?? true else { return nil }

@@ -2,11 +2,10 @@ import BillowEngine
 import NIOCore
 import NIOHTTP1
 
-/// Bounds every wait for a client: for its next request, for the rest of a header or body, for it to take an answer,
-/// and for it to close.
+/// Limits every wait for a client. The waits are for the next request, the rest of a header or body, the reading of a
+/// response, and the close.
 ///
-/// It stands next to the socket and sees bytes; `RequestRulesHandler` tells it where requests and answers begin and
-/// end.
+/// It is next to the socket and sees bytes. `RequestRulesHandler` reports the boundaries of requests and responses.
 final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -17,11 +16,11 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case betweenRequests
         case header
         case body
-        /// What the client sends doesn't count any more.
+        /// The request was rejected, and further input is ignored.
         case refused
     }
 
-    /// How much of an answer the client had taken at an instant.
+    /// The amount of a response that the client had read at a time.
     private struct Progress {
         var taken: Int
         var waiting: Int
@@ -31,11 +30,11 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let timeouts: ConnectionTimeouts
     private let connection: Connection?
     private var reading = Reading.betweenRequests
-    /// When `reading` began. It is moved on by the time in which the server didn't read.
+    /// The start of `reading`. Pauses of the server's own reading move it forward.
     private var since = NIODeadline.uptimeNanoseconds(0)
-    /// When the last bytes of the body came, likewise.
+    /// The time of the body's last bytes; pauses move it forward too.
     private var lastBytes = NIODeadline.uptimeNanoseconds(0)
-    /// Since when the server reads nothing; nil while it reads.
+    /// The start of the current pause in reading; nil while the server reads.
     private var pausedAt: NIODeadline?
     private var unanswered = 0
     private var closingSince: NIODeadline?
@@ -43,9 +42,9 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var progress: Progress?
     private var task: Scheduled<Void>?
 
-    /// Whether the first line of the header that is being read has come whole.
+    /// Whether the first line of the current header is complete.
     private(set) var hasRequestLine = false
-    /// Why the request that is being read is given up; nil while it isn't.
+    /// The reason why the current request is abandoned; nil if it isn't.
     private(set) var timeout: Problem?
 
     init(_ timeouts: ConnectionTimeouts, connection: Connection? = nil) {
@@ -53,7 +52,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.connection = connection
     }
 
-    // MARK: What the request is at
+    // MARK: State of the request
 
     func headerEnded(_ context: ChannelHandlerContext) {
         unanswered += 1
@@ -68,7 +67,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if reading == .betweenRequests { becomeFree(context) }
     }
 
-    /// What comes after this isn't a request any more.
+    /// Treats all further input as no request.
     func requestWasRefused() { reading = .refused }
 
     private func becomeFree(_ context: ChannelHandlerContext) {
@@ -159,7 +158,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let now = context.eventLoop.now
         if isStalled(context, now) { return context.close(promise: nil) }
         if let closingSince {
-            // The client can't close before it has the rest of the answer.
+            // The client can't close before it has received the rest of the response.
             if progress != nil { self.closingSince = now }
             if now - closingSince >= timeouts.linger, progress == nil { context.close(promise: nil) }
             return
@@ -176,13 +175,13 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The request's turn comes to be answered: with what is told here.
+    /// Abandons the request. The responder sends the problem when it is the request's turn.
     private func give(up part: String, _ context: ChannelHandlerContext) {
         timeout = Problem(.requestTimeout, detail: "The \(part) of the request did not arrive in time.")
         context.fireErrorCaught(HTTPParserError.unknown)
     }
 
-    /// Whether the client has taken next to nothing of what waits for it, for as long as it may.
+    /// Whether the client has read almost nothing of the pending bytes within the time limit.
     private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
         guard let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 else {
             progress = nil
@@ -196,11 +195,12 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return now - before.at >= timeouts.write
     }
 
-    /// Bytes that a client must take in the time of `write`, where so many wait: a slow satellite link takes them.
+    /// The bytes that a client must read within the time `write` if that many are pending. A slow satellite link
+    /// manages them.
     private static let leastProgress = 8 << 10
 }
 
-/// The deadlines of `ConnectionSettings` in NIO's measure.
+/// The timeouts of `ConnectionSettings` as NIO values.
 struct ConnectionTimeouts: Sendable {
     let header: TimeAmount
     let body: TimeAmount
@@ -218,7 +218,7 @@ struct ConnectionTimeouts: Sendable {
         linger = TimeAmount(settings.lingerTimeout)
     }
 
-    /// How often deadlines are checked: a connection lives at most this much too long.
+    /// The interval between checks of deadlines, which is the most that a connection can exceed them.
     var interval: TimeAmount {
         let shortest = [header, body, wholeBody, write, idle, linger].min() ?? .seconds(1)
         return max(.milliseconds(10), min(.seconds(4), .nanoseconds(shortest.nanoseconds / 4)))

@@ -1,11 +1,11 @@
 import BillowEngine
 import Foundation
 
-/// The descriptors that this process may have. Every connection takes one, and so does every open file.
+/// The file descriptors of this process. Every connection and every open file uses one.
 package enum FileDescriptors {
     /// Raises the soft limit to the hard one, and returns it.
     ///
-    /// Service managers and shells keep the soft limit at 1,024 for programs that use `select`, which this one doesn't.
+    /// Service managers and shells set the soft limit to 1,024 for programs that use `select`, which this one doesn't.
     package static func raiseLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(Self.resource, &limit) == 0 else { return smallestLimit }
@@ -17,27 +17,27 @@ package enum FileDescriptors {
         return Int(clamping: min(limit.rlim_cur, Self.largestLimit))
     }
 
-    /// How many connections a limit allows beside the descriptors in use and a reserve for files, upstreams and the
-    /// runtime.
+    /// The number of connections that a limit permits, after the descriptors in use and a reserve for files, upstreams
+    /// and the runtime.
     ///
     /// - Parameters:
-    ///   - wanted: the setting.
-    ///   - limit: descriptors that the process may have.
-    ///   - used: descriptors that it has before it serves.
+    ///   - wanted: the configured number.
+    ///   - limit: the most descriptors of the process.
+    ///   - used: the descriptors in use before the server starts.
     package static func connections(wanted: Int, limit: Int, used: Int) -> Int {
         let reserve = max(Self.smallestReserve, min(512, limit / 8))
         return max(1, min(wanted, limit - used - reserve))
     }
 
-    /// How many descriptors are open.
+    /// The number of open descriptors.
     package static func used() -> Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count) ?? Self.smallestReserve
     }
 
-    /// An idle server has about this many: event loops, the database with its readers, and standard streams.
+    /// The approximate number for an idle server: event loops, the database with its readers, and standard streams.
     private static let smallestReserve = 32
     private static let smallestLimit = 1_024
-    /// A limit of infinity is no number of descriptors.
+    /// Replaces an infinite limit.
     private static let largestLimit = rlim_t(1 << 20)
 
     #if canImport(Glibc)

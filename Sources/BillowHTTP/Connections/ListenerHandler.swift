@@ -2,11 +2,10 @@ import BillowEngine
 import Logging
 import NIOCore
 
-/// Stands before everything else on the listening socket, and accepts connections only as long as there is room for
-/// them.
+/// The first handler of the listening socket. It accepts connections only while there is room for them.
 ///
-/// It also keeps errors of accepting from what is behind it. Hummingbird stops accepting for good at the first one, and
-/// NIO tries again at once without end.
+/// It also hides accept errors from later handlers. After the first one, Hummingbird stops accepting for good, and NIO
+/// retries endlessly without a pause.
 final class ListenerHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -14,12 +13,12 @@ final class ListenerHandler: ChannelDuplexHandler {
 
     private let table: ConnectionTable
     private let logger: Logger
-    /// Accepted connections that wait for room: a handful, because no more are accepted meanwhile.
+    /// Accepted connections that wait for room. There are few, because no more are accepted meanwhile.
     private var waiting = CircularBuffer<any Channel>()
     private var isReadHeldBack = false
     private var hasFailed = false
 
-    /// How long accepting rests after an error, as where no descriptor is left.
+    /// The pause after an accept error, for example if no descriptor is left.
     private static let rest = TimeAmount.milliseconds(250)
 
     init(_ table: ConnectionTable, logger: Logger) {

@@ -5,9 +5,9 @@ import NIOHTTP1
 /// Answers a request from the microcache, on the connection's own thread, and caches the answers of pictures that go
 /// by.
 ///
-/// It stands behind the HTTP decoder and its limits, and before everything else. It answers only when nothing that came
-/// before is still to be answered, so that answers leave in the order of the requests, and only while the connection
-/// takes what is written, so that a client that doesn't read can't have answers piled up for it.
+/// It stands behind the HTTP decoder and its limits, and before everything else. It answers only when all earlier
+/// requests are answered, so that answers leave in the order of the requests. And it answers only while the connection
+/// is writable, so that no answers pile up for a client that doesn't read.
 final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -17,28 +17,43 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// An answer that is being looked at as it goes by.
     private struct Recording {
         var address: String
+        var requestHeaders: HTTPHeaders
         var moment: ResponseMicrocache.Moment
         var head: HTTPResponseHead?
         var body = ByteBuffer()
     }
 
     private let microcache: ResponseMicrocache
+    private let journal: RequestJournal
     /// Requests handed on whose answers have not ended.
     private var handedOn = 0
     /// What the request that is being read is answered with.
     private var answer: ResponseMicrocache.CachedAnswer?
+    /// That request, and when it came.
+    private var asked: (id: String, address: String, at: NIODeadline)?
     private var recording: Recording?
 
-    init(_ microcache: ResponseMicrocache) { self.microcache = microcache }
+    init(
+        _ microcache: ResponseMicrocache,
+        _ journal: RequestJournal = RequestJournal(metrics: RequestMetrics(MetricRegistry()))
+    ) {
+        self.microcache = microcache
+        self.journal = journal
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
             if handedOn == 0, context.channel.isWritable, Self.isPlain(head) {
                 let moment = microcache.moment
-                answer = microcache.answer(to: head.uri, at: moment)
-                if answer != nil { return }
-                recording = Recording(address: head.uri, moment: moment)
+                answer = microcache.answer(to: head.uri, at: moment, coding: Self.coding(head.headers))
+                if answer != nil {
+                    let id = journal.ids.id(head.headers.first(name: RequestIDs.header))
+                    asked = (id, head.uri, .now())
+                    answer?.head.headers.add(name: RequestIDs.header, value: id)
+                    return
+                }
+                recording = Recording(address: head.uri, requestHeaders: head.headers, moment: moment)
             }
             handedOn += 1
         case .body:
@@ -49,6 +64,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
                 context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
                 context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+                note(answer)
                 return
             }
         }
@@ -61,14 +77,35 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let part): if recording != nil { record(part) }
         case .end:
             handedOn = max(0, handedOn - 1)
-            if let recording, let head = recording.head {
+            if let recording, var head = recording.head {
+                // The next answer has its own.
+                head.headers.remove(name: RequestIDs.header)
                 microcache.keep(
-                    ResponseMicrocache.CachedAnswer(head: head, body: recording.body), to: recording.address,
+                    ResponseMicrocache.CachedAnswer(
+                        head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address)),
+                    to: recording.address,
+                    coding: head.headers.contains(name: "Vary") ? Self.coding(recording.requestHeaders) : nil,
                     at: recording.moment)
             }
             recording = nil
         }
         context.write(data, promise: promise)
+    }
+
+    private func note(_ answer: ResponseMicrocache.CachedAnswer) {
+        guard let asked else { return }
+        self.asked = nil
+        let status = Int(answer.head.status.code)
+        let nanoseconds = (NIODeadline.now() - asked.at).nanoseconds
+        answer.metrics?.note(status: status, nanoseconds: nanoseconds)
+        journal.accessLog?.note(
+            id: asked.id, method: "GET", path: asked.address.prefix { $0 != "?" }, status: status,
+            bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
+    }
+
+    /// What a client takes.
+    private static func coding(_ headers: HTTPHeaders) -> ContentCoding {
+        ContentCoding(accepted: headers["Accept-Encoding"].joined(separator: ","))
     }
 
     private func record(_ head: HTTPResponseHead) {
@@ -93,20 +130,21 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    /// Headers that an answer may depend on, beside those of content negotiation, which are named in `Vary`.
+    /// Headers that an answer may depend on, beside `Accept-Encoding`, which `Vary` then names.
     private static let decisive: Set = [
         "authorization", "content-length", "cookie", "expect", "if-match", "if-modified-since", "if-none-match",
         "if-range", "if-unmodified-since", "range", "transfer-encoding", "upgrade", "x-api-key",
     ]
 
-    /// Whether an answer is a picture or a vector tile for everybody who asks for the address.
+    /// Whether an answer is a picture or a vector tile for every client of the address.
     ///
     /// Source: RFC 9111 section 3 (what a shared cache may store), taken more strictly
     private static func isForAll(_ head: HTTPResponseHead) -> Bool {
         guard head.status == .ok, let type = head.headers.first(name: "Content-Type"), mediaTypes.contains(type),
             head.headers.first(name: "Cache-Control")?.hasPrefix("public") == true
         else { return false }
-        return !["Vary", "Set-Cookie", "Connection"].contains { head.headers.contains(name: $0) }
+        guard head.headers.first(name: "Vary") ?? "Accept-Encoding" == "Accept-Encoding" else { return false }
+        return !["Set-Cookie", "Connection"].contains { head.headers.contains(name: $0) }
     }
 
     private static let mediaTypes: Set = ["image/png", "application/vnd.mapbox-vector-tile"]

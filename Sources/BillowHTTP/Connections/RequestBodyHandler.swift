@@ -5,11 +5,11 @@ import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 
-/// Keeps the bodies of requests and the answers to them in step, where one would wait for the other for ever.
+/// Coordinates request bodies and their responses, to avoid deadlocks between client and server.
 ///
-/// Who asks whether to send a body (`Expect: 100-continue`) is told to as soon as it is wanted. What still comes of a
-/// body after its answer is passed over, for a while: a client that reads only when it has sent everything gets its
-/// answer too.
+/// A client that asks before it sends a body (`Expect: 100-continue`) gets an answer as soon as the body is needed. The
+/// rest of a body that arrives after its response is discarded for a while. So even a client that reads only after
+/// sending everything gets its response.
 ///
 /// Source: RFC 9110 section 10.1.1; RFC 9112 section 9.6 (closing without losing the answer)
 final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -18,26 +18,27 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Sent down the pipeline when the body of the request in hand is first read.
+    /// Sent down the pipeline when the body of the current request is first read.
     struct BodyIsWanted: Sendable {}
 
-    /// How long a body is passed over at most; then the connection is closed.
+    /// The longest time for which the rest of a body is discarded; then the connection is closed.
     ///
-    /// Source: nginx's `lingering_time`
+    /// Source: nginx's `lingering_time`, nginx.org/en/docs/http/ngx_http_core_module.html
     static let longestPassingOver = TimeAmount.seconds(30)
 
-    /// Requests whose answers have not ended. While one is, its answer is that of the request being read.
+    /// The number of requests without a complete response. If it is one, the current response is that of the request
+    /// being read.
     private var unanswered = 0
-    /// The body of the last request has not ended.
+    /// Whether the body of the last request is incomplete.
     private var isReading = false
-    /// The client waits to be told to send it.
+    /// Whether the client waits for a `100 Continue`.
     private var isAwaited = false
-    /// The connection ends with the answer.
+    /// Whether the connection closes after the response.
     private var closes = false
     private var isPassingOver = false
     private var deadline: Scheduled<Void>?
 
-    // MARK: The request
+    // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -62,7 +63,7 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Nobody behind this handler asks for what it passes over.
+        // No later handler requests the bytes that are discarded.
         if isPassingOver { context.read() }
         context.fireChannelReadComplete()
     }
@@ -82,13 +83,13 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
         promise?.succeed()
     }
 
-    // MARK: The answer
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let isOfLast = unanswered == 1
         switch unwrapOutboundIn(data) {
         case .head(var head) where isOfLast && isReading:
-            // Whether a body follows now only the client knows: what it sends next could be either.
+            // It is unknown whether a body follows: the next bytes could be a body or a request.
             if isAwaited {
                 closes = true
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -117,7 +118,7 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension RequestBodyHandler {
-    /// A responder whose requests tell the connection when their body is first read.
+    /// Wraps a responder, so that its requests notify the connection when their body is first read.
     static func telling(_ responder: @escaping HTTPChannelHandler.Responder) -> HTTPChannelHandler.Responder {
         { request, writer, channel in
             var request = request

@@ -3,11 +3,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Refuses what is no proper request, and frames answers as the request's version of HTTP wants them.
+/// Rejects invalid requests, and frames responses for the request's HTTP version.
 ///
-/// Hummingbird answers what can't be read with an empty 400 when its turn comes, after the answers to what came before,
-/// and closes the connection. Here such an answer gets its own status and a body that says what was wrong; no route
-/// gives an empty 400.
+/// Hummingbird answers an unreadable request with an empty 400 after the responses to earlier requests, and closes the
+/// connection. This handler replaces that response by one with a specific status and a problem body. No route returns
+/// an empty 400.
 ///
 /// Source: RFC 9112 sections 2.2, 3.2, 6.1 and 9.6
 final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -17,14 +17,14 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let deadlines: DeadlineHandler
-    /// Of the requests that are not answered yet, the oldest first.
+    /// The versions of the unanswered requests, oldest first.
     private var versions = CircularBuffer<HTTPVersion>(initialCapacity: 2)
-    /// The body of the last request has not ended.
+    /// Whether the body of the last request is incomplete.
     private var isReadingBody = false
     private var problem: Problem?
-    /// The host that the request before named.
+    /// The host in the previous request.
     private var knownHost: String?
-    /// The answer that is being written is not sent.
+    /// Whether the current response is discarded.
     private var isDropping = false
 
     init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
@@ -39,7 +39,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
             versions.append(head.version)
             isReadingBody = true
             deadlines.headerEnded(context)
-            // Hummingbird knows no other way to say it.
+            // Hummingbird has no other way to request a close.
             if head.version.isOld || !head.isKeepAlive {
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
                 return context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -80,7 +80,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return nil
     }
 
-    /// Whether a request names one host, which HTTP/1.0 needn't.
+    /// Whether a request has one valid host, which is optional in HTTP/1.0.
     private func isNamed(_ head: HTTPRequestHead) -> Bool {
         var host: String?
         for (name, value) in head.headers where name.utf8.count == 4 && name.lowercased() == "host" {
@@ -88,7 +88,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
             host = value
         }
         guard let host else { return head.version.isOld }
-        // A client names the same host each time.
+        // A client usually names the same host each time.
         guard host != knownHost else { return true }
         guard Authority.isValid(host) else { return false }
         knownHost = host
@@ -114,17 +114,17 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Bytes of a request's address and header fields together; four times the longest address.
+    /// The most bytes of a request's target and header fields together; four times the longest target.
     static let largestHeader = 32 << 10
     static let mostFields = 100
 
-    // MARK: Answers
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             if let problem, head.status == .badRequest, head.headers.first(name: "Content-Length") == "0" {
-                // The request whose body broke off has its answer already: this would be one too many.
+                // The request with the broken body has a response already, so this one would be superfluous.
                 isDropping = isReadingBody && versions.isEmpty
                 if isDropping { return context.close(promise: promise) }
                 return write(problem, context, promise)
@@ -146,7 +146,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func succeed(_ promise: EventLoopPromise<Void>?) { promise?.succeed() }
 
     private func write(_ problem: Problem, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        // Its body is text that can always be written.
+        // The body is text, so encoding can't fail.
         let body = (try? problem.body()) ?? ByteBuffer()
         var head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: problem.status.code),
@@ -160,6 +160,6 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension HTTPVersion {
-    /// Whether it has neither chunks nor connections that stay by default.
+    /// Whether it lacks chunked transfer coding and persistent connections by default.
     fileprivate var isOld: Bool { major < 1 || major == 1 && minor < 1 }
 }

@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Caches the answers of the current second that show the current snapshot: a request for the same address gets the
-/// same bytes, without a way through the router.
+/// Caches the answers of the current second that show the current snapshot. A request for the same address gets the
+/// same bytes, without the router.
 ///
 /// What an answer depends on is its address, the picture, the styles, the sources' states, and the clock in whole
 /// seconds. So all are invalidated when one of those changes, and none is ever older than the second in which it was
@@ -20,11 +20,25 @@ final class ResponseMicrocache: Sendable {
     struct CachedAnswer: Sendable {
         var head: HTTPResponseHead
         var body: ByteBuffer
+        /// Where it is counted each time that it is given.
+        var metrics: RequestMetrics.Route?
+    }
+
+    /// The answers to an address: one for everybody, or one for each coding that clients take.
+    private struct Variants {
+        var answer: CachedAnswer?
+        var byCoding: [ContentCoding: CachedAnswer] = [:]
+
+        subscript(coding: ContentCoding?) -> CachedAnswer? {
+            get { if let coding { byCoding[coding] } else { answer } }
+            set { if let coding { byCoding[coding] = newValue } else { answer = newValue } }
+        }
     }
 
     private struct CacheState {
         var moment = Moment(second: .min, changes: 0)
-        var answers: [String: CachedAnswer] = [:]
+        var answers: [String: Variants] = [:]
+        var count = 0
         var bytes = 0
         var hits = 0
         var misses = 0
@@ -52,14 +66,19 @@ final class ResponseMicrocache: Sendable {
 
     var statistics: CacheStatistics {
         state.withLock {
-            CacheStatistics(entries: $0.answers.count, bytes: $0.bytes, hits: $0.hits, misses: $0.misses)
+            CacheStatistics(entries: $0.count, bytes: $0.bytes, hits: $0.hits, misses: $0.misses)
         }
     }
 
     /// The answer that was given to an address in the same moment.
-    func answer(to address: String, at moment: Moment) -> CachedAnswer? {
+    /// - Parameter coding: what the client takes; only evaluated where answers differ by it.
+    func answer(to address: String, at moment: Moment, coding: @autoclosure () -> ContentCoding = .identity)
+        -> CachedAnswer?
+    {
         state.withLock { state in
-            guard state.moment == moment, let answer = state.answers[address] else {
+            guard state.moment == moment, let variants = state.answers[address],
+                let answer = variants.answer ?? variants.byCoding[coding()]
+            else {
                 state.misses += 1
                 return nil
             }
@@ -68,8 +87,10 @@ final class ResponseMicrocache: Sendable {
         }
     }
 
-    /// - Parameter moment: when it was asked for; an answer that took longer than its moment is of no use.
-    func keep(_ answer: CachedAnswer, to address: String, at moment: Moment) {
+    /// - Parameters:
+    ///   - coding: what the client takes, where answers differ by it; nil where they don't.
+    ///   - moment: when it was asked for; an answer that took longer than its moment is of no use.
+    func keep(_ answer: CachedAnswer, to address: String, coding: ContentCoding? = nil, at moment: Moment) {
         let present = self.moment
         guard present == moment else { return }
         state.withLock { state in
@@ -78,10 +99,13 @@ final class ResponseMicrocache: Sendable {
                 state.moment = moment
                 state.answers.removeAll(keepingCapacity: true)
                 state.bytes = 0
+                state.count = 0
             }
             let bytes = answer.body.readableBytes + address.utf8.count
-            guard state.answers.count < Self.countLimit, state.bytes + bytes <= Self.capacity else { return }
-            let before = state.answers.updateValue(answer, forKey: address)
+            guard state.count < Self.countLimit, state.bytes + bytes <= Self.capacity else { return }
+            let before = state.answers[address]?[coding]
+            state.answers[address, default: Variants()][coding] = answer
+            state.count += before == nil ? 1 : 0
             state.bytes += bytes - (before.map { $0.body.readableBytes + address.utf8.count } ?? 0)
         }
     }

@@ -9,16 +9,18 @@ import NIOHTTP1
     import Glibc
 #endif
 
-/// A connection of HTTP/1.1 as Hummingbird sets it up, with deadlines for the client, rules for requests, the
-/// microcache, and bodies and answers kept in step.
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with more handlers. They are deadlines for the client, rules for
+/// requests, the microcache, and the order of bodies and answers.
 struct ServingChannel: ServerChildChannel {
     private let http: HTTP1Channel
     private let microcache: ResponseMicrocache
+    private let journal: RequestJournal
     private let connections: ConnectionTable
     private let timeouts: ConnectionTimeouts
 
     init(
-        responder: @escaping HTTPChannelHandler.Responder, microcache: ResponseMicrocache, connections: ConnectionTable
+        responder: @escaping HTTPChannelHandler.Responder, microcache: ResponseMicrocache, journal: RequestJournal,
+        connections: ConnectionTable
     ) {
         http = HTTP1Channel(
             responder: RequestBodyHandler.telling(responder),
@@ -28,6 +30,7 @@ struct ServingChannel: ServerChildChannel {
                     maxHeaderListSize: RequestRulesHandler.largestHeader,
                     maxHeaderFieldCount: RequestRulesHandler.mostFields)))
         self.microcache = microcache
+        self.journal = journal
         self.connections = connections
         timeouts = ConnectionTimeouts(connections.settings)
     }
@@ -59,7 +62,7 @@ struct ServingChannel: ServerChildChannel {
             try pipeline.addHandlers([deadlines, ClientPresenceHandler(value.requester)], position: .first)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandlers(
-                [RequestRulesHandler(deadlines), MicrocacheHandler(microcache), RequestBodyHandler()],
+                [RequestRulesHandler(deadlines), MicrocacheHandler(microcache, journal), RequestBodyHandler()],
                 position: .after(decoder))
             // The kernel ends connections whose client takes nothing and answers nothing, likewise.
             #if os(Linux)

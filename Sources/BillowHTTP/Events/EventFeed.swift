@@ -1,8 +1,10 @@
 import BillowEngine
+import BillowFields
 import BillowSnapshot
 import BillowStore
 import BillowSync
 import Datasets
+import Geometry
 import Turbulence
 
 /// The events that there are. The documentation's table is made of them.
@@ -85,7 +87,7 @@ struct EventFeed: Sendable {
 
     // MARK: - Data
 
-    /// What tells a listener to look at everything: that stored data is ready, or that nobody knows what it missed.
+    /// Tells a listener to request everything: stored data is ready, or the missed events are unknown.
     static func everything(_ snapshot: Snapshot) -> (name: String, payload: DataChange) {
         (
             EventName.data.rawValue,
@@ -98,48 +100,111 @@ struct EventFeed: Sendable {
             let ready = Self.everything(new)
             return hub.publish(ready.name, ready.payload)
         }
-        let version = new.publication.version.rawValue
-        func tell(_ dataset: Dataset, _ areas: Set<DataQuery.Area>) {
-            for area in areas.sorted() {
-                hub.publish(
-                    EventName.data.rawValue, DataChange(collection: dataset.id, area: area.rawValue, version: version))
-            }
-        }
         let queries = Dictionary(
             states.all.compactMap { state in state.query.map { (state.id, $0) } }, uniquingKeysWith: { $1 })
         let numbered = Dictionary(
             new.sources.compactMap { source in queries[source.id].map { (source.number, $0) } },
             uniquingKeysWith: { $1 })
-        let rows = changes.opened + changes.closed
-        tell(Dataset.turbulence, Self.areas(of: rows, query: { numbered[$0.source] }) { $1.area(of: $0.cell) })
-        let reports = changes.openedReports + changes.closedReports
-        tell(Dataset.pireps, Self.areas(of: reports, query: { queries[$0.source] }) { $1.area(of: $0.place, .pireps) })
-        for (dataset, areas) in Dictionary(
-            grouping: changes.openedAreas + changes.closedAreas,
-            by: { Catalogue.dataset(of: $0.collection) ?? .polygons }
-        ).sorted(by: { $0.key.id < $1.key.id }) {
-            // What was issued for a larger area than was asked for belongs to every part of the query.
-            tell(
-                dataset,
-                Set(areas.flatMap { queries[$0.source]?.areas(ofCollection: dataset.id) ?? [.global] }))
+        let isLocated = hub.hasPlacedListeners
+        for dataset in Catalogue.all {
+            let parts = Self.parts(of: dataset, in: changes, old, new, queries, numbered, isLocated: isLocated)
+            for (area, squares) in parts.squares.sorted(by: { $0.key < $1.key }) {
+                hub.publish(
+                    EventName.data.rawValue,
+                    DataChange(
+                        collection: dataset.id, area: area.rawValue, version: new.publication.version.rawValue),
+                    in: isLocated ? squares : nil)
+            }
         }
-        let positions = Self.areas(of: changes.positions, query: { queries[$0.source] }) {
-            $1.area(of: $0.place, .flights)
-        }
-        for dataset in Catalogue.all where dataset.kind == .positions { tell(dataset, positions) }
     }
 
-    /// The parts of queries that items lie in.
-    private static func areas<Item>(
-        of items: [Item], query: (Item) -> DataQuery?, _ area: (Item, DataQuery) -> DataQuery.Area?
-    ) -> Set<DataQuery.Area> {
-        var areas = Set<DataQuery.Area>()
-        for item in items {
-            // What went from outside of all parts was in a viewport that is another one now.
-            areas.insert(query(item).map { area(item, $0) ?? .viewport } ?? .global)
-            if areas.count == 3 { break }
+    /// Where something has changed: the parts of the sources' queries, each with the squares of what changed in it.
+    private struct ChangedParts {
+        /// Whether anybody wants to know the squares.
+        let isLocated: Bool
+        private(set) var squares: [DataQuery.Area: DegreeSquares] = [:]
+
+        /// Whether nothing can be added any more: what has changed lies in all three parts.
+        var isComplete: Bool { !isLocated && squares.count == 3 }
+
+        mutating func add(_ part: DataQuery.Area, _ insert: (inout DegreeSquares) -> Void) {
+            guard isLocated else {
+                squares[part] = DegreeSquares()
+                return
+            }
+            insert(&squares[part, default: DegreeSquares()])
         }
-        return areas
+    }
+
+    /// The parts of the sources' queries in which what a dataset shows has changed.
+    ///
+    /// - Parameters:
+    ///   - queries: what each source is asked for.
+    ///   - numbered: the same by the sources' numbers.
+    private static func parts(
+        of dataset: Dataset, in changes: Changes, _ old: Snapshot, _ new: Snapshot, _ queries: [SourceID: DataQuery],
+        _ numbered: [SourceNumber: DataQuery], isLocated: Bool
+    ) -> ChangedParts {
+        var parts = ChangedParts(isLocated: isLocated)
+        // What was issued for a larger area than was asked for belongs to every part of the query.
+        func add(issuedBy source: SourceID, _ insert: (inout DegreeSquares) -> Void) {
+            for part in queries[source]?.areas(ofCollection: dataset.id) ?? [.global] { parts.add(part, insert) }
+        }
+        func add(_ collection: IssuedArea.Collection) {
+            for area in changes.openedAreas + changes.closedAreas where area.collection == collection {
+                add(issuedBy: area.source) { $0.insert(area.geometry) }
+            }
+        }
+        func add<Item>(
+            _ items: [Item], _ query: (Item) -> DataQuery?, _ part: (Item, DataQuery) -> DataQuery.Area?,
+            _ insert: (Item, inout DegreeSquares) -> Void
+        ) {
+            for item in items {
+                // What went from outside of all parts was in a viewport that is another one now.
+                parts.add(query(item).map { part(item, $0) ?? .viewport } ?? .global) { insert(item, &$0) }
+                if parts.isComplete { break }
+            }
+        }
+        switch dataset.content {
+        case .history(.observations):
+            // One event stands for all that observations become.
+            guard dataset == .turbulence else { break }
+            add(changes.opened + changes.closed, { numbered[$0.source] }, { $1.area(of: $0.cell) }) {
+                $1.insert(BoundingBox(of: $0.cell))
+            }
+        case .history(.reports):
+            add(
+                changes.openedReports + changes.closedReports, { queries[$0.source] },
+                { $1.area(of: $0.place, .pireps) }
+            ) { $1.insert($0.place) }
+        case .history(.positions), .positions(trackSeconds: 0):
+            // An aircraft that flew out of a square is gone from there.
+            let former = isLocated ? Self.places(of: changes.positions, in: old) : [:]
+            add(changes.positions, { queries[$0.source] }, { $1.area(of: $0.place, .flights) }) {
+                $1.insert($0.place)
+                if let place = former[$0.icao24] { $1.insert(place) }
+            }
+        case .positions:
+            // A track is shown whole wherever a part of it lies.
+            add(changes.positions, { queries[$0.source] }, { $1.area(of: $0.place, .flights) }) { _, squares in
+                squares = .everywhere
+            }
+        case .polygons: add(.polygons)
+        case .areas(let collection): add(collection)
+        case .field:
+            let cover = new.fieldCoverage.box.map { DegreeSquares($0) } ?? .everywhere
+            for field in changes.fields { add(issuedBy: field.source) { $0 = cover } }
+        }
+        return parts
+    }
+
+    /// Where aircraft were that have a new position.
+    private static func places(of positions: [AircraftPosition], in snapshot: Snapshot) -> [ICAO24: LonLat] {
+        let moved = Set(positions.map(\.icao24))
+        let before =
+            snapshot.positions(at: snapshot.publication.asOf, droppedAfterSeconds: Traffic.keptSeconds) ?? []
+        return Dictionary(
+            before.filter { moved.contains($0.icao24) }.map { ($0.icao24, $0.place) }, uniquingKeysWith: { $1 })
     }
 
     // MARK: - Sources

@@ -1,11 +1,12 @@
 package import BillowEngine
 import DequeModule
+package import Geometry
 import HTTPTypes
 import Logging
 import NIOCore
 import Synchronization
 
-/// Tells whoever listens what happens: keeps the last events for those that come back, and a bounded number of
+/// Sends events to the listeners. Stores the last events for listeners that come back, and a bounded number of
 /// listeners with a bounded backlog each.
 package final class EventHub: Sendable {
     /// Whom an event is for.
@@ -23,11 +24,15 @@ package final class EventHub: Sendable {
     fileprivate struct Event {
         var number: UInt64
         var audience: Audience
+        /// Where what it tells of lies; nil where that isn't known, or everywhere.
+        var squares: DegreeSquares?
         var bytes: ByteBuffer
     }
 
     fileprivate struct Listener {
         var flight: String?
+        /// Where changes of data concern it; nil for everywhere.
+        var squares: DegreeSquares?
         var stream: AsyncStream<ByteBuffer>.Continuation
     }
 
@@ -55,16 +60,20 @@ package final class EventHub: Sendable {
     // MARK: - Telling
 
     /// Tells an event to whom it is for.
-    package func publish(_ name: String, _ payload: some Encodable, to audience: Audience = .everyone) {
+    /// - Parameter squares: where what it tells of lies; a listener that looks elsewhere isn't told.
+    package func publish(
+        _ name: String, _ payload: some Encodable, to audience: Audience = .everyone, in squares: DegreeSquares? = nil
+    ) {
         guard let bytes = encoded(name, payload) else { return }
         let slow = state.withLock { state -> Int in
             guard !state.isClosed else { return 0 }
             state.last += 1
             var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
             framed.writeImmutableBuffer(bytes)
-            state.events.append(Event(number: state.last, audience: audience, bytes: framed))
+            let event = Event(number: state.last, audience: audience, squares: squares, bytes: framed)
+            state.events.append(event)
             if state.events.count > Self.kept { state.events.removeFirst() }
-            return state.send(framed) { $0.hears(audience) }
+            return state.send(framed) { $0.hears(event) }
         }
         if slow > 0 { logger.notice("listeners were too slow and were dropped", metadata: ["count": "\(slow)"]) }
     }
@@ -76,7 +85,7 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Ends all streams, and lets nobody in any more.
+    /// Ends all streams, and refuses new listeners.
     func close() {
         let listeners = state.withLock { state in
             state.isClosed = true
@@ -101,7 +110,7 @@ package final class EventHub: Sendable {
 
     // MARK: - Listening
 
-    /// Somebody who listens. Ends with its last owner.
+    /// A listener. Ends with its last owner.
     final class Subscription: Sendable {
         let events: AsyncStream<ByteBuffer>
         private let end: @Sendable () -> Void
@@ -120,14 +129,19 @@ package final class EventHub: Sendable {
     /// The listeners at present.
     var listeners: Int { state.withLock { $0.listeners.count } }
 
+    /// Whether any of them looks at a part of the world only.
+    var hasPlacedListeners: Bool { state.withLock { $0.listeners.values.contains { $0.squares != nil } } }
+
     /// Events from now on, with those before it that came after `lastEventID`.
     /// - Parameters:
     ///   - flight: whose own events are wanted beside those for everyone.
-    ///   - greeting: the event that tells a listener to look at everything, for one that can't be told what it missed;
-    ///     it bears the newest event's id.
+    ///   - squares: where changes of data concern the listener; nil for everywhere.
+    ///   - greeting: the event that tells a listener to request everything, where the missed events are unknown. It has
+    ///     the newest event's id.
     /// - Throws: 503 when there are too many, or when the server is on its way out.
     func subscribe(
-        after lastEventID: String?, flight: String?, greeting: (name: String, payload: some Encodable)?
+        after lastEventID: String?, flight: String?, squares: DegreeSquares? = nil,
+        greeting: (name: String, payload: some Encodable)?
     ) throws(Problem) -> Subscription {
         let (events, stream) = AsyncStream<ByteBuffer>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.longestBacklog))
@@ -135,7 +149,7 @@ package final class EventHub: Sendable {
         let last = lastEventID.flatMap(number(in:))
         let number = state.withLock { state -> Int? in
             guard !state.isClosed, state.listeners.count < mostListeners else { return nil }
-            let listener = Listener(flight: flight, stream: stream)
+            let listener = Listener(flight: flight, squares: squares, stream: stream)
             stream.yield(ByteBuffer(string: "retry: 3000\n\n"))
             if let missed = state.events(after: last, for: listener, atMost: Self.longestBacklog / 2) {
                 for event in missed { stream.yield(event) }
@@ -184,9 +198,9 @@ extension EventHub: FlightEvents {
 }
 
 extension EventHub.Listener {
-    fileprivate func hears(_ audience: EventHub.Audience) -> Bool {
-        switch audience {
-        case .everyone: true
+    fileprivate func hears(_ event: EventHub.Event) -> Bool {
+        switch event.audience {
+        case .everyone: squares.flatMap { own in event.squares.map(own.mayMeet) } ?? true
         case .flight(let id): flight == id
         }
     }
@@ -213,7 +227,7 @@ extension EventHub.HubState {
     /// What came after an event; nil where not all of it is known any more, or where there is none.
     fileprivate func events(after number: UInt64?, for listener: EventHub.Listener, atMost most: Int) -> [ByteBuffer]? {
         guard let number, number <= last, number >= last - UInt64(events.count) else { return nil }
-        let missed = events.filter { $0.number > number && listener.hears($0.audience) }
+        let missed = events.filter { $0.number > number && listener.hears($0) }
         return missed.count <= most ? missed.map(\.bytes) : nil
     }
 }

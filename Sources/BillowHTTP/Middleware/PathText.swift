@@ -2,8 +2,8 @@ import BillowEngine
 import Hummingbird
 
 extension Parameters {
-    /// A part of the path without its percent encoding: clients encode the colons of a time, and an id may hold
-    /// anything. Empty where the route has none of that name.
+    /// A path parameter, percent-decoded: clients encode the colons of a time, and an id may contain any character.
+    /// Empty if the route has no such parameter.
     func text(_ name: String) -> String {
         let encoded = get(name) ?? ""
         return encoded.removingPercentEncodingOfBytes().map { String(decoding: $0, as: UTF8.self) } ?? encoded
@@ -11,7 +11,7 @@ extension Parameters {
 }
 
 extension String {
-    /// The bytes that a percent-encoded text stands for; nil where a `%` isn't followed by two hexadecimal digits.
+    /// The percent-decoded bytes; nil if a `%` isn't followed by two hexadecimal digits.
     ///
     /// Source: RFC 3986 section 2.1
     func removingPercentEncodingOfBytes() -> [UInt8]? {

@@ -9,8 +9,7 @@ import NIOHTTP1
 import Synchronization
 import Turbulence
 
-/// Logs an error of the store when it is new, and then once a minute with how often it came: a full disk meets every
-/// request.
+/// Logs an error of the store when it is new, and then once a minute with its count: a full disk affects every request.
 final class StoreErrorLog: Sendable {
     private struct Entry {
         var loggedAt: ContinuousClock.Instant
@@ -63,7 +62,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             // The body broke off. The connection answers and closes.
             throw error
         } catch is CancellationError {
-            // Work is cancelled only when nobody waits for it any more, or when the server goes. A client that has shut
+            // Work is cancelled only when no request waits for it, or when the server stops. A client that has shut
             // down its sending side looks like one that left, and may still read.
             let problem =
                 WorkRequester.current?.isGone == true
@@ -72,6 +71,13 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                     detail: "The client closed its side of the connection, so the work for the answer was ended.")
                 : Problem(.stopping, detail: "The server is stopping.", retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
+        } catch let fault as AnsweredFault {
+            if Problem(of: fault.cause) == nil {
+                context.logger.error(
+                    "request failed", metadata: ["path": "\(request.uri.path)", "error": "\(fault.cause)"])
+            }
+            log(fault.cause, request, context)
+            response = fault.response
         } catch {
             if let problem = Problem(of: error) {
                 log(error, request, context)
@@ -105,9 +111,9 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             allowed: "at most \(AnswerRules.longestURL) bytes")
     }
 
-    /// No route and no file of ours needs what is refused here, and what comes after may take the path as it is:
-    /// control characters (a NUL ends a file's name early), `..`, and two slashes at the start, which a redirect would
-    /// turn into the name of another host.
+    /// No route and no file of ours needs a path that is refused here, and later steps may take the path as it is.
+    /// Refused are control characters, `..`, and two slashes at the start. A NUL ends a file's name early, and a
+    /// redirect would turn the slashes into the name of another host.
     private static func checkPath(_ path: String) throws(Problem) {
         let decoded = path.removingPercentEncodingOfBytes()
         let isReadable = decoded.map { !$0.contains { $0 < 0x20 || $0 == 0x7F } } ?? false

@@ -13,13 +13,13 @@ import Synchronization
     import Darwin
 #endif
 
-/// The files of a folder, for whoever may have any of them: the viewer.
+/// Serves the files of a folder without authorisation: the viewer.
 ///
-/// Small files are kept in memory as long as they don't change, so that a client that takes its time holds no
-/// descriptor, and all clients share the bytes.
+/// Small files are cached in memory until they change. So a slow client holds no descriptor, and all clients share the
+/// bytes.
 final class PublicFiles: Sendable {
     struct File: Sendable {
-        /// nil for one that is too large to be kept.
+        /// nil for a file that is too large for the cache.
         var bytes: ByteBuffer?
         var size: Int
         var entityTag: String
@@ -29,26 +29,26 @@ final class PublicFiles: Sendable {
 
     enum Found {
         case file(File)
-        /// A folder asked for without the slash at the end.
+        /// A folder that was requested without a trailing slash.
         case folder
     }
 
-    private struct Stamp: Equatable {
+    private struct FileState: Equatable {
         var size: Int
         var modified: Date
     }
 
     private let folder: String
-    private let kept = Mutex<[String: (stamp: Stamp, file: File)]>([:])
+    private let kept = Mutex<[String: (state: FileState, file: File)]>([:])
 
-    /// Bytes of one file that is kept, and of all together.
+    /// The largest cached file, and the size of the cache, in bytes.
     private static let largestKept = 4 << 20
     private static let mostKept = 32 << 20
 
-    /// Files that are made and not read, by their path.
+    /// Generated files, by path.
     private let made: [String: File]
 
-    /// - Parameter made: texts of files that are made and not read, by their path.
+    /// - Parameter made: the texts of generated files, by path.
     init(folder: String, made: [String: String] = [:]) {
         self.folder = folder
         self.made = Dictionary(
@@ -62,7 +62,7 @@ final class PublicFiles: Sendable {
             })
     }
 
-    /// What lies at a decoded path of an address, an index in place of a folder; nil where nothing does.
+    /// The file at a decoded path, or the index of a folder; nil if there is none.
     func find(_ path: String) async throws -> Found? {
         if let file = made[path] { return .file(file) }
         return try await NIOThreadPool.singleton.runIfActive { [self] in try look(path) }
@@ -71,50 +71,50 @@ final class PublicFiles: Sendable {
     private func look(_ path: String) throws -> Found? {
         guard path.hasPrefix("/"), !path.split(separator: "/").contains(".."), !path.contains("\0") else { return nil }
         var place = folder + path
-        guard var stamp = Self.stamp(of: place) else { return nil }
-        if stamp.isFolder {
+        guard var state = Self.state(of: place) else { return nil }
+        if state.isFolder {
             guard path.hasSuffix("/") else { return .folder }
             place += "index.html"
-            guard let index = Self.stamp(of: place), !index.isFolder else { return nil }
-            stamp = index
+            guard let index = Self.state(of: place), !index.isFolder else { return nil }
+            state = index
         }
-        if let known = kept.withLock({ $0[place] }), known.stamp == stamp.stamp { return .file(known.file) }
-        return .file(try read(place, stamp.stamp))
+        if let known = kept.withLock({ $0[place] }), known.state == state.state { return .file(known.file) }
+        return .file(try read(place, state.state))
     }
 
-    private func read(_ place: String, _ stamp: Stamp) throws -> File {
-        guard stamp.size <= Self.largestKept else {
-            let tag = "\(stamp.size)-\(Int(stamp.modified.timeIntervalSince1970 * 1_000))"
-            return File(bytes: nil, size: stamp.size, entityTag: tag, modified: stamp.modified, path: place)
+    private func read(_ place: String, _ state: FileState) throws -> File {
+        guard state.size <= Self.largestKept else {
+            let tag = "\(state.size)-\(Int(state.modified.timeIntervalSince1970 * 1_000))"
+            return File(bytes: nil, size: state.size, entityTag: tag, modified: state.modified, path: place)
         }
         let data = try Data(contentsOf: URL(filePath: place))
         let file = File(
             bytes: ByteBuffer(bytes: data), size: data.count,
-            entityTag: Hexadecimal.text(SHA256.hash(data: data).prefix(8)), modified: stamp.modified, path: place)
+            entityTag: Hexadecimal.text(SHA256.hash(data: data).prefix(8)), modified: state.modified, path: place)
         kept.withLock { kept in
-            kept[place] = (stamp, file)
-            if kept.values.reduce(0, { $0 + $1.file.size }) > Self.mostKept { kept = [place: (stamp, file)] }
+            kept[place] = (state, file)
+            if kept.values.reduce(0, { $0 + $1.file.size }) > Self.mostKept { kept = [place: (state, file)] }
         }
         return file
     }
 
-    private static func stamp(of place: String) -> (stamp: Stamp, isFolder: Bool)? {
+    private static func state(of place: String) -> (state: FileState, isFolder: Bool)? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: Self.target(of: place)) else {
             return nil
         }
         let type = attributes[.type] as? FileAttributeType
         guard type == .typeRegular || type == .typeDirectory else { return nil }
-        let stamp = Stamp(
+        let state = FileState(
             size: (attributes[.size] as? NSNumber)?.intValue ?? 0,
             modified: attributes[.modificationDate] as? Date ?? .distantPast)
-        return (stamp, type == .typeDirectory)
+        return (state, type == .typeDirectory)
     }
 
-    /// Where a link leads to: whoever installs the viewer may link its libraries.
+    /// The target of a symbolic link: an installation may link the viewer's libraries.
     private static func target(of place: String) -> String { URL(filePath: place).resolvingSymlinksInPath().path }
 }
 
-/// Answers with a file where no route has the path.
+/// Serves a file if no route matches the path.
 struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
     let files: PublicFiles
     let pages: PageRules
@@ -143,6 +143,8 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
         headers[.cacheControl] = "no-cache"
         headers[.acceptRanges] = "bytes"
         headers[.contentType] = Self.mediaType(of: file.path)
+        // Programs get a landing page instead of the viewer.
+        if request.uri.path == "/" { headers.vary(by: "Accept") }
         if isKnown(file, request.headers) { return Response(status: .notModified, headers: headers) }
         headers[.contentLength] = String(file.size)
         guard request.method == .get else { return Response(status: .ok, headers: headers) }
@@ -158,22 +160,17 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
             let body = try await body(of: file, range, context)
             return Response(status: .partialContent, headers: headers, body: body)
         case .unsatisfiable:
-            var response = try Problem(
-                .rangeNotSatisfiable, detail: "The file has \(file.size) bytes.", parameter: "Range",
-                value: request.headers[.range].map { String($0.prefix(100)) }, allowed: "bytes 0 to \(file.size - 1)"
-            ).response(from: request, context: context)
-            response.headers[.contentRange] = "bytes */\(file.size)"
-            return response
+            return try Problem.unsatisfiableRange(of: file.size, request, context)
         }
     }
 
     private func isKnown(_ file: PublicFiles.File, _ headers: HTTPFields) -> Bool {
         if headers[.ifNoneMatch] != nil { return EntityTags(headers[.ifNoneMatch]).match(file.entityTag) }
-        // Any other date than its own is another version's: a file that is put back in place is older, and new.
+        // Only the exact date matches: a file that was restored from a backup has an older date, but is new.
         return headers[.ifModifiedSince] == HTTPDate.text(of: file.modified)
     }
 
-    /// Whether `If-Range`, if there is one, names what the file still is.
+    /// Whether `If-Range`, if present, matches the current file.
     private func isRangeWanted(_ file: PublicFiles.File, _ answer: HTTPFields, _ request: HTTPFields) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         return condition == answer[.eTag] || condition == answer[.lastModified]
@@ -195,7 +192,7 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
             ?? "application/octet-stream"
     }
 
-    /// What Hummingbird has no type for, and texts with their encoding.
+    /// Media types that Hummingbird doesn't know, and text types with their encoding.
     private static var ownTypes: [String: String] {
         [
             "geojson": "application/geo+json", "webmanifest": "application/manifest+json",
@@ -207,16 +204,16 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// What pages of this server may do: load what they need from it, and nothing else. Nobody else's page may hold them in
-/// a frame, and no address of theirs goes to other servers, because it may carry a signature.
+/// The Content-Security-Policy of the server's pages: they may load only what they need from this server. Pages of
+/// other servers may not embed them. No referrer is sent to other servers, because a URL may contain a signature.
 ///
 /// Source: W3C Content Security Policy Level 3; MapLibre GL JS documentation ("CSP directives")
 struct PageRules: Sendable {
     let headers: HTTPFields
 
     /// - Parameters:
-    ///   - publicURL: where links in answers point to; the viewer follows them.
-    ///   - style: a style sheet in the page, allowed by its hash.
+    ///   - publicURL: the base URL of links in responses, which the viewer follows.
+    ///   - style: an inline style sheet, allowed by its hash.
     init(publicURL: String?, style: String? = nil) {
         let own = (["'self'"] + [Self.origin(of: publicURL)].compactMap { $0 }).joined(separator: " ")
         let styles = style.map { "'self' '\(Self.hash(of: $0))'" } ?? "'self'"
@@ -248,7 +245,7 @@ extension HTTPField.Name {
     static let referrerPolicy = Self.make("Referrer-Policy")
 }
 
-/// Instants as HTTP writes them.
+/// Dates in HTTP format.
 ///
 /// Source: RFC 9110 section 5.6.7 (IMF-fixdate)
 enum HTTPDate {

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 
 extension Request {
-    /// The whole body. One that says that it is longer is refused before any of it comes.
+    /// The whole body. A body with too large a `Content-Length` is rejected before it is read.
     /// - Throws: `Problem` 413.
     func bytes(upTo longest: Int) async throws -> ByteBuffer {
         let tooLarge = Problem(

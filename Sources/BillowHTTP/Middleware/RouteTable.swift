@@ -6,16 +6,44 @@ import Synchronization
 /// Which methods each path has. It is filled from the router, so that it can't differ from the routes there are.
 final class RouteTable: Sendable {
     private struct Route {
+        var path: String
         var components: [RouterPath.Element]
         var method: HTTPRequest.Method
+
+        /// Parts that take any text.
+        var variables: Int { path.count { $0 == "{" } }
     }
 
     private let routes = Mutex<[Route]>([])
 
     /// To be called when all routes are there.
     func fill<Context: RequestContext>(from router: Router<Context>) {
-        let all = router.routes.map { Route(components: $0.path.components, method: $0.method) }
+        let all = router.routes.map { Route(path: "\($0.path)", components: $0.path.components, method: $0.method) }
         routes.withLock { $0 = all }
+    }
+
+    /// Every path, in the form `/collections/{id}`, with its methods but for HEAD, in alphabetical order.
+    var paths: [(path: String, methods: [HTTPRequest.Method])] {
+        var found: [String: Set<HTTPRequest.Method>] = [:]
+        for route in routes.withLock({ $0 }) where route.method != .head {
+            found[route.path, default: []].insert(route.method)
+        }
+        return found.sorted { $0.key < $1.key }.map { path, methods in
+            (path, methods.sorted { $0.rawValue < $1.rawValue })
+        }
+    }
+
+    /// The route that a path takes, in the form `/collections/{id}`; nil for none.
+    func template(of path: String, _ method: HTTPRequest.Method) -> String? {
+        let segments = path.split(separator: "/")
+        let found = routes.withLock { routes in
+            routes.filter { route in
+                route.method == method && route.components.count == segments.count
+                    && zip(route.components, segments).allSatisfy { $0 ~= $1 }
+            }
+        }
+        // What names more of the path comes first, as in the router.
+        return found.min { $0.variables < $1.variables }?.path
     }
 
     /// The methods of a path in alphabetical order; empty where no route has the path.

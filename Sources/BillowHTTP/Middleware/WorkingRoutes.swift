@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Routes whose handlers are jobs of a class.
+/// Routes whose handlers run as jobs of a work class.
 struct WorkingRoutes<Base: RouterMethods>: RouterMethods {
     typealias Context = Base.Context
 
@@ -25,13 +25,14 @@ struct WorkingRoutes<Base: RouterMethods>: RouterMethods {
     }
 }
 
-/// Answers by a job. The body of the request is read before: a client that sends it slowly would hold the turn.
+/// Runs a handler as a job. It reads the request's body first, because a slow client would otherwise occupy the job's
+/// turn.
 private struct WorkResponder<Responder: HTTPResponder>: HTTPResponder where Responder.Context: Sendable {
     let responder: Responder
     let workClass: WorkClass
     let work: WorkExecutor
 
-    /// Bytes of a body, for all routes of these classes.
+    /// The longest body in bytes, for all routes of these classes.
     private static var longestBody: Int { 256 << 10 }
 
     @Sendable
@@ -47,7 +48,7 @@ private struct WorkResponder<Responder: HTTPResponder>: HTTPResponder where Resp
 }
 
 extension RouterMethods {
-    /// Where routes go whose handlers are jobs of a class.
+    /// A group of routes whose handlers run as jobs of a work class.
     func working(_ workClass: WorkClass, _ work: WorkExecutor) -> WorkingRoutes<Self> {
         WorkingRoutes(base: self, workClass: workClass, work: work)
     }

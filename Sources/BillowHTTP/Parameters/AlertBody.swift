@@ -3,24 +3,23 @@ package import BillowAreas
 package import Geometry
 import Turbulence
 
-/// The body of a request for turbulence ahead: where one is, and what one wants to know. What is left out takes the
-/// default.
+/// The body of an alert request: the position of the aircraft and the search options. Missing members have defaults.
 package struct AlertBody: Decodable, Sendable {
     package var position: [Double]?
-    /// Feet of pressure altitude.
+    /// Pressure altitude in feet.
     var altitude: Double?
-    /// Degrees, and knots over ground.
+    /// The track in degrees, and the speed over ground in knots.
     package var track: Double?
     var speed: Double?
-    /// A route, as corridors take it.
+    /// A route, in the form of corridors.
     private var shape: ShapeBody?
     private var polygon: ShapeBody?
     var cells: [String]?
-    /// Nautical miles.
+    /// The distance to search, in nautical miles.
     package var distance: Double?
-    /// Seconds.
+    /// The time to search, in seconds.
     var timeFrame: Double?
-    /// Degrees.
+    /// The angle in degrees.
     var angle: Double?
     var widthAround: Double?
     var switchToBeam: Double?
@@ -30,13 +29,13 @@ package struct AlertBody: Decodable, Sendable {
     var maxAltitude: Int?
     var hours: Double?
     package var category: String?
-    /// One's own aircraft, as observations name it, and minutes for which its reports are left out.
+    /// The client's own aircraft, named as in observations, and the minutes for which its reports are excluded.
     var aircraft: String?
     var excludeOwn: Double?
-    /// Whose positions in the traffic are followed.
+    /// The aircraft to follow in traffic data.
     var icao24: String?
     package var callsign: String?
-    /// The instant that is looked at, of `/alerts` alone.
+    /// The searched instant; for `/alerts` only.
     private var time: String?
 
     package static let longest = 256 << 10
@@ -49,7 +48,7 @@ package struct AlertBody: Decodable, Sendable {
             time
     }
 
-    /// Any name.
+    /// A coding key with any name.
     private struct Name: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
@@ -57,8 +56,8 @@ package struct AlertBody: Decodable, Sendable {
         init?(intValue: Int) { nil }
     }
 
-    /// - Throws: `ParameterProblem` for a member that means nothing here: passed over, a misspelt wish would give
-    ///   another answer than was asked for; and for several places to look at.
+    /// - Throws: `ParameterProblem` for an unknown member, because ignoring a misspelt one would give a wrong answer.
+    ///   Also for more than one shape.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Keys.self)
         let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
@@ -101,9 +100,9 @@ package struct AlertBody: Decodable, Sendable {
         time = try members.decodeIfPresent(String.self, forKey: .time)
     }
 
-    // MARK: - What it means
+    // MARK: - Values
 
-    /// Where the aircraft is.
+    /// The aircraft's position, altitude, track and speed.
     package func flight() throws(ParameterProblem) -> FlightState {
         guard let position, position.count >= 2,
             let place = LonLat(longitude: position[0], latitude: position[1])
@@ -118,7 +117,7 @@ package struct AlertBody: Decodable, Sendable {
             groundSpeed: try speed.map { value throws(ParameterProblem) in try Self.number("speed", value, 0...2_000) })
     }
 
-    /// Whose positions are followed.
+    /// The source of the flight's positions.
     func follow() throws(ParameterProblem) -> FlightMonitor.Follow {
         if let icao24 {
             guard let aircraft = ICAO24(icao24) else {
@@ -174,8 +173,7 @@ package struct AlertBody: Decodable, Sendable {
         return request
     }
 
-    /// - Throws: `ParameterProblem` for a beam that is larger than an area may be. Polygons and cells have limits of
-    ///   their own.
+    /// - Throws: `ParameterProblem` for a beam above the area limit. Polygons and cells have their own limits.
     private static func checkBeam(_ query: AlertQuery, distance: Double?) throws(ParameterProblem) {
         switch query.search {
         case .area, .cells: return

@@ -32,7 +32,13 @@ package struct AnimationParameters: Sendable {
     private let hold: Int
     private let loops: Int
 
-    private static let defaultWidth = 640
+    /// Points of a picture whose width isn't named.
+    package static let defaultWidth = 640
+
+    /// The parameters that are read; others are passed over.
+    package static let names = MapParameters.names.subtracting(["time", "scalebar"]).union([
+        "start", "end", "intervals", "anchor", "form", "delay", "hold", "loop",
+    ])
 
     package init(
         layers: LayerList, _ query: QueryReader, styles: StyleLibrary, defaults: TimelineDefaults
@@ -54,7 +60,7 @@ package struct AnimationParameters: Sendable {
         loops = try query.integer("loop", in: 0...10_000) ?? 0
     }
 
-    /// What is drawn for them.
+    /// The animation request for these parameters.
     package func request(_ timelines: TimelineService, in snapshot: Snapshot) async throws
         -> AnimationRequest
     {

@@ -1,9 +1,9 @@
 import BillowEngine
 package import Geometry
 
-/// Areas of requests, by the rules that rings must keep.
+/// Validates areas in requests.
 package enum AreaReader {
-    /// Polygons without holes: one ring, or the parts of one that the antimeridian cut.
+    /// An area of polygons without holes: one ring, or the parts of a ring that the antimeridian cuts.
     package static func area(_ polygons: [[[LonLat]]], limitKm2: Double?) throws(ParameterProblem) -> AreaIndex {
         var parts: [[[LonLat]]] = []
         do throws(RingRules.Failure) {

@@ -1,9 +1,12 @@
-import BillowEngine
+package import BillowEngine
 import BillowExchange
+package import BillowSnapshot
 package import Datasets
+package import Geometry
 import Turbulence
 
-/// The parameters of `/changes/{collection}`: those of `FeatureParameters` without times and `aggregate`, and these.
+/// The parameters of `/changes/{collection}`: those of `FeatureParameters` without times and `aggregate`, those of
+/// `PlaceParameters`, and these.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
@@ -14,13 +17,18 @@ package struct ChangeParameters: Sendable {
     package let hasGeometry: Bool
     /// What tells the query from others.
     package let name: String
-    package let features: FeatureParameters
+    private let features: FeatureParameters
+    private let area: AreaIndex?
 
     package static func names(_ collection: Dataset) -> Set<String> {
-        FeatureParameters.names(collection).subtracting(["time", "datetime", "aggregate"]).union(["since", "geometry"])
+        FeatureParameters.names(collection).subtracting(["time", "datetime", "aggregate"])
+            .union(PlaceParameters.names).union(["since", "geometry"])
     }
 
-    package init(_ reader: QueryReader, of collection: Dataset) throws(ParameterProblem) {
+    /// - Parameter limitKm2: the largest area that may be asked for by its outline.
+    package init(
+        _ reader: QueryReader, of collection: Dataset, airports: AirportTable, limitKm2: Double
+    ) throws(ParameterProblem) {
         try reader.requireJSON("geojson")
         since = reader.text("since")
         // A hexagon's shape is that of the cell in its properties, and most of its bytes.
@@ -29,9 +37,17 @@ package struct ChangeParameters: Sendable {
         var parameters = reader.all
         // Of a log, too, what was observed in the history: not all that is stored.
         if parameters["hours"] == nil { parameters["hours"] = History.default.text }
-        for name in ["since", "f", "geometry"] { parameters[name] = nil }
+        for name in ["since", "f", "geometry", "crs"] { parameters[name] = nil }
         features = try FeatureParameters(QueryReader(parameters), of: collection)
+        area = try PlaceParameters(reader, airports: airports, limitKm2: limitKm2).area
         parameters["geometry"] = String(hasGeometry)
         name = "\(collection.id)?\(QueryReader.query(parameters))"
+    }
+
+    /// The query that they make at a snapshot.
+    package func query(_ frames: FrameSource, in snapshot: Snapshot) throws -> FeatureQuery {
+        var query = try features.query(frames, in: snapshot)
+        query.area = area
+        return query
     }
 }

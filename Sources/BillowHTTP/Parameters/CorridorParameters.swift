@@ -16,13 +16,13 @@ package struct CorridorParameters: Sendable {
         area = AreaIndex(corridor.area)
     }
 
-    /// The route by which features are ordered.
+    /// The route along which features are ordered.
     package func along(from instant: Instant) -> AlongRoute {
         AlongRoute(asked.flight(from: instant))
     }
 }
 
-/// The parameters of `POST /corridors`; a member of the body goes before the parameter of its name.
+/// The parameters of `POST /corridors`; a member of the body overrides the parameter of the same name.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
@@ -32,7 +32,7 @@ package struct CorridorParameters: Sendable {
 /// | `f` | format | json, geojson | geojson |
 package struct CorridorShapeParameters: Sendable {
     package let asked: RouteReader.Asked
-    /// Degrees; nil keeps every position that there is room for.
+    /// The tolerance in degrees; nil keeps every position within the limit.
     package let tolerance: Double?
 
     package static let names: Set<String> = ["f", "width", "tolerance", "simplify"]

@@ -1,29 +1,39 @@
-package import BillowExchange
+package import BillowEngine
 package import Datasets
 
-/// The path of `/export/{collection}.{format}`; its query has the parameters of `FeatureParameters`.
+/// The path of `/export/{what}.{format}`. Exports of features have the query parameters of `FeatureParameters`, packs
+/// those of `PackParameters`.
 ///
 /// | part | type | range |
 /// | --- | --- | --- |
-/// | collection | a collection's id | `Dataset` |
-/// | format | a format's ending | geojson, geojsonl, geojsons, csv |
+/// | what | a collection's id; of packs layers by comma | `Dataset` |
+/// | format | a format's ending | `DownloadFormat` |
 package struct ExportParameters: Sendable {
-    package let collection: Dataset
-    package let format: ExportFormat
+    /// The text before the suffix.
+    package let what: String
+    package let format: DownloadFormat
 
     package init(file: String) throws(ParameterProblem) {
-        let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let collection = Catalogue.dataset(parts.first ?? "") else {
-            throw .unknownCollection(parts.first ?? "")
-        }
-        guard parts.count == 2, let format = ExportFormat(rawValue: String(parts[1])) else {
+        let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        what = parts[0]
+        let ending = parts.count == 2 ? parts[1] : ""
+        let format = DownloadFormat(ending: ending)
+        // An unknown collection is reported before an unknown format.
+        if format?.isPack != true { _ = try Self.collection(what) }
+        guard let format else {
             throw ParameterProblem(
-                .unknownFormat,
-                detail: "There is no format '\(parts.dropFirst().joined().prefix(100))'.",
-                parameter: "format", value: String(parts.dropFirst().joined().prefix(100)),
-                allowed: ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+                .unknownFormat, detail: "There is no format '\(ending.prefix(100))'.", parameter: "format",
+                value: String(ending.prefix(100)),
+                allowed: DownloadFormat.allCases.map(\.ending).joined(separator: ", "))
         }
-        self.collection = collection
         self.format = format
+    }
+
+    /// The collection to export.
+    package var collection: Dataset { get throws(ParameterProblem) { try Self.collection(what) } }
+
+    private static func collection(_ id: String) throws(ParameterProblem) -> Dataset {
+        guard let collection = Catalogue.dataset(id) else { throw .unknownCollection(id[...]) }
+        return collection
     }
 }

@@ -5,8 +5,8 @@ package import Datasets
 import Geometry
 import Turbulence
 
-/// The parameters by which features are asked for: of `/collections/{id}/items`, `…/area`, `…/corridor`, `/export`,
-/// `/changes`, and of `billow export`.
+/// The parameters of queries for features: of `/collections/{id}/items`, `…/area`, `…/corridor`, `/export`, `/changes`,
+/// and of `billow export`.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
@@ -37,7 +37,7 @@ package struct FeatureParameters: Sendable {
     private let datetime: DatetimeParameter?
     private let reader: QueryReader
 
-    /// The parameters that a collection has.
+    /// The parameters that a collection supports.
     package static func names(_ collection: Dataset) -> Set<String> {
         let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
         if collection.content == .field { return names.union(PolygonShape.names).union(["shape"]) }
@@ -57,7 +57,7 @@ package struct FeatureParameters: Sendable {
             throw reader.invalid(name, reader.text(name) ?? "", "left out unless shape is contours")
         }
         shape = collection == .polygons || isContoured ? try PolygonShape(reader) : PolygonShape()
-        // A source of features here, and of no record.
+        // The name selects Billow's own polygons and matches no stored source.
         let isNamed = collection == .polygons && filter.namesOwnPolygons
         issuers = isNamed ? filter.sources : nil
         if isNamed { filter = filter.ofOwnPolygons }
@@ -67,8 +67,8 @@ package struct FeatureParameters: Sendable {
         datetime = try reader.datetime()
     }
 
-    /// The query that they make at a snapshot.
-    /// - Throws: `ParameterProblem` for times that don't go together; `EngineError` for one that the log doesn't have.
+    /// The query for these parameters at a snapshot.
+    /// - Throws: `ParameterProblem` for inconsistent times; `EngineError` for a time outside the log.
     package func query(_ frames: FrameSource, in snapshot: Snapshot) throws -> FeatureQuery {
         var query = FeatureQuery(collection, at: snapshot.publication.asOf, filter: filter)
         query.categoryIsAsked = reader.has("category")
@@ -87,66 +87,67 @@ package struct FeatureParameters: Sendable {
                 query.isInterval = true
                 try setRange(&query)
             } else {
-                query.instant = try instant(frames, snapshot)
+                try setInstant(&query, frames, snapshot)
             }
         }
         return query
     }
 
-    /// The instant of what holds or is seen at one.
-    private func instant(_ frames: FrameSource, _ snapshot: Snapshot) throws(EngineError) -> Instant {
+    /// Sets the instant of a frame, of areas or of aircraft. An instant without data has no features: one in the
+    /// future, or one in `datetime` before the retention.
+    /// - Throws: `EngineError.timeOutsideLog` for a `time` before the retention.
+    private func setInstant(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot)
+        throws(EngineError)
+    {
         let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
-        return try frames.instant(
-            asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime",
-            within: frames.reach(of: collection, in: snapshot))
+        let reach = frames.reach(of: collection, in: snapshot)
+        if case .instant(let wanted) = asked,
+            wanted > reach.upperBound || datetime != nil && wanted < reach.lowerBound
+        {
+            query.instant = wanted
+            query.hasNothing = true
+            return
+        }
+        query.instant = try frames.instant(asked, in: snapshot, within: reach)
     }
 
-    /// On hexagons an instant is the picture at it, an interval a/b the picture at b over (a, b], at most 6 h. On fields
-    /// it is an instant, ahead too.
+    /// For hexagons, an instant selects its frame. An interval a/b selects the frame at b with observations in (a, b],
+    /// of which the last 6 h count. For fields it is an instant, which may be in the future.
     private func setPicture(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot) throws {
         if datetime != nil, reader.has("time") {
             throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
         }
+        guard case .interval(let start, let end) = datetime else { return try setInstant(&query, frames, snapshot) }
         if collection.content == .field {
-            if case .interval = datetime {
-                throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
-            }
-            return query.instant = try instant(frames, snapshot)
+            throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
         }
-        switch datetime {
-        case nil: query.instant = try frames.instant(time, in: snapshot)
-        case .instant(let wanted):
-            query.instant = try frames.instant(.instant(wanted), in: snapshot, parameter: "datetime")
-        case .interval(let start, let end):
-            if reader.has("hours") {
-                throw reader.invalid("hours", reader.text("hours") ?? "", "left out where datetime is an interval")
-            }
-            query.instant = try frames.instant(
-                end.map { .instant($0) } ?? .latest, in: snapshot, parameter: "datetime")
-            let seconds = start.map { query.instant.seconds - $0.seconds } ?? .max
-            guard (1...History.sixHours.seconds).contains(seconds) else {
-                throw reader.invalid(
-                    "datetime", reader.text("datetime") ?? "",
-                    "an interval with a start, of more than 0 s and at most 6 h")
-            }
-            query.filter.lookBackSeconds = seconds
-            query.hasOwnHistory = true
+        if reader.has("hours") {
+            throw reader.invalid("hours", reader.text("hours") ?? "", "left out where datetime is an interval")
         }
+        let reach = frames.reach(of: collection, in: snapshot)
+        // The future has no observations.
+        query.instant = end.map { $0 > reach.upperBound ? snapshot.publication.asOf : $0 } ?? snapshot.publication.asOf
+        query.hasNothing = query.instant < reach.lowerBound || start.map { $0 > query.instant } ?? false
+        let seconds = start.map { query.instant.seconds - $0.seconds } ?? .max
+        // An interval of zero length is treated as an instant.
+        guard seconds > 0 else { return }
+        query.filter.lookBackSeconds = min(seconds, History.sixHours.seconds)
+        query.hasOwnHistory = true
     }
 
-    /// On tracks an instant is the history before it, and an interval itself.
+    /// For tracks, an instant selects the history before it, and an interval selects itself.
     private func setTracks(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot) throws {
         if case .interval = datetime {
             query.isInterval = true
             return try setRange(&query)
         }
-        query.instant = try instant(frames, snapshot)
+        try setInstant(&query, frames, snapshot)
         query.to = query.instant.advanced(by: 1)
         query.from = query.to.advanced(by: -query.filter.lookBackSeconds)
     }
 
-    /// On observations and pilot reports it filters the time of observation, ends included; without it and without
-    /// hours all that is stored is meant.
+    /// For observations and pilot reports it filters the observation time, ends included. Without it and without
+    /// `hours` everything stored is selected.
     private func setRange(_ query: inout FeatureQuery) throws(ParameterProblem) {
         switch datetime {
         case .instant(let instant):
@@ -163,7 +164,7 @@ package struct FeatureParameters: Sendable {
             case .beyond(let text): throw reader.invalid("time", text, "an instant from 1970 to 2105")
             }
             guard reader.has("hours") || end != nil else { return }
-            // What answers say of themselves is of the time that was asked for.
+            // The response describes itself as of the requested time.
             if let end { query.instant = end }
             query.to = query.instant.advanced(by: 1)
             query.from = query.to.advanced(by: -query.filter.lookBackSeconds)

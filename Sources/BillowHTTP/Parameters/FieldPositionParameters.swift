@@ -48,14 +48,14 @@ package struct FieldPositionParameters: Sendable {
         }
     }
 
-    /// The place alone.
+    /// The region of the place alone.
     package var region: GeographicRegion {
         let box = BoundingBox(
             west: place.longitude, south: place.latitude, east: place.longitude, north: place.latitude)
         return box.map(GeographicRegion.box) ?? .everywhere
     }
 
-    /// - Throws: `EngineError` where the collection has nothing at the time.
+    /// - Throws: `EngineError` if the collection has no data at the time.
     package func instant(_ frames: FrameSource, _ collection: Dataset, in snapshot: Snapshot) throws(EngineError)
         -> Instant
     {

@@ -3,7 +3,7 @@ package import Foundation
 package import Geometry
 import Turbulence
 
-/// Reads registrations of flights, as they are sent and as they were stored.
+/// Parses registrations of flights, both from requests and from the store.
 package struct FlightBodyReader: FlightReader {
     let airports: AirportTable
     package let areaLimitKm2: Double

@@ -8,7 +8,7 @@ import Turbulence
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
-/// | `layer` | list of layers | `Layer` | hexagons |
+/// | `layer` | list of layers | `Catalogue.layers` | hexagons |
 /// | `style`, `opacity` | a style's id, number | 0…1 | skypath, 1 |
 /// | `scale` | pictures only: pixels of a point | `LegendOptions.scales` | 1 |
 /// | `theme` | pictures only: light or dark | | that of the style |
@@ -18,13 +18,18 @@ package struct LegendParameters: Sendable {
     package let filter: Filter
     package let style: Style
 
+    /// The parameters that are read; others are passed over.
+    package static let names = QueryReader.filterNames.union(["layer", "style", "opacity"])
+    /// Those of a picture.
+    package static let pictureNames = names.union(["scale", "theme", "orientation"])
+
     package init(_ reader: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         layers = try reader.layers("layer")
         filter = try reader.filter()
         style = try styles.style(reader)
     }
 
-    /// How a picture of the legend looks.
+    /// The options of a legend image.
     package static func options(_ reader: QueryReader) throws -> LegendOptions {
         try LegendOptions(
             scale: try reader.integer("scale", in: LegendOptions.scales) ?? 1,

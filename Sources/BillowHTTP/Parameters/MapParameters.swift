@@ -29,7 +29,14 @@ package struct MapParameters: Sendable {
     private let hasScaleBar: Bool
     private let hatchesIncomplete: Bool
 
-    private static let defaultWidth = 1_024
+    /// Points of a picture whose width isn't named.
+    package static let defaultWidth = 1_024
+
+    /// The parameters that are read; others are passed over.
+    package static let names = QueryReader.filterNames.union([
+        "time", "bbox", "width", "height", "scale", "style", "opacity", "labels", "legend", "timestamp", "scalebar",
+        "incomplete",
+    ])
 
     package init(layers: LayerList, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         self.layers = layers
@@ -44,7 +51,7 @@ package struct MapParameters: Sendable {
         hatchesIncomplete = try query.hatchesIncomplete()
     }
 
-    /// What is drawn for them, and what the picture shows.
+    /// The map request for these parameters, and a description of its data.
     package func request(_ frames: FrameSource, _ policy: FreshnessPolicy, in snapshot: Snapshot) throws(EngineError)
         -> (request: MapRequest, shown: Shown)
     {

@@ -6,7 +6,7 @@ import Turbulence
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
-/// | `limit` | whole number of features | 1…10000 | 1000 |
+/// | `limit` | whole number of features | from 1; above 10000 it is 10000 | 1000 |
 /// | `after` | what a `next` link says | | the first page |
 package struct PageParameters: Sendable {
     package let limit: Int
@@ -21,10 +21,10 @@ package struct PageParameters: Sendable {
     package init(_ reader: QueryReader) throws {
         try reader.requireJSON("geojson")
         self.reader = reader
-        limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
+        limit = try reader.count("limit", upTo: Self.maximumLimit) ?? Self.defaultLimit
         start = try reader.text("after").map { (text) throws(EngineError) in try PageStart(text) }
     }
 
-    /// The parameters of the page that begins at a place.
+    /// The query of the page that starts at a place.
     package func next(_ start: PageStart, of query: FeatureQuery) -> String { query.nextQuery(reader, after: start) }
 }

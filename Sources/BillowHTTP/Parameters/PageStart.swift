@@ -5,7 +5,7 @@ package import BillowStore
 import Datasets
 import Turbulence
 
-/// Where a page of features starts, as `next` links say it: behind a feature, in the log as of a version.
+/// The start of a page, encoded in `next` links: after a feature, in the log at a version.
 package struct PageStart: Sendable {
     package var head: Head
     package var cursor: FeatureSource.Cursor
@@ -28,7 +28,7 @@ package struct PageStart: Sendable {
 }
 
 extension FeatureQuery {
-    /// The parameters of the next page: the same of the same version, with the instant held fast.
+    /// The query of the next page: the same parameters at the same version, with a fixed instant.
     package func nextQuery(_ reader: QueryReader, after start: PageStart) -> String {
         var parameters = reader.all
         parameters["after"] = start.text

@@ -10,7 +10,7 @@ extension ParameterProblem {
             allowed: Catalogue.all.map(\.id).joined(separator: ", "))
     }
 
-    /// A collection of features has no value at every place.
+    /// A collection of features does not support position queries.
     package static func noPositions(_ collection: Dataset) -> ParameterProblem {
         ParameterProblem(
             .unknownCollection, detail: "The collection '\(collection.id)' has no values at positions.",

@@ -2,9 +2,9 @@ import BillowEngine
 package import Geometry
 package import Turbulence
 
-/// Why parameters, or a body, can't be used.
+/// An error of parameters or of a body.
 package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong. The HTTP module has a code and a status for each.
+    /// The kind of error. The HTTP module maps each to a code and a status.
     package enum Kind: String, Sendable, CaseIterable {
         case invalidParameter, unknownParameter, repeatedParameter, missingParameter
         case invalidBody, unknownMember, severalAreas
@@ -13,10 +13,11 @@ package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConverti
         case ringWithHoles
         case unknownWaypoint, routeTooFewPositions, routeTooManyPositions, routeTooLong
         case routeTooWinding, routeAroundTheEarth
+        case tooManyTiles
     }
 
     package let kind: Kind
-    /// A sentence with its stop, for people.
+    /// A complete sentence for people.
     package let detail: String
     package let parameter: String?
     package let value: String?

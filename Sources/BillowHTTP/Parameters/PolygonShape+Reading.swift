@@ -14,12 +14,21 @@ extension PolygonShape {
 }
 
 extension QueryReader {
-    /// Whether fields are given as areas by severity in place of cells.
+    /// Whether fields are returned as areas by severity instead of cells.
     func isContoured() throws(ParameterProblem) -> Bool {
         try choice("shape", [("cells", false), ("contours", true)]) ?? false
     }
 
-    /// Which hexagons polygons are made of.
+    /// The same for a tile. A raster tile is drawn from the field's grid and has no contours.
+    func isContoured(in format: TilePath.Format) throws(ParameterProblem) -> Bool {
+        let isContoured = try isContoured()
+        guard !isContoured || format == .vector else {
+            throw invalid("shape", "contours", "cells; vector tiles and /collections/gtg/items have contours")
+        }
+        return isContoured
+    }
+
+    /// The rule that selects the hexagons of a polygon.
     func polygonMode() throws(ParameterProblem) -> PolygonMode {
         try choice("mode", PolygonMode.allCases.map { ($0.rawValue, $0) }) ?? .exact
     }

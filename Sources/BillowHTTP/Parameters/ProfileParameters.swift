@@ -12,19 +12,20 @@ import Turbulence
 /// | `width` | nautical miles, edge to edge | 1…250 | 40 |
 /// | `stretch` | nautical miles | 1…500 | 10 |
 /// | `time` | instant or `latest` | the log's extent | `latest` |
-/// | `style`, `opacity` | PNG only: a style's id, number | 0…1 | skypath, 1 |
+/// | `style` | PNG only: a style's id | | skypath |
+/// | `theme` | PNG only: light or dark | | that of the style |
 /// | `width-pixels`, `height-pixels` | PNG only | 320…4096, 200…2048 | 1000, 420 |
 package struct ProfileParameters: Sendable {
     package let asked: RouteReader.Asked
     package let filter: Filter
     package let time: RequestedTime
-    /// Nautical miles.
+    /// The length of a stretch in nautical miles.
     package let stretch: Double
     package let corridor: Corridor
 
     package static let names = QueryReader.filterNames.union(RouteReader.names)
         .union(["time", "stretch", "style", "width", "f"])
-    /// What a profile looks at beside the route by default, in nautical miles, edge to edge.
+    /// The default width of the corridor around the route, in nautical miles, edge to edge.
     private static let defaultWidth = 40.0
 
     package init(_ reader: QueryReader, airports: AirportTable) throws(ParameterProblem) {
@@ -35,18 +36,19 @@ package struct ProfileParameters: Sendable {
         corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
     }
 
-    /// What the picture has beside the numbers.
+    /// The parameters of the image alone.
     package struct Picture: Sendable {
         package let style: Style
         package let title: String
-        /// Pixels.
+        /// The size in pixels.
         package let width: Int
         package let height: Int
 
         package static let names = ProfileParameters.names.union(["width-pixels", "height-pixels", "theme"])
 
         package init(_ reader: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
-            style = try styles.style(reader)
+            let theme = try reader.choice("theme", Theme.allCases.map { ($0.rawValue, $0) })
+            style = try styles.style(reader, theme: theme)
             title = reader.phrase("route") ?? "Along the route"
             width = try reader.integer("width-pixels", in: 320...4_096) ?? 1_000
             height = try reader.integer("height-pixels", in: 200...2_048) ?? 420

@@ -6,12 +6,12 @@ import Geometry
 import Turbulence
 
 extension QueryReader {
-    /// Whether incomplete pictures are to be hatched.
+    /// Whether incomplete frames are hatched.
     func hatchesIncomplete() throws(ParameterProblem) -> Bool {
         try choice("incomplete", [("hatch", true), ("none", false)]) ?? false
     }
 
-    /// How many aircraft of a block are named.
+    /// The most labelled aircraft in a block.
     func labels() throws(ParameterProblem) -> Int {
         try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels
     }
@@ -25,18 +25,18 @@ extension QueryReader {
         }
     }
 
-    /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
+    /// The window from `bbox`, `width`, `height` and `scale`; one side determines the other.
     func region(defaultWidth: Int) throws(ParameterProblem) -> MapRegion {
         let box = try bbox() ?? .world
         func unusable(_ expected: String) -> ParameterProblem { invalid("bbox", text("bbox") ?? "", expected) }
         guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
             throw unusable("a box with an area")
         }
-        // What lies beyond has no place on the map: a picture of it would look as if nothing were there.
+        // A box outside the map would give an empty image, which would look like an absence of turbulence.
         guard box.south < UnitMercator.maximumLatitude, box.north > -UnitMercator.maximumLatitude else {
             throw unusable("a box that reaches between 85.0511 degrees south and north, where web mercator ends")
         }
-        // To filter by, it is the world; a picture would be of another region than the one asked for.
+        // A filter with such a box covers the world, but an image would show another region than the requested one.
         guard try bboxWidth() ?? 360 <= 360 else { throw unusable("a box at most 360 degrees wide") }
         let width = try integer("width", in: MapRegion.sides)
         let height = try integer("height", in: MapRegion.sides)
@@ -51,7 +51,7 @@ extension QueryReader {
 }
 
 extension LayerList {
-    /// The layers that a path names.
+    /// Parses the layers in a path.
     package init(parameter text: some StringProtocol) throws(ParameterProblem) {
         do { try self.init(text) } catch {
             switch error {
@@ -66,12 +66,14 @@ extension LayerList {
 }
 
 extension StyleLibrary {
-    /// The style and opacity that a request asks for.
-    package func style(_ query: QueryReader) throws(ParameterProblem) -> Style {
+    /// The requested style and opacity.
+    /// - Parameter theme: nil for the style's own.
+    package func style(_ query: QueryReader, theme: Theme? = nil) throws(ParameterProblem) -> Style {
         let id = query.text("style") ?? StyleLibrary.defaultID
-        guard let style = self[id] else {
+        guard let found = self[id] else {
             throw query.invalid("style", id, styles.map(\.id).joined(separator: ", "))
         }
+        let style = theme.map { found.made(for: $0) } ?? found
         guard let text = query.text("opacity") else { return style }
         guard let opacity = QueryReader.decimal(text), opacity >= 0, opacity <= 1 else {
             throw query.invalid("opacity", text, "a number from 0 to 1")

@@ -4,7 +4,7 @@ package import Datasets
 import Turbulence
 
 extension QueryReader {
-    /// `start`, `end`, `intervals` and `anchor`.
+    /// Reads `start`, `end`, `intervals` and `anchor`.
     package func timeline(_ defaults: TimelineDefaults) throws(ParameterProblem) -> TimelineRequest {
         TimelineRequest(
             start: try timePoint("start"), end: try timePoint("end"),
@@ -22,7 +22,7 @@ extension QueryReader {
         return point
     }
 
-    /// What of a frame an address names; nil where it names no version.
+    /// The frame revision in the URL; nil without a version.
     func frameRevision() throws(ParameterProblem) -> FrameRevision? {
         guard let text = text("v") else { return nil }
         guard let number = Digits.integer(text) else {
@@ -37,7 +37,7 @@ extension QueryReader {
 }
 
 extension Dataset {
-    /// Layers by a list of their ids.
+    /// Parses a list of layer ids.
     package static func layers(_ text: String) throws(ParameterProblem) -> [Dataset] {
         var layers: [Dataset] = []
         for id in text.split(separator: ",", omittingEmptySubsequences: false) {

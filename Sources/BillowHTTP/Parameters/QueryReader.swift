@@ -6,19 +6,19 @@ import Foundation
 import Geometry
 import Turbulence
 
-/// Reads the parameters of a request into types that can't be wrong. Every problem names the parameter, the value and
-/// what would do.
+/// Parses the parameters of a request into validated types. Every error names the parameter, the value and the valid
+/// values.
 package struct QueryReader: Sendable {
     private let values: [String: String]
 
-    /// The parameters that filter any picture.
-    static let filterNames: Set<String> = [
+    /// The filter parameters, which all rendered outputs share.
+    package static let filterNames: Set<String> = [
         "hours", "severity", "minSeverity", "minAltitude", "maxAltitude", "source", "kind", "category", "product",
         "run",
         "smoothing",
     ]
 
-    /// What pictures, legends and manifests know; they ignore the rest.
+    /// The parameters of images, legends and manifests, which ignore all others.
     private static let pictureNames = filterNames.union([
         "style", "opacity", "labels", "time", "v", "mode", "shape", "bbox", "width", "height", "scale", "legend",
         "timestamp",
@@ -26,7 +26,8 @@ package struct QueryReader: Sendable {
         "delay", "hold", "loop", "form",
     ])
 
-    /// `known`: on OGC routes a parameter that isn't known is an error; nil ignores it, as tiles do.
+    /// `known`: the permitted parameters of OGC routes, on which any other is an error; nil ignores unknown ones, as
+    /// for tiles.
     ///
     /// Source: OGC 17-069r4 (OGC API Features part 1) requirement 8
     package init(_ items: some Sequence<(name: String, value: String)>, known: Set<String>? = nil)
@@ -50,7 +51,7 @@ package struct QueryReader: Sendable {
                 }
             }
             if let other = values[name], other != value, Self.pictureNames.contains(name) {
-                // Whichever were taken, the picture would not be what the address says.
+                // Either value would make the result differ from the URL.
                 throw ParameterProblem(
                     .repeatedParameter, detail: "The parameter '\(name)' has two values.",
                     parameter: name, value: String(value.prefix(100)), allowed: "one value")
@@ -60,31 +61,31 @@ package struct QueryReader: Sendable {
         self.values = values
     }
 
-    /// Parameters that come from elsewhere than a request.
+    /// Parameters that don't come from a request.
     package init(_ values: [String: String]) { self.values = values }
 
     package func text(_ name: String) -> String? { values[name] }
 
-    /// A text of words between which there are blanks, or plus signs, as forms write blanks.
+    /// A text of words with blanks, or with plus signs, which forms send for blanks.
     ///
     /// Source: WHATWG URL Standard, application/x-www-form-urlencoded
     func phrase(_ name: String) -> String? { values[name]?.replacing("+", with: " ") }
 
-    /// Every parameter that was given.
+    /// All parameters.
     package var all: [String: String] { values }
 
-    /// Some of the parameters as the query of another address, in the order of their names; empty where none was given.
+    /// Some of the parameters as the query of another URL, sorted by name; empty if none is present.
     package func passedOn(_ names: Set<String>) -> String {
         let query = Self.query(values.filter { names.contains($0.key) })
         return query.isEmpty ? "" : "?\(query)"
     }
 
-    /// All parameters as a query, with some of them changed.
+    /// All parameters as a query, with some replaced.
     package func replacing(_ changed: [String: String]) -> String {
         Self.query(values.merging(changed) { _, new in new })
     }
 
-    /// Parameters as the query of an address, in the order of their names.
+    /// Parameters as the query of a URL, sorted by name.
     package static func query(_ parameters: [String: String]) -> String {
         var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
         allowed.insert(charactersIn: "-._~,:/")
@@ -97,13 +98,23 @@ package struct QueryReader: Sendable {
 
     // MARK: - Values
 
-    /// A whole number in a range, in plain digits.
+    /// An integer in a range, in plain digits.
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(ParameterProblem) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Digits.integer(text), range.contains(number) else {
             throw invalid(name, text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
+    }
+
+    /// An integer from 1 on, in plain digits; a larger one is reduced to the maximum.
+    func count(_ name: String, upTo most: Int) throws(ParameterProblem) -> Int? {
+        guard let text = values[name] else { return nil }
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        guard isNumber, text.contains(where: { $0 != "0" }) else {
+            throw invalid(name, text, "a whole number from 1; above \(most) it counts as \(most)")
+        }
+        return min(Digits.integer(text) ?? most, most)
     }
 
     /// A decimal number in a range.
@@ -124,7 +135,7 @@ package struct QueryReader: Sendable {
         }
     }
 
-    /// One of some words.
+    /// One of several words.
     package func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(ParameterProblem) -> Value? {
         guard let text = values[name] else { return nil }
         guard let match = choices.first(where: { $0.0 == text }) else {
@@ -133,7 +144,7 @@ package struct QueryReader: Sendable {
         return match.1
     }
 
-    /// The `f` of routes that answer in one form only.
+    /// Validates the `f` of routes with a single format.
     package func requireJSON(_ name: String = "json") throws(ParameterProblem) {
         _ = try choice("f", name == "json" ? [("json", 0)] : [("json", 0), (name, 0)])
     }
@@ -151,7 +162,7 @@ package struct QueryReader: Sendable {
         return isPlain ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
     }
 
-    // MARK: - The one filter grammar
+    // MARK: - Filters
 
     package func filter() throws(ParameterProblem) -> Filter {
         let kinds = try kinds()
@@ -164,11 +175,11 @@ package struct QueryReader: Sendable {
         return filter
     }
 
-    /// What of turbulence fields is shown. Smooth air is drawn only where a severity is asked for that takes it in.
+    /// The selection of turbulence fields. Smooth air is shown only if the requested severities include it.
     private func fieldSelection(_ severities: SeveritySet) throws(ParameterProblem) -> FieldSelection {
         var run: Instant?
         if let text = values["run"] {
-            guard let instant = Instant(text) else {
+            guard let instant = Instant(text, fraction: true) else {
                 throw invalid("run", text, "the instant at which a run began, such as 2026-11-22T12:00:00Z")
             }
             run = instant
@@ -208,7 +219,7 @@ package struct QueryReader: Sendable {
         }
     }
 
-    /// Names in a list. What a filter holds is kept with every picture that it made.
+    /// The most names in a list. Every cache entry of a frame holds its filter.
     static let mostNames = 32
 
     private func names(_ name: String, _ text: String) throws(ParameterProblem) -> [Substring] {
@@ -231,7 +242,7 @@ package struct QueryReader: Sendable {
         return ids
     }
 
-    /// Of observations and of issued areas: who asks for one kind gets no other.
+    /// The kinds of observations and of issued areas. A request for kinds of one sort excludes the other.
     private func kinds() throws(ParameterProblem) -> (observations: Set<ObservationKind>, areas: Set<String>)? {
         guard let text = values["kind"] else { return nil }
         var observations = Set<ObservationKind>()
@@ -256,16 +267,16 @@ package struct QueryReader: Sendable {
 
     package static func time(_ text: String) throws(ParameterProblem) -> RequestedTime {
         if text == "latest" { return .latest }
-        guard let seconds = Instant.unixSeconds(text) else {
+        guard let seconds = Instant.unixSeconds(text, fraction: true) else {
             throw ParameterProblem(
                 ParameterError(
                     parameter: "time", value: text,
-                    expected: "latest or an instant in whole seconds with a zone, such as 20261121T023000Z"))
+                    expected: "latest or an instant with a zone, such as 20261121T023000Z"))
         }
         return Instant(seconds: seconds).map { .instant($0) } ?? .beyond(text)
     }
 
-    /// An instant or an interval, either end open, as OGC API Features writes them; ends included.
+    /// An instant or an interval, either end open, in the format of OGC API Features; ends included.
     ///
     /// Source: OGC 17-069r4 section 7.15.4
     func datetime() throws(ParameterProblem) -> DatetimeParameter? {
@@ -273,7 +284,7 @@ package struct QueryReader: Sendable {
         let expected = "an instant (2026-11-21T02:30:00Z) or an interval a/b whose ends may be '..'"
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count == 1 {
-            guard let instant = Instant(parts[0]) else { throw invalid("datetime", text, expected) }
+            guard let instant = Self.instant(parts[0]) else { throw invalid("datetime", text, expected) }
             return .instant(instant)
         }
         guard parts.count == 2 else { throw invalid("datetime", text, expected) }
@@ -282,7 +293,7 @@ package struct QueryReader: Sendable {
             if part.isEmpty || part == ".." {
                 ends.append(nil)
             } else {
-                guard let instant = Instant(part) else { throw invalid("datetime", text, expected) }
+                guard let instant = Self.instant(part) else { throw invalid("datetime", text, expected) }
                 ends.append(instant)
             }
         }
@@ -292,12 +303,18 @@ package struct QueryReader: Sendable {
         return .interval(ends[0], ends[1])
     }
 
-    /// Four numbers, west, south, east, north (or six with heights, which are passed over).
+    /// An instant of any year. It is limited to the nearest instant that the log can hold, because there is no data
+    /// outside.
+    private static func instant(_ text: Substring) -> Instant? {
+        Instant.unixSeconds(text, fraction: true).map { Instant(clamping: $0) }
+    }
+
+    /// West, south, east, north; or six numbers with heights, which are ignored.
     ///
     /// Source: OGC 17-069r4 section 7.15.3
     func bbox() throws(ParameterProblem) -> BoundingBox? { try asked("bbox")?.box }
 
-    /// Degrees from the west to the east of `bbox` as they are written; negative across the antimeridian.
+    /// The width of `bbox` in degrees, as written; negative across the antimeridian.
     func bboxWidth() throws(ParameterProblem) -> Double? { try asked("bbox")?.width }
 
     private func asked(_ name: String) throws(ParameterProblem) -> (box: BoundingBox, width: Double)? {
@@ -319,14 +336,14 @@ package struct QueryReader: Sendable {
     }
 }
 
-/// The `datetime` parameter.
+/// The value of the `datetime` parameter.
 enum DatetimeParameter: Sendable, Hashable {
     case instant(Instant)
     case interval(Instant?, Instant?)
 }
 
 extension QueryReader {
-    /// A phrase that must be there.
+    /// A required phrase.
     func required(_ name: String) throws(ParameterProblem) -> String {
         guard let text = phrase(name) else {
             throw ParameterProblem(

@@ -2,14 +2,14 @@ import BillowEngine
 package import Foundation
 import Geometry
 
-/// A line or an area that a request asks about.
+/// A line or an area in a request.
 enum RequestShape: Sendable, Hashable {
     case line([LonLat])
-    /// Rings of polygons, the exterior first.
+    /// Rings of polygons, exterior first.
     case polygons([[[LonLat]]])
 }
 
-/// The body of a request that asks about a line or an area: GeoJSON, or a small object of Billow's own.
+/// The body of a request with a line or an area: GeoJSON, or a small object of Billow's own.
 ///
 ///     {"type": "Polygon", "coordinates": [[[-80, 45], …]]}
 ///     {"polygon": [[-80, 45], …]}
@@ -22,16 +22,16 @@ package struct ShapeBody: Decodable, Sendable {
     package var route: [String]?
     package var width: Double?
     package var tolerance: Double?
-    /// false keeps every position that there is room for.
+    /// false keeps every position within the limit.
     var simplify: Bool?
     var speed: Double?
     package var departure: String?
-    /// Feet, and feet a minute.
+    /// The level in feet, and the rates in feet per minute.
     var level: Double?
     var climb: Double?
     var descent: Double?
 
-    /// Bytes that a body may have: 250 positions take some ten thousand.
+    /// The most bytes of a body: 250 positions take some ten thousand.
     package static let longest = 256 << 10
 
     private enum Keys: String, CodingKey {
@@ -79,7 +79,7 @@ package struct ShapeBody: Decodable, Sendable {
         }
     }
 
-    /// A waypoint, written as a text or as a pair of numbers.
+    /// A waypoint, encoded as a text or as a pair of numbers.
     private struct RouteItem: Decodable {
         var text: String
 
@@ -93,7 +93,7 @@ package struct ShapeBody: Decodable, Sendable {
         }
     }
 
-    /// Longitude, latitude, and what else is passed over.
+    /// Longitude and latitude; further numbers are ignored.
     private struct Position: Decodable {
         var place: LonLat
 
@@ -112,7 +112,7 @@ package struct ShapeBody: Decodable, Sendable {
     }
 }
 
-/// JSON bodies of bounded length.
+/// Decodes JSON bodies of limited length.
 package enum JSONBody {
     /// - Throws: `ParameterProblem` with the place in the body.
     package static func decode<Body: Decodable>(_ type: Body.Type, from bytes: Data) throws(ParameterProblem) -> Body {

@@ -27,17 +27,17 @@ package struct RouteReader: Sendable {
 
     package struct Asked: Sendable {
         package var route: Route
-        /// Nautical miles, edge to edge.
+        /// The width in nautical miles, edge to edge.
         package var width: Double
-        /// Knots.
+        /// The ground speed in knots.
         var speed: Double?
         package var departure: Instant?
-        /// Feet, and feet a minute.
+        /// The level in feet, and the rates in feet per minute.
         var level: Double?
         var climb: Double?
         var descent: Double?
 
-        /// - Parameter instant: when the start is left, where no departure is named.
+        /// - Parameter instant: the departure if the request names none.
         package func flight(from instant: Instant) -> PlannedFlight {
             PlannedFlight(
                 route: route, departure: departure ?? instant, groundSpeed: speed, levelFeet: level, climb: climb,
@@ -123,13 +123,13 @@ package struct RouteReader: Sendable {
 
     private func departure(_ reader: QueryReader, _ body: ShapeBody?) throws(ParameterProblem) -> Instant? {
         guard let text = body?.departure ?? reader.text("departure") else { return nil }
-        guard let instant = Instant(text) else {
+        guard let instant = Instant(text, fraction: true) else {
             throw reader.invalid("departure", text, "an instant in whole seconds with a zone")
         }
         return instant
     }
 
-    /// A number of the body, or else of the query.
+    /// A number from the body, or else from the query.
     private func number(
         _ name: String, _ value: Double?, _ reader: QueryReader, in range: ClosedRange<Double>
     ) throws(ParameterProblem) -> Double? {

@@ -1,3 +1,4 @@
+package import Geometry
 import Turbulence
 
 /// The parameters of `/styles/{id}.json`: those of a filter (`FeatureParameters`), `opacity`, `time`, `labels` and
@@ -6,10 +7,17 @@ package struct StyleParameters: Sendable {
     /// The query of the tiles' addresses; empty for none.
     package let passedOn: Substring
 
+    /// The parameters that are read; others are passed over.
+    package static let names = QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"])
+
     package init(_ query: QueryReader) throws(ParameterProblem) {
+        // What its tiles would refuse is refused here.
         _ = try query.filter()
-        passedOn = query.passedOn(QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"]))
-            .dropFirst()
+        _ = try query.time()
+        _ = try query.number("opacity", in: 0...1)
+        _ = try query.labels()
+        _ = try query.hatchesIncomplete()
+        passedOn = query.passedOn(Self.names).dropFirst()
     }
 }
 
@@ -22,12 +30,16 @@ package struct StyleParameters: Sendable {
 package struct EventParameters: Sendable {
     package let flight: String?
     package let lastEventID: String?
+    /// Where changes of data concern the client; nil for everywhere.
+    package let squares: DegreeSquares?
 
-    package static let names: Set<String> = ["flight", "lastEventId"]
+    package static let names = PlaceParameters.names.union(["flight", "lastEventId"])
 
-    package init(_ reader: QueryReader) {
+    /// - Parameter limitKm2: the largest area that may be asked for by its outline.
+    package init(_ reader: QueryReader, airports: AirportTable, limitKm2: Double) throws(ParameterProblem) {
         flight = reader.text("flight")
         lastEventID = reader.text("lastEventId")
+        squares = try PlaceParameters(reader, airports: airports, limitKm2: limitKm2).squares
     }
 }
 

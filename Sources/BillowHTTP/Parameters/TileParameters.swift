@@ -15,13 +15,13 @@ import Turbulence
 /// | `style`, `opacity` | a style's id, number | 0…1 | skypath, 1 |
 /// | `labels` | pictures only: aircraft named in a block | 0…100 | 25 |
 /// | `incomplete` | pictures only: hatch or none | | none |
-/// | `shape` | vector tiles of fields only: cells or contours | | cells |
-/// | `mode` | vector tiles only: exact or atLeast | | exact |
+/// | `shape` | of fields: cells, in vector tiles contours too | | cells |
+/// | `mode` | exact or atLeast; a picture is the same by both | | exact |
 package struct TileParameters: Sendable {
     package let layers: LayerList
     package let time: RequestedTime
     package let place: TilePath
-    /// What of a frame the address names; nil where it names none, or asks for the newest.
+    /// The frame revision in the URL; nil without one, or for `latest`.
     package let revision: FrameRevision?
     package let filter: Filter
     package let style: Style
@@ -29,6 +29,9 @@ package struct TileParameters: Sendable {
     private let hatchesIncomplete: Bool
     private let mode: PolygonMode
     private let isContoured: Bool
+
+    /// The parameters that are read; others are passed over.
+    package static let names = TileJSONParameters.passedOnNames.union(["v", "s"])
 
     package init(
         layers: LayerList, time: RequestedTime, place: TilePath, revision: FrameRevision?, _ query: QueryReader,
@@ -43,23 +46,23 @@ package struct TileParameters: Sendable {
         let isPicture = place.format == .picture
         labels = isPicture ? try query.labels() : PictureContent.defaultLabels
         hatchesIncomplete = isPicture ? try query.hatchesIncomplete() : false
-        mode = isPicture ? .exact : try query.polygonMode()
-        isContoured = isPicture ? false : try query.isContoured()
+        mode = try query.polygonMode()
+        isContoured = try query.isContoured(in: place.format)
     }
 
-    /// Of a tile's own route, by the parts of its path.
+    /// Reads the parts of a tile's path.
     package init(
         layers: String, time: String, z: String, x: String, y: String, _ query: QueryReader, styles: StyleLibrary
     ) throws(ParameterProblem) {
         let time = try QueryReader.time(time)
-        // What is newest has no version of its own.
+        // `latest` has no fixed version.
         let revision = if case .instant = time { try query.frameRevision() } else { nil as FrameRevision? }
         try self.init(
             layers: LayerList(parameter: layers), time: time, place: TilePath(z: z, x: x, y: y), revision: revision,
             query, styles: styles)
     }
 
-    /// Of the command line: `z/x/y` with or without `@2x`, and `time` among the parameters.
+    /// Reads the command line's parameters: `z/x/y` with or without `@2x`, and `time` in the query.
     package init(layers: String, place: String, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         let parts = place.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else {
@@ -70,14 +73,14 @@ package struct TileParameters: Sendable {
             layers: LayerList(parameter: layers), time: query.time(), place: path, revision: nil, query, styles: styles)
     }
 
-    /// The picture that is drawn of a scene.
+    /// The raster tile request for a scene.
     package func request(_ scene: FrameSource.Scene, isIncomplete: Bool) -> TileRequest {
         TileRequest(
             layers: scene.layers, coord: place.coord, scale: place.scale, instant: scene.instant, filter: filter,
             style: style, labels: labels, isHatched: hatchesIncomplete && isIncomplete)
     }
 
-    /// The vector tile that is made of a scene.
+    /// The vector tile request for a scene.
     package func vectorRequest(_ scene: FrameSource.Scene) -> VectorTileRequest {
         VectorTileRequest(
             layers: scene.layers, coord: place.coord, instant: scene.instant, filter: filter, mode: mode,
@@ -134,17 +137,19 @@ package struct TileJSONParameters: Sendable {
     package let time: RequestedTime
     package let filter: Filter
     package let style: Style
-    /// What the tiles' addresses end with.
+    /// The suffix of the tiles' URLs.
     package let suffix: String
-    /// The query of the tiles' addresses, with its question mark; empty for none.
+    /// The query of the tiles' URLs, with its question mark; empty for none.
     package let passedOn: String
-    /// The filters of the legend's address; empty for none.
+    /// The filters in the legend's URL; empty for none.
     package let legendFilters: Substring
 
-    /// The parameters of a tile; others are ignored, and passed on to no address.
-    private static let passedOnNames = QueryReader.filterNames.union([
+    /// The parameters of a tile, which tile URLs repeat; others are ignored, and stand in no tile URL.
+    fileprivate static let passedOnNames = QueryReader.filterNames.union([
         "style", "opacity", "labels", "mode", "shape", "incomplete",
     ])
+    /// The parameters that are read; others are passed over.
+    package static let names = passedOnNames.union(["time", "f"])
 
     package init(layers: LayerList, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         self.layers = layers
@@ -154,6 +159,8 @@ package struct TileJSONParameters: Sendable {
         _ = try query.hatchesIncomplete()
         time = try query.time()
         suffix = try query.choice("f", [("png", "png"), ("mvt", "mvt"), ("json", "png")]) ?? "png"
+        _ = try query.polygonMode()
+        _ = try query.isContoured(in: suffix == "png" ? .picture : .vector)
         passedOn = query.passedOn(Self.passedOnNames)
         legendFilters = query.passedOn(QueryReader.filterNames.union(["opacity"])).dropFirst()
     }

@@ -2,7 +2,8 @@ import BillowEngine
 package import BillowTiles
 import Turbulence
 
-/// The z/x/y part of a tile's path: plain decimal digits, and the suffix `.png`, `@2x.png`, `@3x.png` or `.mvt`.
+/// The z/x/y part of a tile's path: plain decimal digits, and the suffix `.png`, `@2x.png`, `@3x.png`, `.mvt` or
+/// `.pbf`. The last two are equivalent.
 package struct TilePath {
     package enum Format: Sendable, Hashable {
         case picture, vector
@@ -14,14 +15,15 @@ package struct TilePath {
 
     init(z: String, x: String, y: String) throws(ParameterProblem) {
         var row = y[...]
-        guard row.hasSuffix(".png") || row.hasSuffix(".mvt") else {
-            throw Self.unreadable("y", y, "a number followed by .png, @2x.png, @3x.png or .mvt")
+        let suffixes: [(String, Format)] = [(".png", .picture), (".mvt", .vector), (".pbf", .vector)]
+        guard let format = suffixes.first(where: { row.hasSuffix($0.0) })?.1 else {
+            throw Self.unreadable("y", y, "a number followed by .png, @2x.png, @3x.png, .mvt or .pbf")
         }
-        format = row.hasSuffix(".mvt") ? .vector : .picture
+        self.format = format
         row = row.dropLast(4)
         if format == .picture, let at = row.firstIndex(of: "@") {
             guard let scale = TileScale.allCases.first(where: { $0 != .one && row[at...] == "@\($0.rawValue)x" }) else {
-                throw Self.unreadable("y", y, "a number followed by .png, @2x.png, @3x.png or .mvt")
+                throw Self.unreadable("y", y, "a number followed by .png, @2x.png, @3x.png, .mvt or .pbf")
             }
             self.scale = scale
             row = row[..<at]
@@ -30,7 +32,7 @@ package struct TilePath {
         }
         func number(_ name: String, _ text: some StringProtocol) throws(ParameterProblem) -> Int {
             if let value = Digits.integer(text) { return value }
-            // More digits than any number of ours has: readable, and outside every range.
+            // The number is valid but too large, and outside every range.
             if Digits.areTooMany(text) { return .max }
             throw Self.unreadable(name, String(text), "a whole number in plain digits")
         }

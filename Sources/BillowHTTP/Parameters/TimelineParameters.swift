@@ -14,6 +14,7 @@ import Turbulence
 /// | `anchor` | true or false | | the setting `timeline` |
 /// | `layers` | list of layers, each once | `Catalogue.layers` | all |
 /// | `composed` | true or false | | false |
+/// | `counts` | true or false | | false |
 /// | `time` | instant or offset | the timeline | none |
 /// | `rule` | latest, nearest or exact | | latest |
 /// | `style`, `opacity`, `incomplete` | passed on to the tiles | as of `TileParameters` | |
@@ -21,12 +22,17 @@ package struct TimelineParameters: Sendable {
     private let timeline: TimelineRequest
     private let layers: [Dataset]
     private let isComposed: Bool
+    private let isCounted: Bool
     private let filter: Filter
     private let time: TimePoint?
     private let rule: FrameRule
     private let style: Style
     private let passedOn: String
 
+    /// The parameters that are read; others are passed over.
+    package static let names = passedOnNames.union([
+        "start", "end", "intervals", "anchor", "layers", "composed", "counts", "time", "rule",
+    ])
     private static let passedOnNames = QueryReader.filterNames.union(["style", "opacity", "incomplete"])
     /// Bytes of the parameters that each frame's address repeats, as they stand in it.
     private static let mostPassedOn = 512
@@ -42,18 +48,20 @@ package struct TimelineParameters: Sendable {
         layers = query.has("layers") ? try Dataset.layers(query.text("layers") ?? "") : Catalogue.layers
         timeline = try query.timeline(defaults)
         isComposed = try query.boolean("composed") ?? false
+        isCounted = try query.boolean("counts") ?? false
         filter = try query.filter()
         time = try query.timePoint("time")
         rule = try query.choice("rule", FrameRule.allCases.map { ($0.rawValue, $0) }) ?? .latest
         style = try styles.style(query)
+        _ = try query.hatchesIncomplete()
     }
 
     /// What a manifest is made for.
     ///
-    /// - Parameter base: what the addresses in it begin with.
-    package func request(base: String) -> ManifestRequest {
+    /// - Parameter address: makes an address of a template's path and query.
+    package func request(address: @escaping @Sendable (String, SignedAddress.Opening) -> String) -> ManifestRequest {
         ManifestRequest(
             timeline: timeline, pictures: isComposed ? [layers] : layers.map { [$0] }, filter: filter, time: time,
-            rule: rule, style: style, base: base, passedOn: passedOn)
+            rule: rule, style: style, address: address, passedOn: passedOn, isCounted: isCounted)
     }
 }

@@ -1,12 +1,12 @@
 import BillowEngine
 import Geometry
 
-/// Reads shapes as OGC API EDR writes them in a parameter.
+/// Parses Well-Known Text in parameters of OGC API EDR.
 ///
 /// Source: OGC 06-103r4 (Simple feature access) section 7; OGC 19-086r6 (OGC API EDR) section 8.2
 enum WellKnownText {
-    /// `LINESTRING(…)`, `POLYGON((…))` or `MULTIPOLYGON(((…)))` in longitude and latitude; numbers behind them are
-    /// passed over. nil for anything else.
+    /// Parses `LINESTRING(…)`, `POLYGON((…))` or `MULTIPOLYGON(((…)))` with longitude and latitude; further numbers are
+    /// ignored. nil for anything else.
     static func shape(_ text: String) -> RequestShape? {
         var reader = Reader(text)
         let name = reader.word()
@@ -20,7 +20,7 @@ enum WellKnownText {
         return reader.isAtEnd ? shape : nil
     }
 
-    /// `POINT(longitude latitude)`; a third number is passed over. nil for anything else.
+    /// Parses `POINT(longitude latitude)`; a third number is ignored. nil for anything else.
     static func point(_ text: String) -> LonLat? {
         var reader = Reader(text)
         guard ["POINT", "POINTZ", "POINTM", "POINTZM"].contains(reader.word()), let places = reader.places(),
@@ -38,7 +38,7 @@ enum WellKnownText {
 
         var isAtEnd: Bool { rest.allSatisfy { $0 == " " || $0 == "\n" } }
 
-        /// The name in front of the first parenthesis, in capitals and without blanks.
+        /// The word before the first parenthesis, in upper case and without blanks.
         mutating func word() -> String {
             let word = rest.prefix { $0 != "(" }
             rest = rest[word.endIndex...]

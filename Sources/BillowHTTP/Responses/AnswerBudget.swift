@@ -1,8 +1,7 @@
 import BillowEngine
 import Synchronization
 
-/// How many bytes the bodies of answers may take together while clients read them. A body that several clients are sent
-/// is in memory once, and counted once.
+/// Limits the memory of response bodies while clients read them. A body that several responses share counts once.
 package final class AnswerBudget: Sendable {
     private struct Held {
         var bytes: Int
@@ -11,15 +10,15 @@ package final class AnswerBudget: Sendable {
 
     private struct BudgetState {
         var bytes = 0
-        /// By the address of the body.
+        /// The shared bodies, by address.
         var shared: [UInt: Held] = [:]
     }
 
-    /// Of the process, as its memory is.
+    /// The budget of the process.
     package static let shared = AnswerBudget(bytes: 128 << 20)
-    /// What a streamed answer takes at any time: a piece, and what the connection has of the one before.
+    /// The memory of a streamed response: the current piece, and the connection's copy of the previous one.
     static let stream = 2 * PageLimit.piece.bytes
-    /// Bodies up to this size are not counted: the number of connections bounds them.
+    /// The largest body that is not counted: the number of connections limits such bodies.
     static let least = 256 << 10
 
     private let most: Int
@@ -27,10 +26,10 @@ package final class AnswerBudget: Sendable {
 
     package init(bytes: Int) { most = bytes }
 
-    /// What is held at present.
+    /// The currently reserved bytes.
     package var bytes: Int { state.withLock { $0.bytes } }
 
-    /// Holds room for as long as it exists.
+    /// A reservation that lasts as long as the object.
     final class Hold: Sendable {
         private let release: @Sendable () -> Void
 
@@ -39,7 +38,7 @@ package final class AnswerBudget: Sendable {
         deinit { release() }
     }
 
-    /// Room for a streamed answer.
+    /// Reserves memory for a streamed response.
     /// - Throws: `WorkError.tooManyAnswers`.
     func hold(_ bytes: Int) throws(WorkError) -> Hold {
         let hasRoom = state.withLock { state in
@@ -51,12 +50,12 @@ package final class AnswerBudget: Sendable {
         return Hold { [self] in state.withLock { $0.bytes -= bytes } }
     }
 
-    /// Room for a whole body, which the caller keeps as long as the hold; nil for a small one. One larger than all that
-    /// may be held has room where nothing else is held.
+    /// Reserves memory for a whole body, which the caller must retain as long as the reservation; nil for a small body.
+    /// A body above the limit is permitted if there is no other reservation.
     /// - Throws: `WorkError.tooManyAnswers`.
     func hold(_ body: [UInt8]) throws(WorkError) -> Hold? {
         guard body.count > Self.least else { return nil }
-        // Unique while the array exists, and the same for all that share it.
+        // The address is unique while the array exists, and equal for all that share its buffer.
         let address = body.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
         let hasRoom = state.withLock { state in
             if state.shared[address] != nil {

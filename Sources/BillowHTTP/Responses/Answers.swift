@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowFields
 import BillowSnapshot
 import Foundation
 import HTTPTypes
@@ -11,49 +12,54 @@ extension HTTPField.Name {
     static let dataTime = Self.make("X-Data-Time")
     static let simulated = Self.make("X-Simulated")
     static let incomplete = Self.make("X-Incomplete")
+    static let field = Self.make("X-Field")
     static let accessControlExposeHeaders = Self.make("Access-Control-Expose-Headers")
 
-    /// The names above are tokens, which is all that the initialiser asks for.
+    /// Can't fail: the names above are valid tokens.
     static func make(_ name: String) -> Self {
         guard let field = Self(name) else { preconditionFailure("\(name) is no header name") }
         return field
     }
 }
 
-/// The headers of every answer that shows data.
+/// The headers of every response with data.
 enum AnswerHeaders {
-    /// - Parameter freshSeconds: how long the answer may be cached.
+    /// - Parameter freshSeconds: the seconds for which the response may be cached.
     static func make(_ shown: Shown, freshSeconds: Int) -> HTTPFields {
         var headers: HTTPFields = [.frameTime: shown.instant.description]
         if let dataTime = shown.freshness.dataTime { headers[.dataTime] = dataTime.description }
         if shown.freshness.isSimulated { headers[.simulated] = "true" }
         if shown.isIncomplete { headers[.incomplete] = "true" }
+        if let field = shown.field {
+            headers[.field] =
+                "product=\(field.product.name), run=\"\(field.run)\", validTime=\"\(field.validTime)\", "
+                + "lead=\(field.lead)"
+        }
         headers[.cacheControl] = "public, max-age=\(freshSeconds)"
         return headers
     }
 }
 
-/// JSON with an entity tag of its bytes.
+/// A JSON response with an entity tag of its bytes.
 enum JSONAnswer {
     static func make(
         _ value: some Encodable, headers: HTTPFields = [:], contentType: String = "application/json",
         status: HTTPResponse.Status = .ok, request: Request
     ) throws -> Response {
-        let body = try JSONBytes.encode(value)
+        let body = Array(try JSONBytes.encode(value).readableBytesView)
         var headers = headers
         headers[.contentType] = contentType
-        let tag = String(ContentHash.fnv1a(body.readableBytesView), radix: 16)
+        let tag = String(ContentHash.fnv1a(body), radix: 16)
         headers[.eTag] = "\"\(tag)\""
         if status == .ok, EntityTags(request.headers[.ifNoneMatch]).match(tag) {
             return Response(status: .notModified, headers: headers)
         }
-        headers[.contentLength] = String(body.readableBytes)
-        return Response(
-            status: status, headers: headers, body: try BytesAnswer.body(of: Array(body.readableBytesView)))
+        headers[.contentLength] = String(body.count)
+        return Response(status: status, headers: headers, body: try BytesAnswer.body(of: body))
     }
 }
 
-/// Bytes with an entity tag of themselves.
+/// A response of bytes with an entity tag of them.
 enum BytesAnswer {
     /// - Throws: `WorkError.tooManyAnswers`.
     static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) throws(WorkError) -> Response {
@@ -66,8 +72,8 @@ enum BytesAnswer {
         return Response(status: .ok, headers: headers, body: try body(of: bytes))
     }
 
-    /// In slices where they are many: what waits for the client is a copy of one slice, and the bytes themselves, which
-    /// may be shared with a cache and with other answers.
+    /// A body that is sent in slices if it is large. The connection then holds a copy of one slice only, while caches
+    /// and other responses share the bytes.
     static func body(of bytes: [UInt8], budget: AnswerBudget = .shared) throws(WorkError) -> ResponseBody {
         guard let hold = try budget.hold(bytes) else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
         return ResponseBody(contentLength: bytes.count) { writer in
@@ -86,7 +92,7 @@ enum BytesAnswer {
     static let slice = 64 << 10
 }
 
-/// A picture, or that whoever asked has it.
+/// An image response, or 304 if the client has it.
 enum PictureAnswer {
     static func make(_ picture: EncodedPicture, headers: HTTPFields, known: EntityTags) throws(WorkError)
         -> Response
@@ -121,11 +127,11 @@ struct EntityTags: Sendable {
     func match(_ tag: String) -> Bool { any || tags.contains { $0 == tag } }
 }
 
-/// Where links in answers point to: the `publicURL` setting, else the address that the request came to.
+/// The base URL of links in responses: the `publicURL` setting, else the authority of the request.
 enum BaseURL {
     static func of(_ request: Request, _ publicURL: String?) -> String {
         if let publicURL { return publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL }
-        // The connection refuses others; a request from elsewhere can't get anything else into a link either.
+        // The connection rejects invalid authorities. This check also protects requests that come another way.
         let authority = request.head.authority.flatMap { Authority.isValid($0) ? $0 : nil }
         return "http://\(authority ?? "127.0.0.1")"
     }

@@ -1,10 +1,10 @@
 import BillowEngine
 
-/// What a `Range` header asks for of so many bytes.
+/// The part of a body that a `Range` header selects.
 ///
 /// Source: RFC 9110 section 14.1.2
 enum ByteRange: Equatable {
-    /// No range, one that can't be read, or several: the whole is a right answer to each.
+    /// No range, an invalid one, or several: the whole body is a valid response to each.
     case whole
     case part(Range<Int>)
     case unsatisfiable
@@ -17,7 +17,7 @@ enum ByteRange: Equatable {
         switch (ends[0].isEmpty, ends[1].isEmpty) {
         case (true, true): return
         case (true, false):
-            // The last bytes; a number too long for Int is more than there are.
+            // A suffix range; a number too long for Int exceeds the size.
             let count = min(Int(ends[1]) ?? .max, size)
             self = count == 0 ? .unsatisfiable : .part(size - count..<size)
         case (false, let isOpen):

@@ -1,15 +1,15 @@
 import BillowExchange
 import Datasets
 
-/// The layers that the viewer offers, as a JavaScript module: made of the catalogue, so that the page has no list of
-/// its own.
+/// The layers for the viewer, as a JavaScript module. It is generated from the catalogue, so that the viewer needs no
+/// list of its own.
 enum DatasetsModule {
-    /// Where the viewer's modules find it.
+    /// The path under which the viewer's modules import it.
     static let path = "/js/datasets.js"
 
-    /// The module. `LAYERS` has the layers, the lowest first: `id`; `name`; `shape`, how it is drawn (`cells`, `field`,
-    /// `polygons`, `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` names areas by their
-    /// `kind`.
+    /// The module's text. `LAYERS` has the layers from bottom to top: `id`; `name`; `shape`, its drawing style
+    /// (`cells`, `field`, `polygons`, `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` maps
+    /// the `kind` of areas to names.
     static var text: String {
         var layers = JSONWriter()
         layers.openArray()

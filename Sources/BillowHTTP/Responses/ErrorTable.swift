@@ -1,14 +1,15 @@
 import BillowAreas
 import BillowEngine
+import BillowPacks
 import BillowParameters
 import BillowStore
 import BillowSync
+import BillowTiles
 import Turbulence
 
-/// The one table of what clients are told of errors that the engine, its work and the store throw. Status and title
-/// follow from the code.
+/// Maps the errors of the engine, its work and the store to problem responses. The code determines status and title.
 extension Problem {
-    /// Any of these errors; nil for one that the table doesn't have.
+    /// The problem of an error; nil for an error that is not in the table.
     init?(of error: any Error) {
         switch error {
         case let problem as Problem: self = problem
@@ -17,6 +18,8 @@ extension Problem {
         case let error as WorkError: self.init(error)
         case let error as TooManyCorners: self.init(error)
         case let error as StoreError: self.init(error)
+        case let error as PictureError: self.init(error)
+        case let error as PackError: self.init(error)
         default: return nil
         }
     }
@@ -39,7 +42,8 @@ extension Problem {
                 .timeOutsideRetention, detail: error.description, parameter: parameter, value: asked,
                 allowed: "\(extent.lowerBound)/\(extent.upperBound)")
         case .historyNotMade(let seconds, let made):
-            // An empty answer would look like smooth air, and another history's like this one.
+            // An empty response would look like smooth air, and another history's polygons would look like the
+            // requested ones.
             self.init(
                 .historyNotMade, detail: error.description, parameter: "hours", value: HoursText.of(seconds),
                 allowed: HoursText.list(made))
@@ -60,7 +64,7 @@ extension Problem {
         let detail =
             switch error {
             case .overloaded(let workClass):
-                "More is asked for than the server can do just now: the queue for \(workClass.summary) is full."
+                "The server is busy: the queue for \(workClass.summary) is full."
             case .tooManyAnswers: "Too many large answers are on their way to other clients just now."
             }
         self.init(.overloaded, detail: detail, retryAfterSeconds: error.retryAfterSeconds)
@@ -73,27 +77,39 @@ extension Problem {
     }
 
     init(_ error: StoreError) {
+        let detail =
+            switch error {
+            case .deleted(let before): "Data from before \(before) was just deleted."
+            case .full: "The disk is full: nothing can be stored until there is room."
+            case .replaced:
+                "The database file was removed or replaced: nothing can be stored until the server is started again."
+            case .corrupt:
+                "The database is damaged, and what this needs of it can't be read. /status names the tables as far as "
+                    + "they are known; billow salvage copies what can be read."
+            default: "The stored data can't be read or written at present."
+            }
+        let code = ProblemCode(error)
+        // The publisher is about to publish the remaining data.
+        self.init(code, detail: detail, retryAfterSeconds: code == .deleting ? 1 : 5)
+    }
+
+    /// nil for errors that only a bug can cause: text that can't be drawn, or an image that can't be encoded.
+    init?(_ error: PictureError) {
+        guard case .style(let reason) = error else { return nil }
+        self.init(reason)
+    }
+
+    /// nil for errors that only a bug can cause.
+    init?(_ error: PackError) {
         switch error {
-        case .deleted(let before):
-            // The publisher is about to publish what is left.
-            self.init(.deleting, detail: "Data from before \(before) was just deleted.", retryAfterSeconds: 1)
-        case .full:
+        case .tooLarge(_, let limit):
             self.init(
-                .storeFull, detail: "The disk is full: nothing can be stored until there is room.",
-                retryAfterSeconds: 5)
-        case .replaced:
+                .tooManyTiles, detail: "The file would be too large.", parameter: "maxzoom",
+                allowed: "files of at most \(limit) bytes: a lower maxzoom, a smaller region or less frames")
+        case .file, .database, .memory:
             self.init(
-                .storeReplaced,
-                detail: "The database file was removed or replaced: nothing can be stored until the server is started "
-                    + "again.", retryAfterSeconds: 5)
-        case .corrupt:
-            self.init(
-                .storeUnavailable,
-                detail: "The database is damaged, and what this needs of it can't be read. /status names the tables as "
-                    + "far as they are known; billow salvage copies what can be read.", retryAfterSeconds: 5)
-        default:
-            self.init(
-                .storeUnavailable, detail: "The stored data can't be read or written at present.", retryAfterSeconds: 5)
+                .overloaded, detail: "There is no room for the file of an export just now.", retryAfterSeconds: 60)
+        case .foreign: return nil
         }
     }
 
@@ -118,6 +134,17 @@ extension WorkClass {
 }
 
 extension ProblemCode {
+    /// `/readyz` and `/status` report this problem too.
+    init(_ error: StoreError) {
+        self =
+            switch error {
+            case .deleted: .deleting
+            case .full: .storeFull
+            case .replaced: .storeReplaced
+            default: .storeUnavailable
+            }
+    }
+
     init(_ kind: ParameterProblem.Kind) {
         self =
             switch kind {
@@ -148,11 +175,12 @@ extension ProblemCode {
             case .routeTooLong: .routeTooLong
             case .routeTooWinding: .routeTooWinding
             case .routeAroundTheEarth: .routeAroundTheEarth
+            case .tooManyTiles: .tooManyTiles
             }
     }
 }
 
-/// Changes of sources that administrators ask for.
+/// Problems of administrators' requests to change sources.
 extension Problem {
     init(_ problem: SourceSettings.Problem) {
         if let reason = problem.reason {

@@ -4,50 +4,50 @@ import BillowFields
 import Geometry
 import Turbulence
 
-/// The turbulence field along a flight, as clients get it.
+/// The response body for the turbulence field along a flight.
 struct FieldProfileAnswer: Encodable {
-    /// As of a FeatureCollection, of the field alone.
+    /// The same members as in a FeatureCollection, but for the field alone.
     var dataTime: String?
     var stale: Bool
     var simulated: Bool
     var incomplete: Bool
     var flight: PlannedFlightAnswer
-    /// By valid time.
+    /// The fields, ordered by valid time.
     var fields: [FieldIdentityAnswer]
-    /// From the first to the last valid time of `fields`.
+    /// The first and the last valid time of `fields`.
     var validFrom: String?
     var validTo: String?
-    /// By stretch, in its middle.
+    /// The times in the middle of each stretch.
     var times: [String]
-    /// By row of `altitudes` and by stretch; null where nothing is known.
-    var edr: [[Double?]]
-    var severities: [[Int?]]
-    /// By stretch; empty where no level is planned.
+    /// The values by row of `altitudes` and by stretch; null for an unknown value.
+    var edr: NumberGrid<Double>
+    var severities: NumberGrid<Int>
+    /// The aircraft's own path by stretch; empty without a planned level.
     var path: [PathPoint]
-    /// Where nothing is known: at the planned level, else at any.
+    /// The gaps without a value: at the planned level, else at any.
     var unknown: [Gap]
-    /// Absent where nothing is known at all.
+    /// The worst stretch; absent if no value is known.
     var worst: Worst?
-    /// Sentences for people.
+    /// A text for people.
     var text: String
 
     struct PathPoint: Encodable {
         var time: String
-        /// Feet.
+        /// The altitude in feet.
         var altitude: Int
         var edr: Double?
         var severity: Int?
     }
 
     struct Gap: Encodable {
-        /// Nautical miles flown.
+        /// The start and end of the gap, in nautical miles flown.
         var from: Double
         var to: Double
         var reason: String
     }
 
     struct Worst: Encodable {
-        /// Nautical miles flown.
+        /// The start and end of the stretch, in nautical miles flown.
         var from: Double
         var to: Double
         var timeFrom: String
@@ -56,7 +56,7 @@ struct FieldProfileAnswer: Encodable {
         var edr: Double
         var severity: Int
         var severityName: String
-        /// Levels nearby with less, the best first.
+        /// Nearby levels with less turbulence, best first.
         var better: [Level]
     }
 
@@ -81,8 +81,9 @@ struct FieldProfileAnswer: Encodable {
             let middle = min((Double(stretch) + 0.5) * profile.stretch, profile.flight.route.metres)
             return profile.flight.time(at: middle).description
         }
-        edr = profile.values.map { $0.map { $0.map(Self.edr) } }
-        severities = profile.values.map { $0.map { $0.map { Int(profile.severity($0).rawValue) } } }
+        edr = NumberGrid(rows: profile.values.map { $0.map { $0.map(Self.edr) } })
+        severities = NumberGrid(
+            rows: profile.values.map { $0.map { $0.map { Int(profile.severity($0).rawValue) } } })
         path = profile.way.map { point in
             PathPoint(
                 time: point.time.description, altitude: Int(point.altitudeFeet.rounded()),
@@ -118,11 +119,42 @@ struct FieldProfileAnswer: Encodable {
     }
 }
 
-/// A flight as it was understood, defaults included.
+/// Rows of numbers, null for an unknown value.
+///
+/// Foundation encodes an array of optionals through casts, which is many times slower than encoding its members one by
+/// one.
+struct NumberGrid<Number: GridNumber>: Encodable {
+    var rows: [[Number?]]
+
+    func encode(to encoder: any Encoder) throws {
+        var grid = encoder.unkeyedContainer()
+        for row in rows {
+            var numbers = grid.nestedUnkeyedContainer()
+            for number in row {
+                if let number { try number.add(to: &numbers) } else { try numbers.encodeNil() }
+            }
+        }
+    }
+}
+
+/// A number type that encoding containers support directly.
+protocol GridNumber {
+    func add(to container: inout any UnkeyedEncodingContainer) throws
+}
+
+extension Int: GridNumber {
+    func add(to container: inout any UnkeyedEncodingContainer) throws { try container.encode(self) }
+}
+
+extension Double: GridNumber {
+    func add(to container: inout any UnkeyedEncodingContainer) throws { try container.encode(self) }
+}
+
+/// The parsed flight, including defaults.
 struct PlannedFlightAnswer: Encodable {
     var departure: String
     var arrival: String
-    /// Knots, feet, and feet a minute.
+    /// The speed in knots, the level in feet, and the rates in feet per minute.
     var speed: Double?
     var level: Double?
     var climb: Double?

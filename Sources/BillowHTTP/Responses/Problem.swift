@@ -90,6 +90,22 @@ extension Problem {
     }
 }
 
+extension Problem {
+    /// The answer to a `Range` beyond the end.
+    ///
+    /// Source: RFC 9110 section 15.5.17
+    static func unsatisfiableRange(of size: Int, _ request: Request, _ context: some RequestContext) throws -> Response
+    {
+        var response = try Problem(
+            .rangeNotSatisfiable, detail: "The file has \(size) bytes.", parameter: "Range",
+            value: request.headers[.range].map { String($0.prefix(100)) },
+            allowed: size > 0 ? "bytes 0 to \(size - 1)" : "none: it is empty"
+        ).response(from: request, context: context)
+        response.headers[.contentRange] = "bytes */\(size)"
+        return response
+    }
+}
+
 /// JSON in one way everywhere: sorted keys, no escaped slashes.
 enum JSONBytes {
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
@@ -111,7 +127,8 @@ enum AnswerRules {
         .xContentTypeOptions: "nosniff",
         .accessControlAllowOrigin: "*",
         .accessControlExposeHeaders:
-            "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, Retry-After, Content-Length, Link",
+            "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, X-Field, Retry-After, Content-Length, "
+            + "Link, Accept-Ranges, Content-Range, Content-Disposition, Content-Crs, Content-Bbox, X-Request-Id",
     ]
 
     /// Bytes: longer than any that a client of ours needs; parsing stays cheap whatever comes.

@@ -1,10 +1,9 @@
 import BillowEngine
-import BillowStore
 package import HTTPTypes
 
-/// The one table of what an answer's `code` can be.
+/// The table of all values of `code` in problem responses.
 ///
-/// A `Problem` takes its status and title from here. The documentation's table is made of it.
+/// A `Problem` takes its status and title from here. The table in the documentation derives from it.
 package enum ProblemCode: String, CaseIterable, Sendable {
     // 400
     case invalidRequest = "invalid-request"
@@ -23,6 +22,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case queryInvalid = "query-invalid"
     case tooManyPixels = "too-many-pixels"
     case tooManyCorners = "too-many-corners"
+    case tooManyTiles = "too-many-tiles"
     case ringTooFewPositions = "ring-too-few-positions"
     case ringTooManyPositions = "ring-too-many-positions"
     case ringNotClosed = "ring-not-closed"
@@ -90,7 +90,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
 
-    /// The status of an answer with this code. A code has one status.
+    /// The status of responses with this code; each code has one status.
     package var status: HTTPResponse.Status { row.status }
 
     /// The status as a number, for the documentation.
@@ -99,7 +99,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     /// Source: RFC 9457 section 4.2.1 (`about:blank`: the title is the status's phrase)
     package var title: String { row.status.reasonPhrase }
 
-    /// When it is given, for the documentation: at most 20 words, without a stop.
+    /// The meaning for the documentation: at most 20 words, without a full stop.
     package var meaning: String { row.meaning }
 
     private var row: (status: HTTPResponse.Status, meaning: String) {
@@ -124,6 +124,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .queryInvalid: (.badRequest, "the upstream can't be asked what the change makes of the query")
         case .tooManyPixels: (.badRequest, "the animation would have too many pixels")
         case .tooManyCorners: (.badRequest, "smoothed polygons would have too many corners")
+        case .tooManyTiles: (.badRequest, "the pack would have too many tiles, or its file too many bytes")
         case .ringTooFewPositions: (.badRequest, "the ring has fewer than 4 positions")
         case .ringTooManyPositions: (.badRequest, "the ring has more than 250 positions")
         case .ringNotClosed: (.badRequest, "the ring's last position differs from its first")
@@ -190,16 +191,5 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .overloaded: (.serviceUnavailable, "too much work is waiting already")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }
-    }
-}
-
-extension ProblemCode {
-    init(_ error: StoreError) {
-        self =
-            switch error {
-            case .full: .storeFull
-            case .replaced: .storeReplaced
-            default: .storeUnavailable
-            }
     }
 }

@@ -4,7 +4,7 @@ import BillowSync
 import Turbulence
 import JSONKit
 
-/// Where every source stands, as `/status` and `/admin/sources` show it.
+/// The state of every source, for `/status` and `/admin/sources`.
 struct SourceStatus: Sendable {
     let publisher: SnapshotPublisher
     let states: SourceStates
@@ -18,7 +18,7 @@ struct SourceStatus: Sendable {
             var at: String
         }
 
-        /// The rounds of one area.
+        /// The state of one area's rounds.
         struct Area: Encodable {
             var lastSuccess: String?
             var lastAttempt: String?
@@ -27,45 +27,45 @@ struct SourceStatus: Sendable {
             var lastError: Failure?
         }
 
-        /// Since the start of the process.
+        /// Counts since the start of the process.
         struct Counts: Encodable {
             var accepted = 0
             var duplicates = 0
             var retracted = 0
-            /// Records that could not be used, by reason.
+            /// Skipped records, by reason.
             var skipped: [String: Int] = [:]
-            /// Records that were used after a change, by what was changed.
+            /// Records that were adjusted before use, by adjustment.
             var adjusted: [String: Int] = [:]
         }
 
         var id: String
         var kind: String
-        /// `SourceState.Activity`; `stored` for what isn't configured.
+        /// A `SourceState.Activity`; `stored` for a source that isn't configured.
         var state: String
         var simulated: Bool
         var reachable: Bool?
         var fetching = false
-        /// Whether the upstream takes our key, by its last answer; absent before that. false: nothing is tried until
-        /// the source is started again.
+        /// Whether the upstream accepted the access key in its last response; absent before that. With false, no
+        /// request is sent until the source is started again.
         var session: Bool?
         var stale: Bool
         var lastSuccess: String?
         var lastAttempt: String?
         var nextAttempt: String?
-        /// Seconds since the last success.
+        /// The seconds since the last success.
         var ageSeconds: Int?
-        /// Seconds between the newest live observation, report or position and now; absent where there is none.
+        /// The age in seconds of the newest live observation, report or position; absent without one.
         var lagSeconds: Int?
         var completeSince: String?
         var consecutiveFailures = 0
         var lastError: Failure?
         var counts = Counts()
         var update: String?
-        /// What is asked for; absent where there is nothing to choose.
+        /// The current query; absent for a source without one.
         var query: [String: JSONValue]?
-        /// How the areas go that are fetched apart; absent where there is one.
+        /// The states of separately fetched areas; absent if there is only one.
         var areas: [String: Area]?
-        /// Types that the upstream won't give to this account, and its words; absent where there are none.
+        /// Types of data that the account has no access to, with the upstream's message; absent if there are none.
         var disabled: [String: String]?
     }
 
@@ -73,7 +73,7 @@ struct SourceStatus: Sendable {
 
     subscript(_ id: SourceID) -> Source? { all().first { $0.id == id.name } }
 
-    /// The same as everybody may see them.
+    /// The sources without confidential details.
     func redacted(_ snapshot: Snapshot?, at now: Instant) -> [Source] {
         let known = Dictionary(states.all.map { ($0.id.name, $0) }, uniquingKeysWith: { first, _ in first })
         return all(snapshot, at: now).map { $0.redacted(known[$0.id]) }
@@ -124,7 +124,7 @@ struct SourceStatus: Sendable {
 }
 
 extension SourceStatus.Source {
-    /// What everybody may know of it: not where administrators look, nor where things lie on this machine.
+    /// The public part: without the query's areas and without paths on this machine.
     func redacted(_ state: SourceState?) -> Self {
         var source = self
         source.query?["polygon"] = nil
@@ -139,7 +139,7 @@ extension SourceStatus.Source {
 }
 
 extension SourceState.Failure {
-    /// Its message without paths and addresses of this machine's side, which only administrators and the log are told.
+    /// Its message without local paths and URLs, which only administrators and the log get.
     var publicMessage: String {
         switch code {
         case .store: "the database can't be read or written"

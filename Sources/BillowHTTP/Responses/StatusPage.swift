@@ -2,12 +2,12 @@ import BillowEngine
 import HTTPTypes
 import JSONKit
 
-/// `/status` for a person: the same, as a page.
+/// `/status` as an HTML page.
 enum StatusPage {
-    /// Whether an `Accept` header asks for a page. What takes anything is a program.
+    /// Whether an `Accept` header asks for HTML. A client that accepts anything counts as a program.
     static func isWanted(_ accept: String?) -> Bool { accept?.contains("text/html") == true }
 
-    /// What the page tells of a source, beside its id, in the order of the columns.
+    /// The columns of a source's row, after its id.
     private static let columns: [(title: String, member: String)] = [
         ("State", "state"), ("Kind", "kind"), ("Last success", "lastSuccess"), ("Age, s", "ageSeconds"),
         ("Lag, s", "lagSeconds"), ("Next attempt", "nextAttempt"), ("Update", "update"),
@@ -23,7 +23,7 @@ enum StatusPage {
         @media(prefers-color-scheme:dark){.bad{color:#f77}}
         """
 
-    /// What its answers have; the style sheet in it is allowed by its hash.
+    /// The headers of the page; its inline style sheet is allowed by its hash.
     static let headers: HTTPFields = {
         var headers = PageRules(publicURL: nil, style: style).headers
         headers[.contentType] = "text/html; charset=utf-8"
@@ -39,7 +39,7 @@ enum StatusPage {
         """
     }
 
-    /// A page that asks for a key, and shows the status by it.
+    /// A page that asks for an access key and then shows the status.
     static let keyForm =
         head("<script type=\"module\" src=\"js/status-page.js\"></script>") + """
             <h1>Billow: status</h1><p class="note">This server's status needs a key with scope read.</p>

@@ -3,11 +3,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Answers whose pieces are made while the connection takes them.
+/// Responses whose pieces are computed as the connection accepts them.
 enum StreamedAnswer {
     /// - Parameters:
-    ///   - first: the first of the pieces; what can't be asked shows in it, while there is still a status to say it.
-    ///   - pieces: gives those behind it, each in a job of its own.
+    ///   - first: the first piece. It is computed before the status is sent, so that an error can still determine the
+    ///     status.
+    ///   - pieces: the following pieces, each computed in its own job.
     /// - Throws: `WorkError.tooManyAnswers`.
     static func body(
         _ first: [UInt8], _ pieces: some AnswerPieces, work: WorkExecutor, budget: AnswerBudget = .shared

@@ -10,14 +10,15 @@ import NIOCore
 import Turbulence
 import JSONKit
 
-/// `/admin/sources`: what is asked of each source, how often, and how that goes. Never where, and never by which key.
+/// `/admin/sources`: the query, the update frequency and the state of each source. It never reveals the upstream's URL
+/// or access key.
 struct AdminRoutes: Sendable {
     let loops: SourceLoops
     let status: SourceStatus
     let feed: EventFeed
     let logger: Logger
 
-    /// A ring of 250 positions with all their digits fits many times.
+    /// The longest body in bytes: far more than a ring of 250 positions with all digits needs.
     private static let longestBody = 256 << 10
 
     func add(to router: some RouterMethods<some RequestContext>) {
@@ -73,7 +74,7 @@ struct AdminRoutes: Sendable {
 
     private func members(of request: Request) async throws -> [String: JSONValue] {
         let bytes = try await request.bytes(upTo: Self.longestBody)
-        // None is a change of nothing.
+        // An empty body changes nothing.
         if bytes.readableBytes == 0 { return [:] }
         guard
             case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
@@ -81,7 +82,7 @@ struct AdminRoutes: Sendable {
             throw Problem(
                 .invalidBody, detail: "The body is no JSON object.", allowed: "a JSON object")
         }
-        // As the settings' file and the answer have them, under `query`, or beside `update`.
+        // Members may be nested under `query`, as in the settings file and the response, or be beside `update`.
         if case .object(let query)? = members["query"] {
             members["query"] = nil
             members.merge(query) { $1 }

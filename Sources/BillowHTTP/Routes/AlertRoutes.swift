@@ -9,9 +9,9 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `POST /alerts`: turbulence ahead of a position; `POST /flights`, `PUT /flights/{id}/position` and `DELETE
-/// /flights/{id}`: flights that are looked ahead for, whose alerts are events for those that listen with the key that
-/// registered them.
+/// `POST /alerts`: turbulence ahead of a position. `POST /flights`, `PUT /flights/{id}/position` and `DELETE
+/// /flights/{id}`: monitored flights. Their alerts are events for listeners with the access key that registered the
+/// flight.
 struct AlertRoutes: Sendable {
     let frames: FrameSource
     let alerts: AlertSource
@@ -32,7 +32,7 @@ struct AlertRoutes: Sendable {
 
     private static let headers: HTTPFields = [.cacheControl: "private, no-store"]
 
-    /// What an answer is made of, and how old that is; never kept.
+    /// The headers that describe the data; the response must not be cached.
     private static func headers(_ answer: AlertAnswer?) -> HTTPFields {
         guard let answer else { return Self.headers }
         var headers = AnswerHeaders.make(answer.shown, freshSeconds: 0)
@@ -56,9 +56,9 @@ struct AlertRoutes: Sendable {
 
     private struct Registered: Encodable {
         var id: String
-        /// Where its alerts are told.
+        /// The URL of its events.
         var events: String
-        /// What lies ahead; nil before the first position.
+        /// The turbulence ahead; nil before the first position.
         var alert: AlertAnswer?
     }
 
@@ -66,7 +66,7 @@ struct AlertRoutes: Sendable {
         let key = try await authorizer.authorize(request, needs: .read).key.id
         let bytes = Data(try await request.bytes(upTo: AlertBody.longest).readableBytesView)
         let body = try JSONBody.decode(AlertBody.self, from: bytes)
-        // A position that comes along must be one.
+        // A position in the registration must be valid.
         let state = body.position == nil ? nil : try body.flight()
         let id = try await monitor.register(bytes, key: key, at: now())
         var answer = Registered(id: id, events: "/events?flight=\(id)", alert: nil)
@@ -96,7 +96,7 @@ struct AlertRoutes: Sendable {
 }
 
 extension Problem {
-    /// An answer without items would look like smooth air.
+    /// Without a track the response would have no items and look like smooth air.
     fileprivate static let withoutTrack = Problem(
         .nothingLookedAt,
         detail: "Without a track there is no beam to look along: give 'track', or a 'route' that is near enough, a "

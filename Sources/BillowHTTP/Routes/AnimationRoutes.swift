@@ -8,7 +8,7 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `/animations/{layers}.png`: a timeline of a region as one animated PNG, or as a sheet of its frames.
+/// `/animations/{layers}.png`: a timeline of a region as an animated PNG, or as a sheet of its frames.
 struct AnimationRoutes: Sendable {
     let frames: FrameSource
     let timelines: TimelineService
@@ -19,8 +19,8 @@ struct AnimationRoutes: Sendable {
         router.get("/animations/:layers") { request, context in try await animation(request, context.parameters) }
     }
 
-    /// 200 image/png, 304, 400 for what can't be read or is too large, 404 for an unknown layer and a time without
-    /// frames, 503 when too many wait.
+    /// Responds with 200 image/png or 304. 400 for a bad parameter or too large an image, 404 for an unknown layer or a
+    /// time without frames, 503 if the queue is full.
     private func animation(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let document = try PictureDocument(request, parameters, styles: styleStore, route: "/animations/{layers}.png")
         let asked = try AnimationParameters(

@@ -3,6 +3,7 @@ import BillowParameters
 import BillowExchange
 import BillowSnapshot
 import Datasets
+import Geometry
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -16,6 +17,9 @@ struct ChangeRoutes: Sendable {
     let policy: FreshnessPolicy
     let features: FeatureSource
     let work: WorkExecutor
+    let airports: AirportTable
+    /// The largest area that may be asked for, in km².
+    let areaLimitKm2: Double
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/changes/:collection") { request, context in
@@ -26,10 +30,11 @@ struct ChangeRoutes: Sendable {
     private func answer(_ request: Request, _ name: String) async throws -> Response {
         guard let collection = Catalogue.dataset(name) else { throw ParameterProblem.unknownCollection(name) }
         let asked = try ChangeParameters(
-            QueryReader(request, known: ChangeParameters.names(collection)), of: collection)
+            QueryReader(request, known: ChangeParameters.names(collection)), of: collection, airports: airports,
+            limitKm2: areaLimitKm2)
         let (since, hasGeometry) = (asked.since, asked.hasGeometry)
         let delta = try await changes.changes(of: asked.name, since: since, hasGeometry: hasGeometry) {
-            [frames] snapshot in try asked.features.query(frames, in: snapshot)
+            [frames] snapshot in try asked.query(frames, in: snapshot)
         }
         let shown = policy.shown(delta.query, in: delta.snapshot)
         var headers = AnswerHeaders.make(shown, freshSeconds: 1)
@@ -51,12 +56,9 @@ struct ChangeRoutes: Sendable {
             json.closeArray()
         }
         // A picture can be read once more, piece by piece: then a client that reads slowly keeps none of it.
-        if delta.isFull, collection.isPicture, !CompressedAnswer.isAccepted(by: request),
-            delta.features.reduce(0, { $0 + $1.count }) > AnswerBudget.least
-        {
+        if delta.isFull, collection.isPicture, delta.features.reduce(0, { $0 + $1.count }) > AnswerBudget.least {
             var pieces = FeaturePieces(features.reader(delta.query, in: delta.snapshot), writer)
             let first = try await pieces.next() ?? []
-            headers[.vary] = "Accept-Encoding"
             return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
         }
         for feature in delta.features { writer.write(encoded: feature) }

@@ -9,8 +9,8 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `/collections/{id}/position`, `…/area` and `…/corridor`: the values at a place, what lies inside a polygon, and along a
-/// route in the order in which it is met.
+/// `/collections/{id}/position`, `…/area` and `…/corridor`: the values at a place, the features inside a polygon, and
+/// those along a route, in the order of the flight.
 ///
 /// Source: OGC 19-086r6 (OGC API EDR) sections 8.2.1, 8.2.5 and 8.2.8
 extension CollectionRoutes {
@@ -40,9 +40,12 @@ extension CollectionRoutes {
         let asked = try FieldPositionParameters(try QueryReader(request, known: FieldPositionParameters.names))
         let snapshot = try frames.snapshot()
         let instant = try asked.instant(frames, collection, in: snapshot)
-        let shown = policy.shown(
+        var shown = policy.shown(
             LayerList(collection), of: asked.region, at: instant, filter: asked.filter, in: snapshot)
-        let bytes = try await work.run(.query) {
+        if let frame = snapshot.field(at: instant, asked.filter), !asked.levels.isKnown(of: frame) {
+            shown.isIncomplete = true
+        }
+        let bytes = try await work.run(.query) { [shown] in
             let levels = try await frames.fieldLevels(
                 at: asked.place, asked.levels, instant: instant, filter: asked.filter, in: snapshot)
             let query = FeatureQuery(collection, at: instant, filter: asked.filter)
@@ -75,8 +78,8 @@ extension CollectionRoutes {
         }
     }
 
-    /// The features of a collection in a place that has parameters of its own.
-    /// - Parameter place: reads these parameters; what it gives puts the place into a query.
+    /// The features of a collection within a shape that has its own parameters.
+    /// - Parameter place: parses these parameters, and returns a function that adds the shape to a query.
     private func features(
         _ request: Request, _ parameters: Parameters, within names: Set<String>,
         _ place: (QueryReader) throws -> (inout FeatureQuery) -> Void

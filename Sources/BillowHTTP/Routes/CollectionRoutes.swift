@@ -11,7 +11,7 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `/collections`, `/collections/{id}`, `…/items` and `…/items/{featureId}`.
+/// `/collections`, `/collections/{id}`, `…/schema`, `…/queryables`, `…/items` and `…/items/{featureId}`.
 ///
 /// Source: OGC 17-069r4 (OGC API Features part 1: Core)
 struct CollectionRoutes: Sendable {
@@ -20,16 +20,22 @@ struct CollectionRoutes: Sendable {
     let policy: FreshnessPolicy
     let publicURL: String?
     let airports: AirportTable
-    /// The largest area that may be asked for, in km².
+    /// The largest permitted area in a request, in km².
     let areaLimitKm2: Double
     let work: WorkExecutor
 
-    /// A page ends with the feature that brings it to so many bytes.
+    /// The size in bytes at which a page ends, after the current feature.
     static let maximumBytes = 8 << 20
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/collections") { request, _ in try list(request) }
         router.get("/collections/:id") { request, context in try one(request, context.parameters) }
+        router.get("/collections/:id/schema") { request, context in
+            try schema(request, context.parameters, isOfQueryables: false)
+        }
+        router.get("/collections/:id/queryables") { request, context in
+            try schema(request, context.parameters, isOfQueryables: true)
+        }
         router.get("/collections/:id/items") { request, context in try await items(request, context.parameters) }
         router.get("/collections/:id/items/:feature") { request, context in
             try await item(request, context.parameters)
@@ -37,26 +43,25 @@ struct CollectionRoutes: Sendable {
         addAreas(to: router)
     }
 
-    // MARK: - What there is
-
-    private struct Link: Encodable {
-        var href: String
-        var rel: String
-        var type: String
-        var title: String?
-    }
+    // MARK: - Descriptions
 
     private struct Collection: Encodable {
         struct Extent: Encodable {
             struct Spatial: Encodable {
-                var bbox = [[-180.0, -90, 180, 90]]
+                var bbox: [[Double]]
+                var crs = Link.crs84
+
+                init(_ box: BoundingBox) {
+                    bbox = [[box.west, box.south, box.east, box.north].map { ($0 * 1_000).rounded() / 1_000 }]
+                }
             }
 
             struct Temporal: Encodable {
                 var interval: [[String]]
+                var trs = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian"
             }
 
-            var spatial = Spatial()
+            var spatial: Spatial
             var temporal: Temporal
         }
 
@@ -66,6 +71,7 @@ struct CollectionRoutes: Sendable {
         /// Source: OGC API – Features – Part 1, collection description (`attribution` of OGC API – Common – Part 2)
         var attribution: String?
         var itemType = "feature"
+        var crs = [Link.crs84]
         var extent: Extent
         var links: [Link]
     }
@@ -76,22 +82,30 @@ struct CollectionRoutes: Sendable {
     }
 
     private func describe(_ collection: Dataset, base: String, snapshot: Snapshot) -> Collection {
-        let extent = frames.extent(of: snapshot)
+        let extent = frames.extent(of: [collection], in: snapshot)
+        // A field's extent is that of its grid.
+        let box = collection.content == .field ? snapshot.fieldCoverage.box : nil
         let path = "\(base)/collections/\(collection.id)"
         var links = [
-            Link(href: path, rel: "self", type: "application/json", title: nil),
-            Link(href: "\(path)/items", rel: "items", type: "application/geo+json", title: "The features, in pages"),
+            Link("self", path, title: collection.title),
+            Link("items", "\(path)/items", type: "application/geo+json", title: "The features, in pages"),
+            Link(Link.schema, "\(path)/schema", type: FeatureSchema.mediaType, title: "The members of a feature"),
+            Link(
+                Link.queryables, "\(path)/queryables", type: FeatureSchema.mediaType,
+                title: "The members that features are selected by"),
         ]
-        for format in ExportFormat.allCases {
+        links += OGCTileRoutes.links(base, collection)
+        for format in DownloadFormat.allCases where !format.isPack {
             links.append(
                 Link(
-                    href: "\(base)/export/\(collection.id).\(format.rawValue)", rel: "enclosure",
-                    type: format.mediaType, title: "All in one \(format.rawValue) download"))
+                    "enclosure", "\(base)/export/\(collection.id).\(format.ending)", type: format.mediaType,
+                    title: "All in one \(format.ending) download"))
         }
         return Collection(
             id: collection.id, title: collection.title, description: collection.summary,
             attribution: collection.attribution,
             extent: Collection.Extent(
+                spatial: Collection.Extent.Spatial(box ?? .world),
                 temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
             links: links)
     }
@@ -102,7 +116,7 @@ struct CollectionRoutes: Sendable {
         let snapshot = try frames.snapshot()
         return try JSONAnswer.make(
             Collections(
-                links: [Link(href: "\(base)/collections", rel: "self", type: "application/json", title: nil)],
+                links: [Link("self", "\(base)/collections"), Link("root", "\(base)\(LandingRoutes.path)")],
                 collections: Catalogue.all.map { describe($0, base: base, snapshot: snapshot) }),
             headers: [.cacheControl: "no-cache"], request: request)
     }
@@ -113,6 +127,18 @@ struct CollectionRoutes: Sendable {
         return try JSONAnswer.make(
             describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
             headers: [.cacheControl: "no-cache"], request: request)
+    }
+
+    /// The schema of a collection's features, or only of the properties that are also query parameters.
+    private func schema(_ request: Request, _ parameters: Parameters, isOfQueryables: Bool) throws -> Response {
+        try QueryReader(request, known: ["f"]).requireJSON()
+        let collection = try collection(parameters)
+        let address = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
+        return try JSONAnswer.make(
+            isOfQueryables
+                ? FeatureSchema.queryables(of: collection, id: address)
+                : FeatureSchema.document(of: collection, id: address),
+            headers: [.cacheControl: "no-cache"], contentType: FeatureSchema.mediaType, request: request)
     }
 
     func collection(_ parameters: Parameters) throws(ParameterProblem) -> Dataset {
@@ -133,7 +159,7 @@ struct CollectionRoutes: Sendable {
         return try await answer(try asked.query(frames, in: snapshot), page, in: snapshot, request)
     }
 
-    /// A page of what a query asks for. A page after the first continues the version that the first was read at.
+    /// A page of a query's features. Later pages continue at the version of the first page.
     func answer(_ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request) async throws
         -> Response
     {
@@ -146,11 +172,12 @@ struct CollectionRoutes: Sendable {
                 query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown)),
             limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
             query: request.uri.query,
+            time: snapshot.publication.asOf, total: try await features.total(query, in: former),
             nextQuery: { page.next(PageStart(head: former.head, cursor: $0), of: query) })
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         let first = try await pieces.next() ?? []
-        // A small page has a length and a tag.
+        // A small page has a `Content-Length` and an entity tag.
         if pieces.isAtEnd { return try BytesAnswer.make(first, headers: headers, request: request) }
         return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
     }
@@ -173,11 +200,20 @@ struct CollectionRoutes: Sendable {
         }
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
-        return try BytesAnswer.make(writer.drain(), headers: headers, request: request)
+        let here = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
+        let above = here.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
+        let links = [
+            Link("self", here + (request.uri.query.map { "?\($0)" } ?? ""), type: "application/geo+json"),
+            Link("collection", above),
+        ]
+        // Appended after the feature's own members.
+        var bytes = Array(writer.drain().dropLast("}\n".utf8.count))
+        bytes += Array(",\"links\":".utf8) + Array(buffer: try JSONBytes.encode(links)) + Array("}\n".utf8)
+        return try BytesAnswer.make(bytes, headers: headers, request: request)
     }
 }
 
-/// A page of features, made piece by piece.
+/// A page of features, encoded piece by piece.
 struct FeaturePage: AnswerPieces {
     private var reader: FeatureReader
     private var writer: FeatureWriter
@@ -185,13 +221,17 @@ struct FeaturePage: AnswerPieces {
     private let mostBytes: Int
     private let address: String
     private let query: String?
+    private let time: Instant?
+    /// Features of all pages, as far as that is known before they are read.
+    private let total: Int?
+    private let isFirst: Bool
     private let nextQuery: @Sendable (FeatureSource.Cursor) -> String
     private var bytes = 0
     private(set) var isAtEnd = false
 
     init(
         _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, mostBytes: Int = CollectionRoutes.maximumBytes,
-        address: String, query: String?,
+        address: String, query: String?, time: Instant? = nil, total: Int? = nil,
         nextQuery: @escaping @Sendable (FeatureSource.Cursor) -> String
     ) {
         self.reader = reader
@@ -200,6 +240,9 @@ struct FeaturePage: AnswerPieces {
         self.mostBytes = mostBytes
         self.address = address
         self.query = query
+        self.time = time
+        self.total = total
+        isFirst = reader.cursor == nil
         self.nextQuery = nextQuery
         self.writer.begin()
     }
@@ -208,7 +251,7 @@ struct FeaturePage: AnswerPieces {
         guard !isAtEnd else { return nil }
         var isFull = false
         repeat {
-            // A feature that has begun is one of those that were counted.
+            // A partly written feature is already counted.
             let room = limit - writer.features + (reader.isBetweenFeatures ? 0 : 1)
             var piece = PageLimit.piece
             piece.features = min(piece.features, room)
@@ -227,10 +270,19 @@ struct FeaturePage: AnswerPieces {
         isAtEnd = true
         let next = (reader.isAtEnd ? nil : reader.cursor).map { address + "?" + nextQuery($0) }
         let here = address + (query.map { "?\($0)" } ?? "")
-        let count = writer.features
+        let (count, time) = (writer.features, time)
+        let total = total ?? reader.total ?? (isFirst && reader.isAtEnd ? count : nil)
         writer.end { json in
+            if let total {
+                json.name("numberMatched")
+                json.value(Int64(total))
+            }
             json.name("numberReturned")
             json.value(Int64(count))
+            if let time {
+                json.name("timeStamp")
+                json.value(time)
+            }
             json.name("links")
             json.openArray()
             Self.link(&json, rel: "self", href: here)

@@ -11,7 +11,8 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `POST /corridors`: a ring around a route; `/profiles.json` and `.png`: turbulence along a route, seen from the side.
+/// `POST /corridors`: a ring around a route; `/profiles.json` and `.png`: a vertical section of turbulence along a
+/// route.
 struct CorridorAndProfileRoutes: Sendable {
     let frames: FrameSource
     let policy: FreshnessPolicy
@@ -55,7 +56,7 @@ struct CorridorAndProfileRoutes: Sendable {
         json.name("positions")
         json.value(Int64(corridor.ring.count))
         json.closeObject()
-        // Not cut at the antimeridian: what other services want.
+        // The ring is not cut at the antimeridian, because other services expect it that way.
         json.name("ring")
         json.openArray()
         for place in corridor.ring {
@@ -74,14 +75,14 @@ struct CorridorAndProfileRoutes: Sendable {
 
     private struct Profile {
         var profile: VerticalProfile
-        /// SIGMETs and G-AIRMETs on the way.
+        /// SIGMETs and G-AIRMETs along the route.
         var hazards: [RouteHazard]
-        /// Where fields are stored.
+        /// nil if no field is stored.
         var field: (profile: FieldProfile, shown: Shown)?
         var asked: RouteReader.Asked
         var instant: Instant
         var filter: Filter
-        /// What a picture says of itself.
+        /// The caption of the image.
         var caption: [String]
         var shown: Shown
         var headers: HTTPFields
@@ -100,10 +101,10 @@ struct CorridorAndProfileRoutes: Sendable {
         let profile = VerticalProfile(
             frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: asked.route, half: half,
             stretch: stretch * Geodesic.metresPerNauticalMile)
-        let hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
+        let hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
             filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
         }
-        var shown = policy.turbulenceAndHazards(
+        var shown = policy.turbulenceAndWarnings(
             of: .area(corridor.area), at: instant, filter: filter, in: snapshot)
         let field = try await frames.fieldProfile(
             of: asked.flight(from: instant), stretch: profile.stretch, rows: Self.rows(filter), filter: filter,
@@ -128,28 +129,28 @@ struct CorridorAndProfileRoutes: Sendable {
     private struct ProfileAnswer: Encodable {
         var time: String
         var history: Double
-        /// As of a FeatureCollection.
+        /// The same members as in a FeatureCollection.
         var dataTime: String?
         var stale: Bool
         var simulated: Bool
         var completeSince: String?
         var incomplete: Bool
-        /// Nautical miles.
+        /// The lengths in nautical miles.
         var length: Double
         var width: Double
         var stretch: Double
         var records: Int
-        /// Feet, the lower edge of each row.
+        /// The lower edge of each row, in feet.
         var altitudes: [Int]
-        /// By row of `altitudes` and by stretch; null where nothing is known.
-        var severities: [[Int?]]
+        /// The severities by row of `altitudes` and by stretch; null for an unknown value.
+        var severities: NumberGrid<Int>
         var hazards: [Hazard]
-        /// Absent where no field is stored.
+        /// The turbulence field; absent if no field is stored.
         var field: FieldProfileAnswer?
 
         struct Hazard: Encodable {
             var area: AlertAnswer.Hazard
-            /// Nautical miles flown at which it begins and ends.
+            /// The start and end of each stretch, in nautical miles flown.
             var stretches: [[Double]]
 
             private enum Keys: String, CodingKey { case stretches }
@@ -175,7 +176,8 @@ struct CorridorAndProfileRoutes: Sendable {
                 length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.asked.width,
                 stretch: Self.rounded(profile.stretch / Geodesic.metresPerNauticalMile), records: profile.records,
                 altitudes: rows.map { $0 * 1_000 },
-                severities: rows.map { profile.severities[$0].map { $0.map { Int($0.rawValue) } } },
+                severities: NumberGrid(
+                    rows: rows.map { profile.severities[$0].map { $0.map { Int($0.rawValue) } } }),
                 hazards: made.hazards.map { hazard in
                     ProfileAnswer.Hazard(
                         area: AlertAnswer.Hazard(hazard.area),

@@ -1,6 +1,7 @@
 import BillowEngine
 import BillowParameters
 import BillowStore
+import Geometry
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -13,6 +14,10 @@ struct EventRoutes: Sendable {
     let publisher: SnapshotPublisher
     let authorizer: Authorizer
     let flights: FlightMonitor
+    let airports: AirportTable
+    /// The largest area that may be asked for, in km².
+    let areaLimitKm2: Double
+    let work: WorkExecutor
 
     /// Of a stream of events.
     static let mediaType = "text/event-stream"
@@ -21,19 +26,22 @@ struct EventRoutes: Sendable {
         router.get("/events") { request, _ in try await listen(request) }
     }
 
-    /// A flight's events are for the key that registered it, and nobody else.
+    /// A flight's events are for the key that registered it, and no other.
     private func check(_ flight: String, _ request: Request) async throws {
         let key = try await authorizer.authorize(request, needs: .read).key.id
         guard try await flights.owns(flight, key: key) else { throw Problem.unknownFlight(flight) }
     }
 
     private func listen(_ request: Request) async throws -> Response {
-        let asked = EventParameters(try QueryReader(request, known: EventParameters.names))
+        let reader = try QueryReader(request, known: EventParameters.names)
+        let asked = try await work.run(.query) {
+            try EventParameters(reader, airports: airports, limitKm2: areaLimitKm2)
+        }
         if let flight = asked.flight { try await check(flight, request) }
         let subscription = try hub.subscribe(
             // A browser can't send the header with its first request.
             after: request.headers[.lastEventID] ?? asked.lastEventID, flight: asked.flight,
-            greeting: publisher.snapshot.map(EventFeed.everything))
+            squares: asked.squares, greeting: publisher.snapshot.map(EventFeed.everything))
         // A client that hangs up makes room at once, not at the next heartbeat.
         let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }
         let headers: HTTPFields = [

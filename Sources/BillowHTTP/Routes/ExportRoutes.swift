@@ -1,53 +1,190 @@
 import BillowEngine
 import BillowParameters
-import BillowExchange
+import BillowPacks
+import BillowRaster
 import BillowSnapshot
+import BillowTiles
 import Datasets
+import Foundation
+import Geometry
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `/export/{collection}.{format}`: everything that a query asks for, streamed.
+/// An export that is asked for, of one snapshot.
+struct PreparedExport: Sendable {
+    /// The same for all requests that ask for the same.
+    var address: String
+    var headers: HTTPFields
+    var content: Content
+
+    enum Content: Sendable {
+        /// Can be streamed while it is made.
+        case text(FeatureExport)
+        /// Is known when it is whole.
+        case file(any FileMaking)
+    }
+}
+
+/// `/export/{collection}.{format}`: everything that a query asks for; and `/export/{layers}.{format}`: packs of tiles.
+///
+/// A plain GET of text is streamed: its length is unknown before all is written. HEAD and requests for a part are
+/// answered from a file. The file is written first and used for as long as clients read it, so that its parts fit each
+/// other. Packs are always answered from such a file.
 struct ExportRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
     let policy: FreshnessPolicy
     let work: WorkExecutor
+    let files: ExportFiles
+    let packs: PackSource
+    let timelines: TimelineService
+    let styleStore: StyleStore
 
+    /// Outside of jobs: every piece is a job of its own, in a file too.
     func add(to router: some RouterMethods<some RequestContext>) {
-        router.get("/export/:file") { request, context in
-            let (headers, export) = try prepared(request, context.parameters)
+        router.get("/export/:file") { request, context in try await answer(request, context) }
+        router.head("/export/:file") { request, context in try await answer(request, context) }
+    }
+
+    private func answer(_ request: Request, _ context: some RequestContext) async throws -> Response {
+        let parameters = context.parameters
+        let path = try ExportParameters(file: parameters.text("file"))
+        let prepared: PreparedExport
+        if path.format.isPack {
+            let asked = try await work.run(.query) { try await preparePack(path, request) }
+            switch asked {
+            case .estimate(let estimate): return try JSONAnswer.make(estimate, request: request)
+            case .pack(let pack): prepared = pack
+            }
+        } else {
+            prepared = try await work.run(.query) { try prepare(path, request) }
+        }
+        let isText = if case .text = prepared.content { true } else { false }
+        let wantsFile = !isText || request.method == .head || request.headers[.range] != nil
+        if wantsFile, let pinned = try await files.file(of: prepared) {
+            return try answer(pinned, request, context)
+        }
+        var headers = prepared.headers
+        headers[.acceptRanges] = wantsFile ? "none" : "bytes"
+        guard case .text(let export) = prepared.content, request.method != .head else {
+            return Response(status: .ok, headers: headers)
+        }
+        let (pieces, first) = try await work.run(.query) {
             var pieces = export.pieces()
             let first = try await pieces.next() ?? []
-            return Response(
-                status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+            return (pieces, first)
         }
-        // As of a GET, but nobody knows the length before all is written. Only the first piece is made: it tells what
-        // can't be asked.
-        router.head("/export/:file") { request, context in
-            let (headers, export) = try prepared(request, context.parameters)
-            var pieces = export.pieces()
-            _ = try await pieces.next()
+        return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+    }
+
+    private func answer(_ pinned: ExportFiles.Pinned, _ request: Request, _ context: some RequestContext) throws
+        -> Response
+    {
+        let file = pinned.file
+        var headers = pinned.export.headers
+        // Others may have newer data in the meantime.
+        headers[.cacheControl] = "public, no-cache"
+        headers[.eTag] = "\"\(file.entityTag)\""
+        headers[.acceptRanges] = "bytes"
+        if EntityTags(request.headers[.ifNoneMatch]).match(file.entityTag) {
+            return Response(status: .notModified, headers: headers)
+        }
+        let isPartWanted = request.headers[.ifRange].map { $0 == headers[.eTag] } ?? true
+        switch isPartWanted ? ByteRange(request.headers[.range], of: file.size) : .whole {
+        case .whole:
+            headers[.contentLength] = String(file.size)
+            let body = request.method == .head ? ResponseBody() : file.body(0..<file.size)
+            return Response(status: .ok, headers: headers, body: body)
+        case .part(let range) where request.method != .head:
+            headers[.contentLength] = String(range.count)
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+            return Response(status: .partialContent, headers: headers, body: file.body(range))
+        case .part:
+            // A range has a meaning for GET alone.
+            headers[.contentLength] = String(file.size)
             return Response(status: .ok, headers: headers)
+        case .unsatisfiable:
+            return try Problem.unsatisfiableRange(of: file.size, request, context)
         }
     }
 
-    private func prepared(_ request: Request, _ parameters: Parameters) throws -> (HTTPFields, FeatureExport) {
-        let file = try ExportParameters(file: parameters.text("file"))
-        let (collection, format) = (file.collection, file.format)
+    private func prepare(_ path: ExportParameters, _ request: Request) throws -> PreparedExport {
+        let collection = try path.collection
         let reader = try QueryReader(request, known: FeatureParameters.names(collection))
-        try reader.requireJSON(format.rawValue)
+        try reader.requireJSON(path.format.ending)
         let asked = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
         let query = try asked.query(frames, in: snapshot)
         let shown = policy.shown(query, in: snapshot)
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
-        headers[.contentType] = format.mediaType
-        headers[.contentDisposition] =
-            "attachment; filename=\"\(collection.id)-\(query.instant.compact).\(format.rawValue)\""
-        return (
-            headers, FeatureExport(features: features, query: query, format: format, snapshot: snapshot, shown: shown)
-        )
+        headers[.contentType] = path.format.mediaType
+        headers[.contentDisposition] = Self.disposition(collection.id, query.instant, path.format)
+        let request = reader.replacing([:])
+        let content: PreparedExport.Content =
+            switch path.format {
+            case .text(let format):
+                .text(
+                    FeatureExport(features: features, query: query, format: format, snapshot: snapshot, shown: shown))
+            case .geoPackage:
+                .file(
+                    GeoPackageExport(
+                        features: features, query: query, snapshot: snapshot, shown: shown,
+                        style: styleStore.current.default, request: request))
+            case .tileset, .archive: preconditionFailure("a pack has no features")
+            }
+        return PreparedExport(
+            address: "\(collection.id).\(path.format.ending)?\(request)", headers: headers, content: content)
+    }
+
+    /// A name for the file that says what is in it and of when.
+    private static func disposition(_ what: String, _ instant: Instant, _ format: DownloadFormat) -> String {
+        "attachment; filename=\"\(what.replacing(",", with: "-"))-\(instant.compact).\(format.ending)\""
+    }
+
+    // MARK: Packs
+
+    /// How much a pack would be.
+    private struct Estimate: Encodable {
+        var tiles: Int
+        var frames: Int
+        /// The most tiles that a pack may have.
+        var mostTiles = PackLimits.tiles
+        var minzoom: Int
+        var maxzoom: Int
+        var times: [String]
+    }
+
+    private enum AskedPack: Sendable {
+        case estimate(Estimate)
+        case pack(PreparedExport)
+    }
+
+    private func preparePack(_ path: ExportParameters, _ request: Request) async throws -> AskedPack {
+        let layers = try LayerList(parameter: path.what)
+        let reader = try QueryReader(request, known: PackParameters.names(path.format))
+        let asked = try PackParameters(
+            layers: layers, format: path.format, reader, styles: styleStore.current,
+            defaults: timelines.settings.defaults, airports: .large)
+        let snapshot = try frames.snapshot()
+        let order = try await asked.request(timelines, in: snapshot)
+        if asked.isEstimate {
+            return .estimate(
+                Estimate(
+                    tiles: order.cover.tiles.count * order.scenes.count, frames: order.scenes.count,
+                    minzoom: order.cover.zooms.lowerBound, maxzoom: order.cover.zooms.upperBound,
+                    times: order.scenes.map(\.instant.description)))
+        }
+        let last = order.scenes[order.scenes.count - 1]
+        var shown = packs.shown(last, order, in: snapshot)
+        shown.isIncomplete = order.scenes.contains { packs.shown($0, order, in: snapshot).isIncomplete }
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = path.format.mediaType
+        headers[.contentDisposition] = Self.disposition(path.what, last.instant, path.format)
+        return .pack(
+            PreparedExport(
+                address: "\(path.what).\(path.format.ending)?\(reader.replacing([:]))", headers: headers,
+                content: .file(PackFile(packs, order, in: snapshot))))
     }
 }

@@ -6,24 +6,24 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `POST /observations`: takes observations into the log. What the answer calls accepted is durable, and sending it
-/// again changes nothing, so a reporter that was offline sends all it has until it gets its answer.
+/// `POST /observations`: ingests observations. Accepted observations are durable, and sending them again changes
+/// nothing. So a client that was offline can resend everything until it gets a response.
 struct IngestRoutes: Sendable {
     let store: any Store
-    /// Whether this server's data is made up; nil where its sources' answers tell. What is sent in is as what is there,
-    /// or what is fetched first.
+    /// Whether this server's data is simulated; nil if the responses of its sources decide. Ingested data then has the
+    /// nature of the stored data, or of the first fetched data.
     let simulated: Bool?
-    /// The sources that are fetched: nobody else may speak for them.
+    /// The fetched sources, whose names clients may not use.
     let fetched: Set<SourceID>
     let retentionSeconds: Int
-    /// How many sources one key may name, over all of its requests.
+    /// The most sources that one access key may name, over all its requests.
     let sourcesPerKey: Int
     let work: WorkExecutor
     let now: @Sendable () -> Instant
 
-    /// Observations in one request.
+    /// The most observations in a request.
     static let mostObservations = 10_000
-    /// Bytes in one request.
+    /// The most bytes in a request.
     static let longestBody = 8 << 20
 
     func add(to router: some RouterMethods<some RequestContext>) {
@@ -32,27 +32,27 @@ struct IngestRoutes: Sendable {
 
     private struct Answer: Encodable {
         struct Refused: Encodable {
-            /// The place in what was sent, from 0.
+            /// The index in the request, from 0.
             var index: Int
-            /// Stable, for programs.
+            /// A stable code for programs.
             var code: RefusalCode
-            /// The field that it is about.
+            /// The affected field.
             var field: String?
-            /// A sentence, for people.
+            /// A sentence for people.
             var reason: String
         }
 
-        /// New in the log, corrections of an id among them.
+        /// New observations, including corrections of an id.
         var accepted = 0
-        /// There already.
+        /// Observations that exist already.
         var duplicate = 0
         var refused: [Refused] = []
-        /// The log's version that has them all.
+        /// The version of the log that contains all of them.
         var version: Int64 = 0
     }
 
     private func take(_ request: Request) async throws -> Response {
-        // Only a key's own observations are ever corrected, so nothing is taken without one.
+        // An access key may correct only its own observations, so one is required.
         guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
         let body = try await body(of: request)
         let answer = try await work.run(.intake) { try await ingest(body, of: key) }
@@ -83,10 +83,10 @@ struct IngestRoutes: Sendable {
         return try await request.bytes(upTo: Self.longestBody)
     }
 
-    /// Bytes that are read at once.
+    /// The number of bytes that are parsed in one step.
     private static let pieceBytes = 256 << 10
 
-    /// One item for each record, in the order of the body. Reading stops at the first record that is one too many.
+    /// One item per record, in the order of the body. Parsing stops at the first record above the limit.
     private func read(_ body: ByteBuffer) async throws -> [ImportItem] {
         var reader = ImportReader(
             now: now(), source: .ingest, mostRecords: Self.mostObservations, takesOnlyObservations: true)
@@ -119,7 +119,8 @@ struct IngestRoutes: Sendable {
         }
     }
 
-    /// What may be taken; the others are noted in the answer. Of several with one id the first counts.
+    /// The acceptable observations; the others are recorded in the response. Of several with the same id the first
+    /// counts.
     private func sort(_ items: [ImportItem], _ answer: inout Answer) async throws(StoreError) -> [Observation] {
         let known = try await store.sources()
         let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
@@ -159,18 +160,19 @@ struct IngestRoutes: Sendable {
         return observations
     }
 
-    /// An id that a reporter gave.
+    /// An id that a client assigned.
     private struct ReporterID: Hashable {
         var source: SourceID
         var id: String
     }
 
-    /// Whether the log's data is made up; nil where nobody has said yet.
+    /// Whether the log's data is simulated; nil while that is undecided.
     private func isSimulated() async throws(StoreError) -> Bool? {
         try await store.sources().first?.simulated ?? simulated
     }
 
-    /// Durable when this returns. After an error a part may be stored, which sending it again completes.
+    /// Commits observations, which are durable when this returns. After an error a part may be stored; sending them
+    /// again completes it.
     private func commit(_ observations: [Observation], of key: AccessKey) async throws -> BatchResult {
         guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
         let registration = SourceRegistration(

@@ -9,7 +9,7 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `/maps/{layers}.png`: one picture of a region.
+/// `/maps/{layers}.png`: an image of a region.
 struct MapRoutes: Sendable {
     let frames: FrameSource
     let maps: MapRenderer
@@ -20,8 +20,8 @@ struct MapRoutes: Sendable {
         router.get("/maps/:layers") { request, context in try await map(request, context.parameters) }
     }
 
-    /// 200 image/png, 304, 400 for what can't be read, 404 for an unknown layer or a time outside retention, 503 when
-    /// too many wait.
+    /// Responds with 200 image/png or 304. 400 for an invalid request, 404 for an unknown layer or a time outside
+    /// retention, 503 if the queue is full.
     private func map(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let document = try PictureDocument(request, parameters, styles: styleStore, route: "/maps/{layers}.png")
         let asked = try MapParameters(layers: document.layers, document.query, styles: document.styles)

@@ -25,8 +25,8 @@ struct OperationRoutes: Sendable {
     let started: Instant
     let now: @Sendable () -> Instant
 
-    /// Whether it lives and is ready is open to everybody; its status is for those who may read, and all of it for
-    /// administrators.
+    /// Adds the routes. Liveness and readiness are public. The status requires read access, and all its details
+    /// administrator access.
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/healthz") { request, _ in
             try JSONAnswer.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
@@ -44,7 +44,7 @@ struct OperationRoutes: Sendable {
         do { isAdministrator = try await authorizer.isAdministrator(request) } catch let problem as Problem
             where isPage && problem.status == .unauthorized && request.headers[.apiKey] == nil
         {
-            // A browser that opens the page can't send a key; a page that asks for one can.
+            // A browser can't send an access key with the page's URL, but a page that asks for one can.
             headers[.wwwAuthenticate] = problem.headers[.wwwAuthenticate]
             return Response(
                 status: problem.status, headers: headers,
@@ -60,12 +60,12 @@ struct OperationRoutes: Sendable {
         var status: String
         var stale: Bool?
         var dataTime: String?
-        /// The code of what is wrong with the store.
+        /// The error code of the store.
         var storeFailure: String?
         var layers: [String: LayerState]?
     }
 
-    /// How fresh and complete a layer is now, with the default filter.
+    /// The current freshness and completeness of a layer, with the default filter.
     private struct LayerState: Encodable {
         var stale: Bool
         var dataTime: String?
@@ -103,7 +103,7 @@ struct OperationRoutes: Sendable {
         let now = now()
         let freshness = policy.freshness(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
         let failure = publisher.storeFailure.map(ProblemCode.init)
-        // It serves what is in memory, but only a new start brings the store back.
+        // The server still serves the snapshot in memory, but only a restart can reopen the store.
         let isLost = failure == .storeReplaced
         return try JSONAnswer.make(
             Ready(
@@ -139,7 +139,7 @@ struct OperationRoutes: Sendable {
         var sources: [SourceStatus.Source]
     }
 
-    /// Rows of a table that can't be read.
+    /// The unreadable rows of a table.
     private struct Damage: Encodable {
         var table: String
         var rows: Int
@@ -195,7 +195,7 @@ struct OperationRoutes: Sendable {
     }
 }
 
-/// Whether the server is on its way out, and how much it still has to answer.
+/// Whether the server is shutting down, and the number of requests in flight.
 package final class Readiness: Sendable {
     private let draining = Atomic(false)
     private let answering = Atomic(0)
@@ -205,11 +205,11 @@ package final class Readiness: Sendable {
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
     func drain() { draining.store(true, ordering: .relaxed) }
 
-    /// Requests whose last byte is not yet handed over.
+    /// The requests whose last byte is not yet handed to the connection.
     var inFlight: Int { answering.load(ordering: .relaxed) }
 
-    /// A request that is being answered, for as long as somebody holds it: an answer may be let go of without its body
-    /// ever being asked for, as to HEAD or to a client that has gone.
+    /// A request in flight, for the lifetime of the object. A response may be dropped without its body, for example to
+    /// HEAD or to a disconnected client.
     final class Answering: Sendable {
         private let readiness: Readiness
 

@@ -4,14 +4,14 @@ import BillowRaster
 import BillowTiles
 import Hummingbird
 
-/// What a request for `{layers}.png` names.
+/// The layers and style of a request for `{layers}.png`.
 struct PictureDocument {
     let layers: LayerList
     let query: QueryReader
     let styles: StyleLibrary
 
-    /// - Parameter route: the route's form, for who asks for another document: `/maps/{layers}.png`.
-    /// - Throws: `Problem` for another document and an unknown layer.
+    /// - Parameter route: the route's form, for the error about another file type: `/maps/{layers}.png`.
+    /// - Throws: `Problem` for another file type and an unknown layer.
     init(_ request: Request, _ parameters: Parameters, styles: StyleStore, route: String) throws {
         let document = parameters.text("layers")
         guard document.hasSuffix(".png") else {

@@ -71,7 +71,8 @@ struct StyleRoutes: Sendable {
         let tail = "style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         var sources: [String: StyleDocument.Source] = [:]
         for layer in Catalogue.stack {
-            sources[layer.id] = StyleDocument.Source(url: "\(base)/tiles/\(layer.id).json?\(tail)")
+            sources[layer.id] = StyleDocument.Source(
+                url: base + AddressSigner.handedOn("/tiles/\(layer.id).json?\(tail)"))
         }
         let ground = StyleDocument.Layer(
             id: "ground", type: "background",
@@ -84,7 +85,8 @@ struct StyleRoutes: Sendable {
         let document = StyleDocument(
             name: "Billow: \(style.title)",
             metadata: [
-                "billow:legend": "\(base)/legend.png?style=\(style.id)", "billow:description": style.description,
+                "billow:legend": base + AddressSigner.handedOn("/legend.png?style=\(style.id)"),
+                "billow:description": style.description,
             ],
             sources: sources, layers: [ground] + layers)
         return try JSONAnswer.make(document, headers: [.cacheControl: "no-cache"], request: request)

@@ -38,7 +38,7 @@ struct TileRoutes: Sendable {
     // MARK: - Tiles
 
     /// 200 with the picture or the vector tile, 204 for an empty vector tile, 304, 307 to the frame's own version, 400
-    /// for what can't be read, 404 outside the grid or retention, 503 when overloaded.
+    /// for a bad parameter, 404 outside the grid or retention, 503 when overloaded.
     private func tile(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let query = try QueryReader(request)
         let asked = try TileParameters(
@@ -48,7 +48,7 @@ struct TileRoutes: Sendable {
     }
 
     /// - Parameter address: where the same tile of another revision is.
-    private func tile(
+    func tile(
         _ asked: TileParameters, _ request: Request, address: (FrameRevision) -> String
     ) async throws -> Response {
         let snapshot = try frames.snapshot()
@@ -59,7 +59,7 @@ struct TileRoutes: Sendable {
             in: snapshot)
         var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
-        // A picture that lacks a layer for now is another when time has come as far: nobody is to keep it.
+        // A picture that lacks a layer for now will be another later: no cache may keep it.
         if let revision = asked.revision, scene.isWhole {
             let status = try await frames.status(
                 of: revision, layers: shown, at: instant, filter: asked.filter, style: asked.style, in: snapshot)
@@ -163,11 +163,6 @@ struct TileRoutes: Sendable {
         }
     }
 
-    private func attribution(of layers: [Dataset], isSimulated: Bool) -> String {
-        if isSimulated { return "SIMULATED turbulence, not for operational use" }
-        return (["Turbulence: Billow"] + layers.compactMap(\.attribution)).joined(separator: " | ")
-    }
-
     /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
         let document = parameters.text("layers")
@@ -190,17 +185,20 @@ struct TileRoutes: Sendable {
         // The filters and the time asked for here are those of the tiles that it names.
         let (suffix, passed, filters) = (asked.suffix, asked.passedOn, asked.legendFilters)
         let shown = if case .instant = asked.time { scene.instant.compact } else { "latest" }
+        func template(_ time: String, _ covers: SignedAddress.Opening) -> String {
+            base
+                + AddressSigner.handedOn("/tiles/\(layers)/\(time)/{z}/{x}/{y}.\(suffix)\(passed)", covers: covers)
+        }
+        let legend = "/legend.png?layer=\(layers)&style=\(asked.style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
-            attribution: attribution(of: shownLayers, isSimulated: freshness.isSimulated),
-            tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.\(suffix)\(passed)"],
-            legend: "\(base)/legend.png?layer=\(layers)&style=\(asked.style.id)"
-                + (filters.isEmpty ? "" : "&\(filters)"),
+            attribution: PackSource.attribution(of: shownLayers, isSimulated: freshness.isSimulated),
+            tiles: [template(shown, .tiles)], legend: base + AddressSigner.handedOn(legend),
             vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
-                template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.\(suffix)\(passed)"),
+                template: template("{time}", .frames)),
             billow: TileJSON.ViewState(
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: freshness.dataTime?.description, stale: freshness.isStale, simulated: freshness.isSimulated,

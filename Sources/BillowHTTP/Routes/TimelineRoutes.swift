@@ -31,7 +31,8 @@ struct TimelineRoutes: Sendable {
         let parameters = try TimelineParameters(
             QueryReader(request), styles: styles, defaults: service.settings.defaults)
         let snapshot = try frames.snapshot()
-        let asked = parameters.request(base: BaseURL.of(request, publicURL))
+        let base = BaseURL.of(request, publicURL)
+        let asked = parameters.request { base + AddressSigner.handedOn($0, covers: $1) }
         let manifest = try await service.manifest(asked, in: snapshot)
         return try JSONAnswer.make(
             manifest,
@@ -64,15 +65,11 @@ struct TimelineRoutes: Sendable {
             var nowcast: [Frame] = []
         }
 
-        struct Satellite: Encodable {
-            var infrared: [Frame] = []
-        }
-
         var version = "2.0"
         var generated: Int
         var host: String
+        /// Without `satellite`: clients that find an empty list there wait for its first frame for ever.
         var radar: Radar
-        var satellite = Satellite()
     }
 
     /// The frames of the first layer, by paths to which a client appends `/{size}/{z}/{x}/{y}/{color}/{options}.png`.

@@ -5,25 +5,25 @@ import Geometry
 import NOAAGuidance
 import Turbulence
 
-/// Why a field of a GRIB2 file isn't used.
+/// The reason why a field of a GRIB2 file is rejected.
 package enum FieldRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The message isn't whole, by the code of `MessageFrame.Refusal`.
+    /// The message is incomplete, with the code of `MessageFrame.Refusal`.
     case frame(String)
     case message(GRIBRefusal.Code)
     case indexLine
-    /// No EDR, or not the one that the index promised.
+    /// The parameter is not EDR, or differs from the index.
     case parameter
     case level
-    /// Another run or valid time than the file's name says.
+    /// The run or valid time differs from the file's name.
     case time
     case inTheFuture
     case grid
     case duplicate
-    /// EDR below 0 or beyond any air's, or no number.
+    /// A value is below 0, above any possible EDR, or not a number.
     case values
     case withoutValues
 
-    /// A few words for people.
+    /// A short description for people.
     package var description: String {
         switch self {
         case .frame(let code): "message: \(code)"
@@ -41,15 +41,15 @@ package enum FieldRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What the fields of GRIB2 messages are to the store.
+/// Converts the fields of GRIB2 messages for the store.
 enum FieldReading {
-    /// Runs further ahead than this are refused: a clock is wrong. Seconds.
+    /// Runs further in the future than this many seconds are rejected, because a clock is wrong.
     static let futureSeconds = 300
-    /// A packing may put what is 0 a little below it.
+    /// Packing may turn 0 into a slightly negative value.
     private static let leastEDR: Float = -0.005
     private static let largestEDR = Float(FieldPlane.largest) / 100
 
-    /// - Throws: where the header is of no EDR, or at no level that has an altitude.
+    /// - Throws: if the header is not of EDR, or has no level with an altitude.
     static func level(of header: GRIBHeader) throws(FieldRefusal) -> FieldLevel {
         switch (header.parameter, header.level) {
         case (.eddyDissipation, .altitude(let level)):
@@ -66,7 +66,7 @@ enum FieldReading {
         }
     }
 
-    /// To the next hundred feet; nil below the sea and far above all flights.
+    /// The altitude rounded to hundreds of feet; nil below the sea and far above all flights.
     ///
     /// Source: ICAO Doc 7488, Manual of the ICAO Standard Atmosphere, troposphere and lower stratosphere
     static func pressureAltitude(pascals: Double) -> Int? {
@@ -79,7 +79,7 @@ enum FieldReading {
         return Int((metres / 30.48).rounded()) * 100
     }
 
-    /// Decodes a field's values, and judges them.
+    /// Decodes and validates a field's values.
     static func plane(_ message: GRIBMessage, field place: Int) throws(FieldRefusal) -> FieldPlane {
         let field: GRIBField
         do throws(GRIBRefusal) { field = try GRIBField(message, field: place) } catch { throw .message(error.code) }

@@ -2,29 +2,30 @@ import Foundation
 import GRIBKit
 import NOAAGuidance
 
-/// How far the files of a product have been fetched: what the store keeps across restarts.
+/// The progress of fetching a product's files, which is stored across restarts.
 struct GuidanceCursor: Sendable, Hashable, Codable {
-    /// A file of which some messages are stored.
+    /// A partly fetched file.
     struct Open: Sendable, Hashable, Codable {
         var file: GuidanceFile
         var progress: GuidanceProgress
-        /// How often it was read to its end with messages that could not be used.
+        /// The number of complete reads with unusable messages.
         var attempts = 0
     }
 
-    /// Feet of the levels that files were fetched for, and −1 for the column. Others make the rest count for nothing.
+    /// The levels in feet for which files were fetched, and −1 for the column. With other levels, the rest of the
+    /// cursor is invalid.
     let levels: [Int]
     private(set) var complete: [GuidanceFile] = []
     private(set) var open: [Open] = []
 
-    /// Enough for all leads of three runs, and for the nowcasts of half a day.
+    /// The most files: enough for all lead times of three runs, and for the nowcasts of half a day.
     private static let mostFiles = 64
 
     init(_ plan: GuidancePlan) { levels = Self.levels(plan) }
 
     private static func levels(_ plan: GuidancePlan) -> [Int] { plan.levels.map(\.feet) + (plan.hasColumn ? [-1] : []) }
 
-    /// What a text says; new where it can't be read, or is about other levels.
+    /// Decodes a text. An unreadable text, or one with other levels, gives an empty cursor.
     init(_ text: String?, _ plan: GuidancePlan) {
         let known = text.flatMap { try? JSONDecoder().decode(GuidanceCursor.self, from: Data($0.utf8)) }
         self = known?.levels == Self.levels(plan) ? known ?? GuidanceCursor(plan) : GuidanceCursor(plan)
@@ -42,7 +43,7 @@ struct GuidanceCursor: Sendable, Hashable, Codable {
 
     func open(_ file: GuidanceFile) -> Open? { open.first { $0.file == file } }
 
-    /// The newest run of which all these lead times are complete.
+    /// The newest run with all of some lead times.
     func newestRun(leadHours: [Int]) -> Int? {
         let runs = Dictionary(grouping: complete, by: \.runSeconds)
         return runs.filter { _, files in Set(files.map(\.leadHours)).isSuperset(of: leadHours) }.keys.max()
@@ -61,6 +62,6 @@ struct GuidanceCursor: Sendable, Hashable, Codable {
         complete = Array(complete.sorted().suffix(Self.mostFiles))
     }
 
-    /// Forgets files that are fetched no more.
+    /// Removes files that are no longer fetched.
     mutating func dropOpen(beforeRun run: Int) { open.removeAll { $0.file.runSeconds < run } }
 }

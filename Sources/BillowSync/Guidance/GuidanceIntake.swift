@@ -4,7 +4,7 @@ import Geometry
 import NOAAGuidance
 import Turbulence
 
-/// What one file has brought: its levels as they come, decoded and packed, until they are stored.
+/// Decodes and packs the levels of one file as they arrive, until they are stored.
 actor GuidanceIntake {
     let file: GuidanceFile
     private let identity: FieldIdentity
@@ -13,24 +13,24 @@ actor GuidanceIntake {
     private let now: @Sendable () -> Instant
     private(set) var progress: GuidanceProgress
     private(set) var attempts: Int
-    /// Packed, and not stored yet.
+    /// Packed levels that are not stored yet.
     private(set) var drafts: [FieldLevelDraft] = []
     /// Levels that are stored or drafts.
     private var known: Set<FieldLevel>
-    /// Levels that the present reading of the file had.
+    /// Levels in the current reading of the file.
     private var read: Set<FieldLevel> = []
-    /// The maximum of the nowcast's levels, and those that it is of.
+    /// The maximum of the nowcast's levels, and the levels that it includes.
     private var column: FieldPlane?
     private var columnLevels: Set<FieldLevel> = []
     private var grid: GridDefinition?
     private(set) var skipped: [SkipReason: Int] = [:]
-    /// Messages of the present reading that weren't whole: another reading may bring them.
+    /// The number of incomplete messages in the current reading; another reading may complete them.
     private(set) var brokenFrames = 0
-    /// Ends the download.
+    /// An error that ends the download.
     private(set) var failure: SyncError?
 
-    /// - Parameter stored: the levels of the file that the store has.
-    /// - Returns: nil for a file that no field can be of.
+    /// - Parameter stored: the file's levels in the store.
+    /// - Returns: nil for a file that can't identify a field.
     init?(
         _ file: GuidanceFile, resuming open: GuidanceCursor.Open?, stored: Set<FieldLevel>, plan: GuidancePlan,
         work: any LongWork, now: @escaping @Sendable () -> Instant
@@ -50,17 +50,17 @@ actor GuidanceIntake {
         known = stored
     }
 
-    /// What the store keeps of it across a restart.
+    /// The state that is stored across a restart.
     var open: GuidanceCursor.Open { GuidanceCursor.Open(file: file, progress: progress, attempts: attempts) }
 
-    /// Another reading of the file begins: nothing of it is refused yet.
+    /// Starts another reading of the file and resets its counts.
     func begin() {
         skipped = [:]
         brokenFrames = 0
         failure = nil
     }
 
-    /// Notes a reading with broken messages. Without an index nothing but the file's beginning leads to them again.
+    /// Records a reading with broken messages. Without an index the file must be read from its start again.
     func noteBrokenReading() {
         attempts += 1
         guard progress.keys.isEmpty else { return }
@@ -70,10 +70,10 @@ actor GuidanceIntake {
 
     func fail(_ error: SyncError) { failure = error }
 
-    /// What was given to the store is kept no longer.
+    /// Releases levels that were written to the store.
     func stored() { drafts = [] }
 
-    // MARK: What comes
+    // MARK: Events
 
     func note(_ event: GuidanceEvent) async -> GuidanceStep {
         switch event {
@@ -86,12 +86,12 @@ actor GuidanceIntake {
             brokenFrames += 1
         case .message(let message): await take(message)
         }
-        // Behind the message: a reading that goes on elsewhere has what it says.
+        // After the message: a reading that resumes later skips it.
         progress.note(event)
         return failure == nil && !Task.isCancelled ? .goOn : .stop
     }
 
-    /// The file was replaced by another version. What is stored of the first stays.
+    /// Handles the replacement of the file by another version. Stored levels of the previous version stay.
     private func dropVersion() {
         known.subtract(drafts.map(\.level))
         drafts = []
@@ -122,7 +122,7 @@ actor GuidanceIntake {
         guard header.referenceSeconds <= now().seconds + FieldReading.futureSeconds else { throw .inTheFuture }
         guard header.referenceSeconds == file.runSeconds, header.validSeconds == file.validSeconds else { throw .time }
         let isWanted = plan.messageLevels(of: file.product).contains(level)
-        // Without an index the whole file comes.
+        // Without an index, the whole file is downloaded, including unwanted levels.
         guard isWanted else {
             if keys.isEmpty { return }
             throw .level
@@ -163,13 +163,13 @@ actor GuidanceIntake {
         column = maximum
     }
 
-    /// Levels of the column that were stored by an earlier process, and are to be read back.
+    /// Levels of the column that an earlier process stored, and that must be read from the store.
     var lackingInColumn: Set<FieldLevel> {
         guard file.product == .gtgn, plan.hasColumn, !known.contains(.column) else { return [] }
         return known.subtracting(columnLevels)
     }
 
-    /// Adds a level that was read back.
+    /// Adds a level that was read from the store.
     func addStored(_ plane: FieldPlane, _ level: FieldLevel, grid: GridDefinition) async {
         guard plane.width == grid.columns, plane.height == grid.rows, self.grid == nil || self.grid == grid else {
             return
@@ -178,13 +178,12 @@ actor GuidanceIntake {
         await addToColumn(plane, level)
     }
 
-    /// Makes the column of all levels, once there is none that it lacks: a maximum of some would look smoother than the
-    /// air is.
+    /// Computes the column once all its levels are known: a maximum of some levels would look smoother than the air is.
     func finish() async {
         guard file.product == .gtgn, plan.hasColumn, !known.contains(.column), let column, let grid,
             columnLevels == plan.messageLevels(of: file.product)
         else { return }
-        // What can't be packed is cancelled.
+        // The only error is a cancellation.
         guard let packed = try? await work.run({ column.packed() }) else { return }
         known.insert(.column)
         drafts.append(FieldLevelDraft(identity: identity, grid: grid, level: .column, packed: packed))

@@ -1,13 +1,13 @@
 import NOAAGuidance
 
-/// Follows one download: gives its events to the intake, and stores a slow download in portions.
+/// Follows one download: passes its events to the intake, and stores a slow download in portions.
 actor GuidanceKeeper {
     private let upstream: NOAAUpstream
     private let intake: GuidanceIntake
     private let client: GuidanceClient
     private let portion: Duration
     private var last = ContinuousClock.now
-    /// What the portions brought.
+    /// The outcome of the portions.
     private(set) var outcome = SyncOutcome()
 
     init(_ upstream: NOAAUpstream, _ intake: GuidanceIntake, _ client: GuidanceClient, every seconds: Int) {

@@ -2,32 +2,32 @@ import BillowFields
 package import GRIBKit
 package import NOAAGuidance
 
-/// Which of NOAA's turbulence grids are fetched.
+/// The selection of NOAA's turbulence grids to fetch.
 package struct GuidancePlan: Sendable, Hashable {
-    /// When a forecast's run becomes visible.
+    /// The rule for when a forecast's run becomes visible.
     package enum Publication: String, Sendable, Hashable, CaseIterable {
         /// Lead time by lead time, as NOAA publishes them.
         case growing
-        /// All wanted lead times at once.
+        /// All selected lead times at once.
         case whole
     }
 
-    /// The nowcast first.
+    /// The products, nowcast first.
     package var products: [GuidanceProduct]
-    /// Rising, without repetition.
+    /// The levels in rising order, without repetition.
     package var levels: [AltitudeLevel]
-    /// Whether the maximum of the column is wanted too: NOAA's of the forecast, that of the levels of the nowcast.
+    /// Whether to store the maximum of the column: NOAA's for the forecast, the maximum of the levels for the nowcast.
     package var hasColumn: Bool
-    /// Hours ahead of a run, rising, without repetition.
+    /// The lead times in hours, in rising order, without repetition.
     package var leadHours: [Int]
     package var publication: Publication
-    /// How far back nowcasts are fetched that were missed, in seconds.
+    /// The age in seconds up to which missed nowcasts are fetched.
     package var historySeconds: Int
 
     /// Every 2,000 ft from 10,000 to 44,000.
     package static let defaultLevels = stride(from: 10_000, through: 44_000, by: 2_000).map { AltitudeLevel(feet: $0) }
     package static let defaultLeadHours = [1, 2, 3, 6, 9, 12, 15, 18]
-    /// NOAA keeps nowcasts for a short time.
+    /// NOAA deletes nowcasts after a short time.
     package static let longestHistorySeconds = GuidanceProduct.gtgn.searchSeconds
 
     package init(
@@ -43,7 +43,7 @@ package struct GuidancePlan: Sendable, Hashable {
         self.historySeconds = min(max(0, historySeconds), Self.longestHistorySeconds)
     }
 
-    /// The messages of a product's files that are wanted.
+    /// The selected messages of a product's files.
     func selection(of product: GuidanceProduct) -> MessageSelection {
         var keys = Set(
             levels.map { GuidanceMessageKey(.edr, GuidanceLevel(altitudeMeters: $0.wholeMetres)) })
@@ -60,7 +60,7 @@ package struct GuidancePlan: Sendable, Hashable {
 }
 
 extension GuidanceProduct {
-    /// The same in the store's terms.
+    /// The product as the store names it.
     var field: FieldProduct {
         switch self {
         case .gtgn: .nowcast

@@ -2,18 +2,18 @@ import AsyncHTTPClient
 import NOAAGuidance
 import Synchronization
 
-/// What lasts from round to round: the client with its budget, how far each product has come, and what is fetched but
-/// not stored.
+/// State between rounds: the client with its budget, the progress of each product, and fetched data that is not stored
+/// yet.
 final class GuidanceSession: Sendable {
     struct State {
         var client: GuidanceClient?
         var cursors: [GuidanceProduct: GuidanceCursor] = [:]
         var intakes: [GuidanceFile: GuidanceIntake] = [:]
-        /// Fetched whole, and kept back until the rest of the run is.
+        /// Complete files that are withheld until the rest of their run is complete.
         var held: Set<GuidanceFile> = []
-        /// Nowcasts of the past that aren't there any more.
+        /// Nowcasts of the past that the service no longer has.
         var absent: Set<GuidanceFile> = []
-        /// The ledger as the store has it.
+        /// The stored ledger.
         var ledger: RequestBudget.Ledger?
         var isRegistered = false
     }

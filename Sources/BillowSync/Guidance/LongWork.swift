@@ -1,10 +1,10 @@
-/// Runs work that computes for long, on threads apart from those that answer requests, and a bounded number at once.
+/// Runs long computations on threads separate from request handling, with a limit of concurrent ones.
 package protocol LongWork: Sendable {
-    /// - Throws: what the body throws, or that the work was cancelled before it began.
+    /// - Throws: the errors of the body, or a cancellation before it began.
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
 }
 
-/// Runs it where it is: for programs that answer no requests.
+/// Runs the computation on the caller's thread, for programs that serve no requests.
 package struct InlineWork: LongWork {
     package init() {}
 

@@ -9,10 +9,10 @@ import Synchronization
 package import Turbulence
 import UpstreamKit
 
-/// NOAA's turbulence grids, GTGN and GTG, brought into the store level by level.
+/// Fetches NOAA's turbulence grids, GTGN and GTG, into the store level by level.
 ///
-/// A round asks for the newest nowcast, and for the lead times of the newest run that are there. A file that was read in
-/// part is read on from there, also after a restart; messages that can't be used cost the others nothing.
+/// A round requests the newest nowcast, and the available lead times of the newest run. A partial download is resumed,
+/// even after a restart. An unusable message does not affect the others.
 ///
 /// Source: docs/upstreams/noaa.md
 package struct NOAAUpstream: Upstream {
@@ -25,21 +25,21 @@ package struct NOAAUpstream: Upstream {
     private let httpClient: HTTPClient
     private let clock: GuidanceClock
     private let work: any LongWork
-    /// Whether what came of a file may be stored before the rest.
+    /// Whether a part of a file may be stored before the rest.
     var storesPortions: Bool { plan.publication == .growing }
     let store: any Store
     private let session = GuidanceSession()
 
-    /// What the ledger of bytes is kept as.
+    /// The name of the stored ledger of bytes.
     private static let ledgerName = "budget"
-    /// A file with broken messages is read so often at most.
+    /// The most readings of a file with broken messages.
     private static let mostAttempts = 3
-    /// A slow download is stored in portions, no more often than this.
+    /// The shortest time between two stored portions of a slow download.
     private static let portionSeconds = 60
     private static let hour = 3_600
 
     /// - Parameters:
-    ///   - httpClient: made by `GuidanceClient.recommendedHTTPConfiguration`; the caller shuts it down.
+    ///   - httpClient: a client with `GuidanceClient.recommendedHTTPConfiguration`; the caller shuts it down.
     ///   - work: decodes and packs.
     package init(
         id: SourceID, configuration: GuidanceConfiguration, plan: GuidancePlan = GuidancePlan(),
@@ -101,8 +101,8 @@ package struct NOAAUpstream: Upstream {
                 }
                 isAnswered = true
             } catch {
-                // One product that can't be read costs the other nothing; a service that is down or has enough of us is
-                // not asked on.
+                // An unreadable product does not affect the other one. If the service is down or rejects further
+                // requests, the round ends.
                 failure = failure ?? error
                 if !error.isAboutOneProduct { break }
             }
@@ -112,7 +112,7 @@ package struct NOAAUpstream: Upstream {
         if let failure { throw failure }
     }
 
-    /// What a round does, what is most wanted first.
+    /// The steps of a round, in order of priority.
     private enum Step {
         case newestNowcast
         case forecasts
@@ -125,7 +125,7 @@ package struct NOAAUpstream: Upstream {
         return steps
     }
 
-    /// The client with the budget of earlier processes, and how far they came.
+    /// Restores the client with the budget of earlier processes, and their progress.
     private func prepare() async throws(SyncError) -> GuidanceClient {
         if let client = session.state.withLock({ $0.cursors.isEmpty ? nil : $0.client }) { return client }
         let isRegistered = try await known(in: store) != nil
@@ -161,7 +161,7 @@ package struct NOAAUpstream: Upstream {
         return client
     }
 
-    /// Stores the ledger, and that the service was asked.
+    /// Stores the ledger and the time of the request.
     private func keep(_ client: GuidanceClient, fetchedAt: Instant?, isWhole: Bool) async throws(SyncError) {
         let ledger = client.budget.ledger
         let (isRegistered, isNew) = session.state.withLock { ($0.isRegistered, $0.ledger != ledger) }
@@ -175,7 +175,7 @@ package struct NOAAUpstream: Upstream {
     private func values(_ client: GuidanceClient) -> [String: String?] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // A ledger is four numbers.
+        // Can't fail: a ledger is four numbers.
         guard let data = try? encoder.encode(client.budget.ledger) else { return [:] }
         return [Self.ledgerName: String(decoding: data, as: UTF8.self)]
     }
@@ -184,7 +184,7 @@ package struct NOAAUpstream: Upstream {
         session.state.withLock { $0.cursors[product] } ?? GuidanceCursor(plan)
     }
 
-    /// Whether nothing of a file is lacking.
+    /// Whether a file is complete.
     private func isDone(_ file: GuidanceFile) -> Bool {
         session.state.withLock { $0.cursors[file.product]?.isComplete(file) == true || $0.held.contains(file) }
     }
@@ -195,7 +195,7 @@ package struct NOAAUpstream: Upstream {
         do throws(UpstreamError) { return try await body() } catch { throw SyncError(error) }
     }
 
-    // MARK: - Which files
+    // MARK: - Selection of files
 
     private func fetchNewestNowcast(
         _ client: GuidanceClient, _ now: Instant, _ outcome: inout SyncOutcome
@@ -234,7 +234,7 @@ package struct NOAAUpstream: Upstream {
         let isWhole = try await fetch(run: run, plan.leadHours, client, now, &outcome)
         let before = run - Self.hour
         guard !isWhole, newestWhole.map({ before > $0 }) ?? true else { return }
-        // Until the newest run is there, the one before has what it lacks.
+        // Until the newest run is available, the previous one supplies its lead times.
         let present = plan.leadHours.filter { lead in
             GuidanceFile(product: .gtg, runSeconds: run, leadHours: lead).map(isDone) ?? true
         }
@@ -246,9 +246,9 @@ package struct NOAAUpstream: Upstream {
         _ = try await fetch(run: before, lacking, client, now, &outcome)
     }
 
-    /// Fetches the lead times of a run that are there.
+    /// Fetches the available lead times of a run.
     ///
-    /// - Returns: whether none is lacking.
+    /// - Returns: whether all lead times are complete.
     private func fetch(
         run: Int, _ leadHours: [Int], _ client: GuidanceClient, _ now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> Bool {
@@ -276,7 +276,7 @@ package struct NOAAUpstream: Upstream {
     private enum Ending {
         case whole
         case absent
-        /// The rest comes later.
+        /// The rest is fetched later.
         case partial
     }
 
@@ -296,7 +296,7 @@ package struct NOAAUpstream: Upstream {
         outcome.skipped.merge(await intake.skipped, uniquingKeysWith: +)
         var isComplete = failure == nil && ended?.ending == .whole
         if isComplete, await intake.brokenFrames > 0 {
-            // The server may have sent them badly: the same again, a few times.
+            // The server may have sent them damaged, so the file is read again a few times.
             await intake.noteBrokenReading()
             isComplete = await intake.attempts >= Self.mostAttempts
         }
@@ -309,7 +309,7 @@ package struct NOAAUpstream: Upstream {
         return isComplete ? .whole : ended?.ending == .absent ? .absent : .partial
     }
 
-    /// What is known of a file so far.
+    /// The intake of a file, with its previous progress.
     private func intake(_ file: GuidanceFile) async throws(SyncError) -> GuidanceIntake? {
         if let known = session.state.withLock({ $0.intakes[file] }) { return known }
         let open = cursor(file.product).open(file)
@@ -322,7 +322,7 @@ package struct NOAAUpstream: Upstream {
         return intake
     }
 
-    /// Reads back what an earlier process stored of the file, and makes what is made of all levels.
+    /// Reads levels from the store that an earlier process wrote, and computes the column.
     private func finish(_ intake: GuidanceIntake) async throws(SyncError) {
         let lacking = await intake.lackingInColumn
         if !lacking.isEmpty {
@@ -333,7 +333,7 @@ package struct NOAAUpstream: Upstream {
         await intake.finish()
     }
 
-    /// Stores what a file has brought, or keeps it back until the rest of its run is there.
+    /// Stores the levels of a file, or withholds them until the rest of its run is available.
     private func publish(
         _ intake: GuidanceIntake, completedAt: Instant?, _ client: GuidanceClient, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
@@ -359,10 +359,10 @@ package struct NOAAUpstream: Upstream {
         try await keep(run, completedAt: completedAt, client, &outcome)
     }
 
-    /// Stores what some files have brought, with how far they came, in one transaction.
+    /// Stores the levels and the progress of some files in one transaction.
     ///
-    /// - Parameter completedAt: of a round that has all of them; nil where something of them is lacking. A first round
-    ///   takes minutes: with the first whole file the source was fetched.
+    /// - Parameter completedAt: the time of a round that has all of them; nil if any is incomplete. A first round takes
+    ///   minutes, so the first complete file already counts as a fetch of the source.
     func keep(
         _ intakes: [GuidanceIntake], completedAt: Instant?, _ client: GuidanceClient, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
@@ -397,7 +397,7 @@ package struct NOAAUpstream: Upstream {
         dropOld(product, before: intakes.map(\.file.runSeconds).min() ?? 0)
     }
 
-    /// Forgets files in part that nobody reads on.
+    /// Removes partly read files that no round will resume.
     private func dropOld(_ product: GuidanceProduct, before run: Int) {
         let oldest = run - (product == .gtgn ? GuidancePlan.longestHistorySeconds : 2 * Self.hour)
         session.state.withLock { state in
@@ -407,7 +407,7 @@ package struct NOAAUpstream: Upstream {
         }
     }
 
-    /// The answer is real or made up: the source is known from now on.
+    /// Registers the source as real or simulated, according to the response.
     func register(answerIsSimulated: Bool) async throws(SyncError) {
         guard !session.state.withLock({ $0.isRegistered }) else { return }
         try await register(in: store, answerIsSimulated: answerIsSimulated, from: configuration.baseURL)
@@ -416,7 +416,7 @@ package struct NOAAUpstream: Upstream {
 
     // MARK: - The store
 
-    /// Writes a batch, also where the round is cancelled: what was received is not received again.
+    /// Writes a batch even if the round is cancelled, so that received data isn't downloaded again.
     @discardableResult
     private func commit(_ batch: Batch) async throws(SyncError) -> BatchResult {
         let store = store
@@ -450,7 +450,7 @@ package struct NOAAUpstream: Upstream {
             let packed = try await stored { [store] () async throws(StoreError) in
                 try await store.packedFieldPlane(row: row)
             }
-            // What can't be read is lacking: then there is no column.
+            // An unreadable level is left out, and then there is no column.
             guard let packed, let plane = try? await work.run({ try FieldPlane(packed: packed) }) else { continue }
             planes.append((record.level, plane, grid))
         }

@@ -6,8 +6,8 @@ extension IssuedArea.Collection {
 }
 
 extension Dataset {
-    /// Center Weather Advisories of aviationweather.gov: short warnings of one centre's airspace, turbulence among
-    /// them.
+    /// Center Weather Advisories of aviationweather.gov: short warnings for one centre's airspace, including
+    /// turbulence.
     ///
     /// Source: NWS Instruction 10-803 (Support to Air Traffic Control Facilities), Center Weather Advisory
     public static let advisories = Dataset(
@@ -15,7 +15,7 @@ extension Dataset {
         summary: "Center Weather Advisories of the US that hold at an instant, for two hours at most.",
         updates: .changes,
         areaKinds: [AreaKind("cwa", "Center Weather Advisory", from: Origin("aviationweather", "cwa"))],
-        isImported: true,
+        isImported: true, isWarning: true,
         drawing: AreaDrawing(
             legend: [
                 .init("Center advisory, turbulence", .advisory),

@@ -29,13 +29,13 @@ extension Schema where Record == AircraftPosition {
     ])
 }
 
-/// The way of an aircraft as a feature.
+/// The track of an aircraft as a feature.
 package struct TrackFeature: Sendable {
-    /// Where it was seen last.
+    /// The last known position.
     package var newest: AircraftPosition
     package var observedFrom: Instant?
     package var observedTo: Instant?
-    /// Of every vertex, of one line after the other; empty where they aren't told.
+    /// The times of all vertices, line after line; empty if they weren't requested.
     package var times: [Instant]
 
     package init(newest: AircraftPosition, observedFrom: Instant?, observedTo: Instant?, times: [Instant] = []) {
@@ -60,10 +60,10 @@ extension Schema where Record == TrackFeature {
 }
 
 extension Dataset {
-    /// How long the line behind an aircraft is.
+    /// The length of the track behind an aircraft in seconds.
     package static let trackSeconds = 1_800
 
-    /// Aircraft where they were seen last.
+    /// Aircraft at their last known positions.
     public static let traffic = Dataset(
         id: "traffic", title: "Traffic", shortTitle: "Aircraft",
         summary: "Aircraft where they were seen last, turned to their heading.",
@@ -71,7 +71,7 @@ extension Dataset {
         timeProperty: "observedAt", updates: .every(seconds: 10), drawing: .aircraft,
         properties: Schema.traffic.properties, origins: aircraft, stacking: 50)
 
-    /// Where aircraft came from.
+    /// The tracks of aircraft.
     public static let tracks = Dataset(
         id: "tracks", title: "Tracks", shortTitle: "Tracks",
         summary: "The way of every aircraft over a history, with the time of each vertex.",

@@ -1,7 +1,7 @@
 package import Turbulence
 
 extension Schema where Record == IssuedArea {
-    /// Of hazards, forecasts and advisories.
+    /// The properties of hazards, forecasts and advisories.
     package static let areas = Schema([
         Field(
             Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others"),
@@ -35,10 +35,11 @@ extension Schema where Record == IssuedArea {
 }
 
 extension Dataset {
-    /// A dataset of issued areas.
+    /// Makes a dataset of issued areas.
     package convenience init(
         areas: IssuedArea.Collection, kind: DataKind, id: String, title: String, summary: String, updates: Updates,
-        areaKinds: [AreaKind], isImported: Bool = false, drawing: AreaDrawing, stacking: Int, isShownAtFirst: Bool
+        areaKinds: [AreaKind], isImported: Bool = false, isWarning: Bool = false, drawing: AreaDrawing, stacking: Int,
+        isShownAtFirst: Bool
     ) {
         self.init(
             id: id, title: title, shortTitle: title, summary: summary, kind: kind, geometry: .polygon,
@@ -46,7 +47,7 @@ extension Dataset {
             selection: .standing, timeProperty: "validFrom", updates: updates, drawing: .areas(drawing),
             properties: Schema.areas.properties,
             origins: areaKinds.compactMap(\.origin) + (isImported ? [.file] : []), areaKinds: areaKinds,
-            stacking: stacking, isShownAtFirst: isShownAtFirst)
+            isWarning: isWarning, stacking: stacking, isShownAtFirst: isShownAtFirst)
     }
 
     /// SIGMETs and G-AIRMETs.
@@ -57,7 +58,7 @@ extension Dataset {
             AreaKind("sigmet", "SIGMET", from: Origin("aviationweather", "airsigmet")),
             AreaKind("isigmet", "SIGMET", from: Origin("aviationweather", "isigmet")),
             AreaKind("gairmet", "G-AIRMET", from: Origin("aviationweather", "gairmet")),
-        ], isImported: true,
+        ], isImported: true, isWarning: true,
         drawing: AreaDrawing(legend: [
             .init("SIGMET, turbulence", .warning), .init("SIGMET, other", .warning, isOfTurbulence: false),
             .init("G-AIRMET, turbulence", .advisory), .init("G-AIRMET, other", .advisory, isOfTurbulence: false),

@@ -1,25 +1,25 @@
 package import BillowFields
 package import Turbulence
 
-/// The values of a turbulence field within an H3 cell, or within the area of a severity, as a feature.
+/// The values of a turbulence field in an H3 cell, or in the area of a severity, as a feature.
 package struct FieldFeature: Sendable {
-    /// Which field it is.
+    /// The identity of the field.
     package var identity: FieldIdentity
     package var source: SourceID
-    /// The cell's H3 index, of resolution 0…5; nil for an area.
+    /// The cell's H3 index of resolution 0…5; nil for an area.
     package var cell: String?
-    /// Of an area, `exact` or `atLeast`.
+    /// `exact` or `atLeast` for an area.
     package var mode: String?
-    /// Cells that an area is made of.
+    /// The number of an area's cells.
     package var hexagons: Int?
-    /// The largest EDR of the grid's points in it, and their mean, in m^(2/3)/s.
+    /// The maximum and the mean EDR of its grid points, in m^(2/3)/s.
     package var largestEDR: Double
     package var meanEDR: Double
-    /// By the largest EDR of each cell.
+    /// The severity of the maximum EDR of each cell.
     package var severity: Severity
-    /// Points of the grid with a value in it.
+    /// The number of its grid points with a value.
     package var points: Int
-    /// The lowest and the highest level that it is the maximum of, in feet; nil for the whole column of air.
+    /// The lowest and the highest level of the maximum, in feet; nil for the whole column of air.
     package var levels: ClosedRange<Int>?
 
     package init(
@@ -41,14 +41,14 @@ package struct FieldFeature: Sendable {
     /// The feature's id: the cell, or an area's severity.
     package var id: String { cell ?? Self.contourPrefix + "\(severity.rawValue)" }
 
-    /// What ids of areas begin with.
+    /// The prefix of areas' ids.
     package static let contourPrefix = "contour-"
 }
 
 extension Schema where Record == FieldFeature {
-    /// Of a cell of a field, or of an area.
+    /// The properties of a cell or an area of a field.
     package static let gtg = Schema([
-        Field(Property("h3", .text, "The H3 cell; absent of a contour"), .text { $0.cell }),
+        Field(.fieldCell, .text { $0.cell }),
         Field(
             Property(
                 "edr", .decimal(2), "The largest eddy dissipation rate in it, its cube root",
@@ -67,17 +67,10 @@ extension Schema where Record == FieldFeature {
             Property(
                 "altitudeMax", .integer, "The highest level that is shown; absent of the whole column", unit: "ft",
                 range: 0...65_000, filter: "minAltitude"), .integer { $0.levels?.upperBound }),
-        Field(
-            Property("product", .text, "gtgn, the nowcast, or gtg, the forecast", filter: "product"),
-            .text { $0.identity.product.name }),
-        Field(
-            Property("run", .instant, "When the computation began", filter: "run"), .instant { $0.identity.run }),
-        Field(
-            Property("lead", .integer, "How long after the run it is about", unit: "s", range: 0...604_800),
-            .integer { $0.identity.lead }),
-        Field(
-            Property("validTime", .instant, "The time that it is about", filter: "datetime"),
-            .instant { $0.identity.validTime }),
+        Field(.fieldProduct, .text { $0.identity.product.name }),
+        Field(.fieldRun, .instant { $0.identity.run }),
+        Field(.fieldLead, .integer { $0.identity.lead }),
+        Field(.fieldValidTime, .instant { $0.identity.validTime }),
         Field(
             Property("points", .integer, "The grid's points in it that have a value", range: 1...20_000_000),
             .integer { $0.points }),
@@ -96,10 +89,11 @@ extension Dataset {
     /// NOAA's turbulence field: GTGN up to now, GTG ahead.
     package static let gtg = Dataset(
         id: "gtg", title: "Turbulence guidance (GTG)", shortTitle: "GTG",
-        summary: "NOAA's computed turbulence: the nowcast GTGN up to now, the forecast GTG ahead.",
+        summary: "Computed turbulence: NOAA's nowcast GTGN up to now and its forecast GTG ahead, or imported grids.",
         kind: .fields, geometry: .polygon, content: .field, selection: .picture, timeProperty: "validTime",
         updates: .changes, drawing: .field, properties: Schema.gtg.properties + [.resolution],
+        sampleProperties: Schema.fieldSamples.properties,
         origins: [Origin("noaa-gtg", "gtgn"), Origin("noaa-gtg", "gtg"), .file], stacking: -1,
         // Source: docs/upstreams/noaa.md
-        attribution: "Turbulence guidance: NOAA/NWS; not a substitute for SIGMETs")
+        attribution: "Turbulence guidance: NOAA/NWS, or imported grids; not a substitute for SIGMETs")
 }

@@ -1,15 +1,15 @@
 import Geometry
 package import Turbulence
 
-/// An observation, or the hexagon that it decides, as a feature.
+/// An observation as a feature, or the hexagon whose severity it decides.
 package struct ObservationFeature: Sendable {
     package var observation: Observation
-    /// Of the feature: an observation's own id or the one its place in the log gives it; a hexagon's cell.
+    /// The feature's id. An observation has its own id or the one of its key in the log; a hexagon has its cell.
     package var id: String
-    /// In force, by `basis`.
+    /// The current severity, by `basis`.
     package var severity: Severity
     package var basis: SeverityBasis
-    /// The standing records that a hexagon stands for, 1 or more; nil for an observation.
+    /// The number of standing observations in a hexagon, 1 or more; nil for an observation.
     package var reports: Int?
     package var trend: Trend?
 
@@ -26,11 +26,11 @@ package struct ObservationFeature: Sendable {
     }
 }
 
-/// How a hexagon's severity changed against 30 minutes before.
+/// The change of a hexagon's severity in 30 minutes.
 package enum Trend: String, Sendable, Hashable {
     case worse, better
 
-    /// nil where nothing changed or there was nothing before.
+    /// Returns nil if the severity is unchanged, or if there was none before.
     package init?(from before: Severity?, to now: Severity) {
         guard let before, before != now else { return nil }
         self = now > before ? .worse : .better
@@ -38,7 +38,7 @@ package enum Trend: String, Sendable, Hashable {
 }
 
 extension Schema where Record == ObservationFeature {
-    /// Of an observation.
+    /// The properties of an observation.
     package static let observations = Schema([
         Field(
             Property("h3", .text, "The H3 cell of resolution 5", aliases: ["h3Index"]),
@@ -78,11 +78,11 @@ extension Schema where Record == ObservationFeature {
         Field(Property("aircraft", .text, "The reporting aircraft or its type"), .text { $0.observation.aircraft }),
     ])
 
-    /// Of a hexagon.
+    /// The properties of a hexagon.
     package static let hexagons = Schema(
         observations.fields + [
             Field(
-                Property("reports", .integer, "How many standing records the hexagon stands for", range: 1...1_000_000),
+                Property("reports", .integer, "How many standing observations the hexagon has", range: 1...1_000_000),
                 .integer { $0.reports ?? 1 }),
             Field(
                 Property("trend", .text, "worse or better than 30 minutes before; absent where it is the same"),
@@ -97,28 +97,28 @@ extension Property {
     static let source = Property("source", .text, "Who says so, by the name in the settings", filter: "source")
     static let callsign = Property("callsign", .text, "The flight's call sign")
     static let icao24 = Property("icao24", .text, "The aircraft's 24-bit address, six hexadecimal digits")
-    /// Of pictures at low zooms.
+    /// A property of cells at low zooms.
     static let resolution = Property(
         "resolution", .integer, "The H3 resolution of the drawn cells", range: 0...15, isOfTilesOnly: true)
 }
 
 extension Dataset {
-    /// Every record of the log.
+    /// All observations of the log.
     public static let observations = Dataset(
         id: "observations", title: "Turbulence observations", shortTitle: "Observations",
-        summary: "Every record of the log, standing or not.",
+        summary: "All observations of the log, standing or not.",
         kind: .observations, geometry: .point, content: .history(.observations), selection: .observed,
         timeProperty: "observedAt", drawing: nil, properties: Schema.observations.properties)
 
     /// The most severe standing observation of each cell.
     public static let hexagons = Dataset(
         id: "hexagons", title: "Turbulence hexagons", shortTitle: "Hexagons",
-        summary: "The most severe standing record of every H3 cell at an instant, over a history.",
+        summary: "The most severe standing observation of every H3 cell at an instant, over a history.",
         kind: .observations, geometry: .polygon, content: .history(.observations), selection: .picture,
         timeProperty: "observedAt", drawing: .cells(borderedFromZoom: 0),
         properties: Schema.hexagons.properties + [.resolution], stacking: 1, isShownAtFirst: true)
 
-    /// Hexagons near, polygons far out.
+    /// Hexagons at high zooms, polygons at low ones.
     public static let turbulence = Dataset(
         id: "turbulence", title: "Turbulence", shortTitle: "Turbulence",
         summary: "Polygons up to zoom 5 and hexagons from zoom 6 on; its features are those of hexagons.",

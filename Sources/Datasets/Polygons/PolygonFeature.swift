@@ -4,11 +4,11 @@ package import Turbulence
 package struct PolygonFeature: Sendable {
     package var severity: Severity?
     package var historySeconds: Int?
-    /// `exact` or `atLeast`; nil for what was issued.
+    /// `exact` or `atLeast`; nil for an issued polygon.
     package var mode: String?
     package var altitudeMinFeet: Int?
     package var altitudeMaxFeet: Int?
-    /// Cells that it is made of; nil for what was issued.
+    /// The number of its cells; nil for an issued polygon.
     package var hexagons: Int?
     package var observedFrom: Instant?
     package var observedTo: Instant?
@@ -29,7 +29,7 @@ package struct PolygonFeature: Sendable {
         self.source = source
     }
 
-    /// A polygon that an upstream issued.
+    /// Makes a feature of an issued polygon.
     package init(_ area: IssuedArea) {
         self.init(
             severity: area.severity, historySeconds: area.historySeconds, altitudeMinFeet: area.altitudeMinFeet,
@@ -51,16 +51,16 @@ extension Schema where Record == PolygonFeature {
                 "mode", .text, "exact: cells of this severity alone; atLeast: of this one and worse", filter: "mode"),
             .text { $0.mode }),
         Field(
-            Property("altitudeMin", .integer, "The lowest altitude that was asked for", unit: "ft", range: 0...60_000),
+            Property("altitudeMin", .integer, "The lowest requested altitude", unit: "ft", range: 0...60_000),
             .integer { $0.altitudeMinFeet }),
         Field(
-            Property("altitudeMax", .integer, "The highest altitude that was asked for", unit: "ft", range: 0...60_000),
+            Property("altitudeMax", .integer, "The highest requested altitude", unit: "ft", range: 0...60_000),
             .integer { $0.altitudeMaxFeet }),
         Field(
             Property("hexagons", .integer, "How many cells it is made of", range: 1...3_000_000),
             .integer { $0.hexagons }),
-        Field(Property("observedFrom", .instant, "When its oldest record was observed"), .instant { $0.observedFrom }),
-        Field(Property("observedTo", .instant, "When its newest record was observed"), .instant { $0.observedTo }),
+        Field(Property("observedFrom", .instant, "The time of its oldest observation"), .instant { $0.observedFrom }),
+        Field(Property("observedTo", .instant, "The time of its newest observation"), .instant { $0.observedTo }),
         Field(.source, .text { $0.source }),
     ])
 }

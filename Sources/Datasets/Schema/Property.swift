@@ -1,13 +1,13 @@
 package import Turbulence
 
-/// One property of a dataset's features. It is described here once; GeoJSON, CSV, vector tiles, TileJSON and the
-/// documentation are derived from it.
+/// A property of a dataset's features. It is described once; GeoJSON, CSV, vector tiles, TileJSON and the documentation
+/// are derived from it.
 package struct Property: Sendable {
-    /// What sort of value a property has.
+    /// The type of a property's value.
     package enum ValueType: Sendable, Hashable {
         case text
         case integer
-        /// A number with at most so many decimals.
+        /// A number with at most the given decimals.
         case decimal(Int)
         case flag
         /// ISO 8601 with a zone.
@@ -18,20 +18,20 @@ package struct Property: Sendable {
         case groups
     }
 
-    /// Its name in GeoJSON, CSV and vector tiles.
+    /// The name in GeoJSON, CSV and vector tiles.
     package let name: StaticString
     package let type: ValueType
-    /// What a number counts; nil for what has no unit.
+    /// The unit of a number; nil if it has none.
     package let unit: String?
-    /// What a number may be, both ends included; nil where nothing bounds it.
+    /// The allowed range of a number, both ends included; nil if it is unbounded.
     package let range: ClosedRange<Double>?
-    /// A sentence without its full stop.
+    /// A sentence without a full stop.
     package let summary: String
-    /// The parameter that selects by it; nil for none.
+    /// The query parameter that filters by it; nil if there is none.
     package let filter: String?
-    /// Other names under which an import reads it.
+    /// Other names that an import accepts.
     package let aliases: [String]
-    /// Whether it has a column in CSV, and is in GeoJSON; what only vector tiles have is not.
+    /// Whether only vector tiles have it. Otherwise it is in GeoJSON and has a column in CSV.
     package let isOfTilesOnly: Bool
     /// Whether vector tiles have it.
     package let isInTiles: Bool
@@ -52,10 +52,10 @@ package struct Property: Sendable {
         self.isOfTilesOnly = isOfTilesOnly
     }
 
-    /// The most decimals of its numbers; 0 for what has none.
+    /// The maximum decimals of its numbers; 0 if it has none.
     package var decimals: Int { if case .decimal(let decimals) = type { decimals } else { 0 } }
 
-    /// The type as TileJSON 3.0.0 names it in `vector_layers`; lists are texts there.
+    /// The type's name in `vector_layers` of TileJSON 3.0.0, where lists are texts.
     ///
     /// Source: TileJSON 3.0.0 section 3.3, github.com/mapbox/tilejson-spec
     package var tileType: String {
@@ -71,7 +71,7 @@ package struct Property: Sendable {
 package enum PropertyValue: Sendable, Hashable {
     case text(String)
     case integer(Int)
-    /// With at most so many decimals.
+    /// A number with at most the given decimals.
     case decimal(Double, decimals: Int)
     case flag(Bool)
     case instant(Instant)
@@ -80,32 +80,32 @@ package enum PropertyValue: Sendable, Hashable {
     case groups([TurbulenceGroup])
 }
 
-/// The properties of one kind of record, each with the way to its value.
+/// The properties of one kind of record, each with the function that reads its value.
 package struct Schema<Record>: Sendable {
-    /// How a record gives the value of a property: one function of the value's own type, so that a writer of millions
-    /// of records goes from it to its bytes with nothing in between. It gives nil where a record doesn't have it.
+    /// A function that reads a property from a record, in the value's own type. So a writer of millions of records
+    /// needs no intermediate values. It returns nil if the record doesn't have the property.
     package enum Reading: Sendable {
         case text(@Sendable (borrowing Record) -> String?)
         case integer(@Sendable (borrowing Record) -> Int?)
-        /// With the decimals that the property says.
+        /// A number with the decimals of the property.
         case decimal(@Sendable (borrowing Record) -> Double?)
         case flag(@Sendable (borrowing Record) -> Bool?)
         case instant(@Sendable (borrowing Record) -> Instant?)
         case instants(@Sendable (borrowing Record) -> [Instant]?)
         case groups(@Sendable (borrowing Record) -> [TurbulenceGroup]?)
 
-        /// A severity as its number.
+        /// The number of a severity.
         static func number(_ severity: @escaping @Sendable (borrowing Record) -> Severity?) -> Reading {
             .integer { record in severity(record).map { Int($0.rawValue) } }
         }
 
-        /// A severity as its name.
+        /// The name of a severity.
         static func name(_ severity: @escaping @Sendable (borrowing Record) -> Severity?) -> Reading {
             .text { record in severity(record)?.name }
         }
     }
 
-    /// A property, and how a record gives its value.
+    /// A property and the function that reads it.
     package struct Field: Sendable {
         package let property: Property
         package let reading: Reading
@@ -115,7 +115,7 @@ package struct Schema<Record>: Sendable {
             self.reading = reading
         }
 
-        /// The value; nil where the record doesn't have it.
+        /// The value; nil if the record doesn't have it.
         package func value(_ record: borrowing Record) -> PropertyValue? {
             switch reading {
             case .text(let read): read(record).map { .text($0) }
@@ -129,14 +129,14 @@ package struct Schema<Record>: Sendable {
         }
     }
 
-    /// In the order of the columns.
+    /// The fields in the order of the columns.
     package let fields: [Field]
 
     package init(_ fields: [Field]) { self.fields = fields }
 
     package var properties: [Property] { fields.map(\.property) }
 
-    /// The values that a record has, by name and in order.
+    /// The values of a record by name, in order.
     package func values(of record: borrowing Record) -> [(name: StaticString, value: PropertyValue)] {
         var values: [(name: StaticString, value: PropertyValue)] = []
         values.reserveCapacity(fields.count)

@@ -1,11 +1,11 @@
-/// The figure of the Earth that a grid is projected from. Longitudes and latitudes are taken as they are, whatever the
-/// figure: models treat those of their sphere and those of WGS 84 as the same, and so do their readers.
+/// The figure of the Earth that a grid is projected from. Longitudes and latitudes aren't converted between figures:
+/// models treat those of their sphere as those of WGS 84, and so do their users.
 package struct EarthShape: Sendable, Hashable {
-    /// In metres.
+    /// The axes in metres.
     package let semiMajorAxis: Double
     package let semiMinorAxis: Double
 
-    /// nil unless both are finite, and of the size of the Earth (1,000 to 100,000 km) with a flattening below a tenth.
+    /// Returns nil unless both are finite, 1,000 to 100,000 km long, with a flattening below a tenth.
     package init?(semiMajorAxis: Double, semiMinorAxis: Double) {
         guard (1e6...1e8).contains(semiMajorAxis), semiMinorAxis <= semiMajorAxis, semiMinorAxis > 0.9 * semiMajorAxis
         else { return nil }

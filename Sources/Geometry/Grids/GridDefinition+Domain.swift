@@ -1,10 +1,10 @@
 extension GridDefinition {
-    /// How many pieces each side of the domain is cut into: on GTG's grid 110 km, whose chord leaves the side by less
-    /// than half a cell.
+    /// The number of pieces of each side of the domain. On GTG's grid a piece is 110 km long, and its chord is less
+    /// than half a cell from the side.
     private static let piecesOfSide = 48
 
-    /// The ring around the outermost points; nil where the grid goes around the whole world. All of it lies within the
-    /// grid: around a pole it ends at the parallel that the grid has all of.
+    /// The ring around the outermost points; nil if the grid covers the whole world. The ring lies completely within
+    /// the grid: around a pole it follows the outermost parallel that the grid covers completely.
     package var domain: AreaRing? {
         let projection = GridProjection(self)
         let (east, north) = (Double(columns - 1), Double(rows - 1))
@@ -24,14 +24,14 @@ extension GridDefinition {
                 guard let place = projection.lonLat(GridPosition(x: x + dx * share, y: y + dy * share)) else {
                     continue
                 }
-                // Longitudes run on, so that no edge jumps.
+                // Longitudes continue without wrapping, so that no edge crosses the whole map.
                 let before = corners.isEmpty ? place.longitude : corners[corners.count - 2]
                 corners.append(before + (place.longitude - before).remainder(dividingBy: 360))
                 corners.append(place.latitude)
                 latitudes.append(place.latitude)
             }
         }
-        // Once around a pole, the ring ends a whole turn from where it began.
+        // A ring around a pole ends 360° from its start.
         if corners.count >= 4 {
             let last = corners[corners.count - 2]
             let end = last + (corners[0] - last).remainder(dividingBy: 360)
@@ -47,7 +47,7 @@ extension GridDefinition {
 }
 
 extension AreaRing {
-    /// All longitudes between two parallels: twice around, so that a box across any meridian lies inside.
+    /// All longitudes between two parallels. The ring spans 720°, so that it contains a box across any meridian.
     fileprivate static func band(south: Double, north: Double) -> AreaRing? {
         AreaRing(coordinates: [-360, south, 360, south, 360, north, -360, north])
     }

@@ -1,31 +1,31 @@
-/// A grid of points on a map projection, or of longitudes and latitudes: all that is needed to find a place on it.
+/// A grid of points on a map projection, or of longitudes and latitudes: everything needed to find a place on it.
 ///
-/// Points are counted from the south-west of the plane: columns eastward, rows northward. Every definition that there
-/// is can be projected.
+/// Points are counted from the south-west of the plane: columns eastward, rows northward. Every valid definition can be
+/// projected.
 package struct GridDefinition: Sendable, Hashable {
     package let shape: EarthShape
-    /// Points of a row, and of a column: each at least 1.
+    /// The number of points in a row and in a column, at least 1 each.
     package let columns: Int
     package let rows: Int
     package let projection: Projection
 
-    /// Degrees, and metres in the plane of the projection.
+    /// The projection, with values in degrees, and in metres in its plane.
     package enum Projection: Sendable, Hashable, Codable {
         /// The first column's longitude, the first row's latitude, and the steps.
         case lonLat(west: Double, south: Double, dx: Double, dy: Double)
-        /// `trueLatitude` is where the steps are true, `orientation` the meridian along y.
+        /// The steps are true to scale at `trueLatitude`; `orientation` is the meridian along y.
         case polarStereographic(orientation: Double, trueLatitude: Double, isSouth: Bool, mesh: Mesh)
-        /// The steps are those on the plane, true at the standard parallels.
+        /// The steps are those in the plane, true to scale at the standard parallels.
         case lambertConformal(orientation: Double, firstParallel: Double, secondParallel: Double, mesh: Mesh)
     }
 
-    /// Where the points of a plane lie.
+    /// The position of a plane's points.
     package struct Mesh: Sendable, Hashable, Codable {
-        /// Degrees of the point at a corner of the grid.
+        /// The point at a corner of the grid, in degrees.
         package var longitude: Double
         package var latitude: Double
         package var corner: Corner
-        /// Metres, above 0.
+        /// The steps in metres, above 0.
         package var dx: Double
         package var dy: Double
 
@@ -49,7 +49,7 @@ package struct GridDefinition: Sendable, Hashable {
         var isNorth: Bool { self == .northWest || self == .northEast }
     }
 
-    /// - Throws: `GridError` where the values don't give a grid of the Earth.
+    /// - Throws: `GridError` if the values don't give a grid of the Earth.
     package init(shape: EarthShape, columns: Int, rows: Int, projection: Projection) throws(GridError) {
         self.shape = shape
         self.columns = columns
@@ -77,7 +77,7 @@ package struct GridDefinition: Sendable, Hashable {
         }
     }
 
-    /// More points than any published grid has along a side.
+    /// The maximum number of points along a side; no published grid has more.
     package static let longestSide = 1 << 20
 
     private func check(_ orientation: Double, _ mesh: Mesh) throws(GridError) {
@@ -95,7 +95,7 @@ package struct GridDefinition: Sendable, Hashable {
 
     package var count: Int { columns * rows }
 
-    /// GTG's and GTGN's grid, which is that of the HRRR model: 1799 × 1059 points, 3 km apart.
+    /// The grid of GTG and GTGN, which is that of the HRRR model: 1799 × 1059 points, 3 km apart.
     package static let turbulenceGuidance: GridDefinition = {
         let mesh = Mesh(longitude: 237.280_472, latitude: 21.138_123, dx: 3_000, dy: 3_000)
         return try! GridDefinition(
@@ -104,7 +104,7 @@ package struct GridDefinition: Sendable, Hashable {
     }()
 }
 
-/// Why a grid can't be.
+/// Why a grid is invalid.
 package struct GridError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -120,7 +120,7 @@ extension GridDefinition: Codable {
         var projection: Projection
     }
 
-    /// - Throws: `DecodingError`, and `GridError` for what is no grid.
+    /// - Throws: `DecodingError`, and `GridError` for an invalid grid.
     package init(from decoder: any Decoder) throws {
         let coded = try Coded(from: decoder)
         guard let shape = EarthShape(semiMajorAxis: coded.semiMajorAxis, semiMinorAxis: coded.semiMinorAxis) else {

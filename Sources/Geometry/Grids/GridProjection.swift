@@ -1,5 +1,5 @@
-/// A place on a grid in fractions of a cell: (0, 0) is the south-western point, x grows eastward along a row, y
-/// northward along a column, and whole numbers are points of the grid. "East" and "north" are the axes of the plane.
+/// A position on a grid in fractions of a cell. (0, 0) is the south-western point, x grows eastward along a row, y
+/// northward along a column. Whole numbers are points of the grid. "East" and "north" are the axes of the plane.
 package struct GridPosition: Sendable, Hashable {
     package var x: Double
     package var y: Double
@@ -10,29 +10,28 @@ package struct GridPosition: Sendable, Hashable {
     }
 }
 
-/// What a longitude contributes to the position of a place: see `GridProjection`.
+/// The part of a place's position that depends on its longitude; see `GridProjection`.
 package struct GridColumn: Sendable, Hashable {
     @usableFromInline let sine: Double
     @usableFromInline let cosine: Double
 }
 
-/// What a latitude contributes to the position of a place: see `GridProjection`.
+/// The part of a place's position that depends on its latitude; see `GridProjection`.
 package struct GridRow: Sendable, Hashable {
     @usableFromInline let radius: Double
     @usableFromInline let origin: Double
 }
 
-/// From longitude and latitude to positions on a grid, and back.
+/// Converts longitudes and latitudes to positions on a grid, and back.
 ///
-/// The three projections are separable: a latitude decides how far a place is from the projection's pole (ρ), a
-/// longitude the angle there (θ). In web mercator a row of pixels is a latitude and a column a longitude, so a tile of
-/// 256 × 256 pixels takes 512 evaluations of powers and sines, and two products and two sums a pixel:
+/// The three projections are separable. A latitude gives the distance from the projection's pole (ρ), and a longitude
+/// gives the angle there (θ). In web mercator a row of pixels is a latitude and a column a longitude. So a tile of 256
+/// × 256 pixels takes 512 evaluations of powers and sines, and two products and two sums per pixel:
 ///
 ///     x = x₀ + ρ · sin θ / Δx,    y = y₀ − ρ · cos θ / Δy
 ///
-/// `column(longitude:)` is (sin θ / Δx, cos θ / Δy), `row(latitude:)` is (ρ, y₀), and `position(_:_:)` puts them
-/// together. On a grid of longitudes and latitudes ρ is 1, the sine is x and the cosine 0, and the row's y₀ is y: the
-/// same formula.
+/// `column(longitude:)` is (sin θ / Δx, cos θ / Δy), `row(latitude:)` is (ρ, y₀), and `position(_:_:)` combines them.
+/// On a grid of longitudes and latitudes ρ is 1, the sine is x, the cosine 0, and the row's y₀ is y.
 ///
 /// Source: J. P. Snyder, "Map Projections: A Working Manual", USGS Professional Paper 1395 (1987), equations 15-1 to
 /// 15-11 (Lambert conformal conic) and 21-1 to 21-40 (polar stereographic), DOI 10.3133/pp1395
@@ -73,12 +72,12 @@ package struct GridProjection: Sendable, Hashable {
 
     // MARK: One place
 
-    /// The position of a place, which may lie outside of the grid.
+    /// The position of a place, which may lie outside the grid.
     package func position(of place: LonLat) -> GridPosition {
         position(column(longitude: place.longitude), row(latitude: place.latitude))
     }
 
-    /// The position of a place that has a nearest point: at most half a cell beyond the outermost points. Otherwise
+    /// The position of a place that has a nearest point, at most half a cell beyond the outermost points. Otherwise
     /// nil.
     package func index(of place: LonLat) -> GridPosition? {
         let position = position(of: place)
@@ -91,8 +90,7 @@ package struct GridProjection: Sendable, Hashable {
             && position.y < Double(rows) - 0.5
     }
 
-    /// The place at a position; nil where the projection has none, which is never the case inside of a grid of the
-    /// Earth.
+    /// The place at a position; nil if the projection has none, which can't happen inside a grid of the Earth.
     package func lonLat(_ position: GridPosition) -> LonLat? {
         switch form {
         case .plane(let plane): plane.lonLat(position)
@@ -118,10 +116,10 @@ package struct GridProjection: Sendable, Hashable {
         }
     }
 
-    /// Once for all pixel columns of a tile.
+    /// The columns of longitudes, computed once for all pixel columns of a tile.
     package func columns(longitudes: [Double]) -> [GridColumn] { longitudes.map { column(longitude: $0) } }
 
-    /// Once for all pixel rows of a tile.
+    /// The rows of latitudes, computed once for all pixel rows of a tile.
     package func rows(latitudes: [Double]) -> [GridRow] { latitudes.map { row(latitude: $0) } }
 
     @inlinable
@@ -129,14 +127,15 @@ package struct GridProjection: Sendable, Hashable {
         GridPosition(x: originX + row.radius * column.sine, y: row.origin - row.radius * column.cosine)
     }
 
-    /// The nearest point of each pixel of a row, as a place in the normalised order (row by row from the south-west); −1 outside.
+    /// Finds the nearest point of each pixel of a row, as an index in the normalised order (row by row from the
+    /// south-west); −1 outside the grid.
     ///
     /// - Parameter cells: as many as columns. Nothing is allocated.
     package func nearestCells(_ row: GridRow, _ columns: [GridColumn], into cells: UnsafeMutableBufferPointer<Int32>) {
         precondition(cells.count == columns.count, "\(cells.count) cells for \(columns.count) columns")
         let width = Double(self.columns)
         let height = Double(rows)
-        // Half a cell added once: what is cut off is then the nearest.
+        // Half a cell is added once, so that truncating gives the nearest point.
         let x0 = originX + 0.5
         let y0 = row.origin + 0.5
         for (place, column) in columns.enumerated() {
@@ -147,7 +146,7 @@ package struct GridProjection: Sendable, Hashable {
         }
     }
 
-    /// The positions of each pixel of a row, for interpolation.
+    /// Computes the positions of each pixel of a row, for interpolation.
     ///
     /// - Parameter positions: as many as columns. Nothing is allocated.
     package func positions(

@@ -3,8 +3,9 @@ import Foundation
 /// Lambert's conformal conic projection, and the polar stereographic one, which is its limit: a cone as flat as a
 /// plane. Both hemispheres, sphere and ellipsoid, in the plane of a grid.
 ///
-/// With the isometric colatitude t(φ), the radius is ρ = C · tⁿ and the angle θ = |n| · (λ − λ₀). n is positive for a
-/// cone around the north pole and negative around the south pole, where y grows away from it.
+/// With the isometric colatitude t(φ), the radius is ρ = C · tⁿ and the angle θ = |n| · (λ − λ₀). The
+/// constant n is positive for a cone around the north pole. It is negative around the south pole, where y grows away
+/// from it.
 ///
 /// Source: Snyder (1987), equations 14-15, 15-1, 15-2, 15-8, 15-10, 15-11, 21-33 and 21-34; 7-9 for the way back
 struct ProjectionCone: Sendable, Hashable {

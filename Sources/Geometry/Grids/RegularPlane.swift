@@ -5,7 +5,7 @@ struct RegularPlane: Sendable, Hashable {
     private let west: Double
     private let south: Double
     private let columns: Int
-    /// Degrees.
+    /// The steps in degrees.
     let dx: Double
     let dy: Double
 
@@ -20,7 +20,7 @@ struct RegularPlane: Sendable, Hashable {
     var wrapsAround: Bool { columns > 1 && abs(Double(columns) * dx - 360) < dx / 1_000 }
 
     func x(longitude: Double) -> Double {
-        // From half a step west of the grid once around.
+        // The longitude wrapped to the 360° that begin half a step west of the grid.
         let offset = (longitude - west + dx / 2).truncatingRemainder(dividingBy: 360)
         return ((offset < 0 ? offset + 360 : offset) - dx / 2) / dx
     }

@@ -1,12 +1,12 @@
-/// What an upstream's address must be like.
+/// Validates an upstream's URL.
 package enum BaseURL {
-    /// Without a slash at the end.
+    /// The URL without trailing slashes.
     package static func trimmed(_ url: String) -> String { String(url.reversed().drop { $0 == "/" }.reversed()) }
 
-    /// All that is wrong with an address, a sentence each; empty where it can be used.
+    /// All problems of a URL, one sentence each; empty if it is usable.
     ///
-    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always
-    ///   may.
+    /// - Parameter allowsPlainHTTP: whether a key may be sent over plain HTTP to another machine. To this machine it
+    ///   always may.
     package static func problems(_ url: String, allowsPlainHTTP: Bool) -> [String] {
         var problems: [String] = []
         let isPlain = url.hasPrefix("http://")
@@ -25,7 +25,7 @@ package enum BaseURL {
         return problems
     }
 
-    /// Whether it is `host` or `host:port`; an IPv6 address stands in brackets.
+    /// Whether the text is `host` or `host:port`; an IPv6 address must be in brackets.
     private static func isAuthority(_ text: Substring) -> Bool {
         let isBracketed = text.hasPrefix("[")
         let host = isBracketed ? text.prefix { $0 != "]" }.dropFirst() : text.prefix { $0 != ":" }
@@ -38,7 +38,7 @@ package enum BaseURL {
         return rest.first == ":" && port.allSatisfy(\.isNumber) && (1...65_535).contains(Int(port) ?? 0)
     }
 
-    /// Whether it names this machine, where a simulator may run and the real service does not.
+    /// Whether the URL is on this machine, where only a simulator can run, not the real service.
     package static func isThisMachine(_ url: String) -> Bool {
         isThisMachine(url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" })
     }

@@ -37,6 +37,7 @@ extension Exchange {
                     throw failure
                 }
                 guard let piece else { return }
+                TransferMeter.current?.add(piece.readableBytes)
                 deadline.pause()
                 defer { deadline.resume() }
                 guard try await take(piece) else { return }

@@ -104,6 +104,7 @@ package struct Exchange: Sendable {
                 guard bytes.count + chunk.readableBytes <= limit else {
                     throw UpstreamError.tooLarge(limitBytes: limit)
                 }
+                TransferMeter.current?.add(chunk.readableBytes)
                 bytes.append(contentsOf: chunk.readableBytesView)
             }
         } catch let error as UpstreamError {

@@ -1,17 +1,17 @@
 import NIOHTTP1
 
-/// How an upstream words a refusal: the members of its body, its headers, and whether it knows who asks.
+/// The format of an upstream's error responses: the members of the body, the headers, and whether calls have a key.
 package struct RefusalDialect: Sendable, Hashable {
-    /// The member of the body that holds the machine code; nil where there is none.
+    /// The member of the body with the machine code; nil if there is none.
     package var codeMember: String?
-    /// The member of the body that holds the message.
+    /// The member of the body with the message.
     package var messageMember: String
-    /// Headers that name a wait, the most trusted first.
+    /// The headers that give a delay, in order of preference.
     package var waitHeaders: [String]
-    /// Whether calls carry a key or a token. Without one, a refusal is about the call and never about an account.
+    /// Whether calls have a key or a token. Without one, an error concerns the call and never an account.
     package var sendsKey: Bool
 
-    /// A dialect. The defaults are those of most services.
+    /// Makes a dialect, by default that of most services.
     package init(
         codeMember: String? = "code", messageMember: String = "message", waitHeaders: [String] = ["retry-after"],
         sendsKey: Bool = true
@@ -24,11 +24,11 @@ package struct RefusalDialect: Sendable, Hashable {
 }
 
 extension UpstreamError {
-    /// Why an answer is none: by its status, and in the upstream's words.
+    /// Makes the error of a response from its status and the upstream's message.
     ///
     /// - Parameters:
-    ///   - secrets: what the words must not repeat.
-    ///   - now: Unix seconds, for a wait that is a date.
+    ///   - secrets: secrets to redact in the message.
+    ///   - now: Unix seconds, for a delay that is a date.
     package init(_ answer: Exchange.Answer, _ dialect: RefusalDialect, secrets: [Secret], now: Int) {
         let problem = UpstreamProblem(
             status: answer.status, body: answer.bytes, codeName: dialect.codeMember,

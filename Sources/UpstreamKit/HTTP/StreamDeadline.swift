@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When a streamed answer must be complete. Extensible, and paused while the reader works.
+/// The deadline of a streamed response. It can be extended, and is paused while the reader works.
 final class StreamDeadline: Sendable {
     private struct State {
         var end: ContinuousClock.Instant
@@ -9,7 +9,7 @@ final class StreamDeadline: Sendable {
 
     private let state: Mutex<State>
 
-    /// How often a paused deadline is looked at again.
+    /// The polling interval while the deadline is paused.
     private static let pausedPoll = Duration.seconds(1)
 
     init(after duration: Duration, from now: ContinuousClock.Instant = .now) {
@@ -28,12 +28,12 @@ final class StreamDeadline: Sendable {
         }
     }
 
-    /// How long to wait before the deadline can have passed; not above zero where it has.
+    /// The time until the deadline can pass; zero or negative if it has passed.
     func rest(at now: ContinuousClock.Instant) -> Duration {
         state.withLock { $0.pausedAt == nil ? $0.end - now : max($0.end - now, Self.pausedPoll) }
     }
 
-    /// Returns when the deadline has passed; throws when cancelled.
+    /// Returns when the deadline has passed; throws if cancelled.
     func wait() async throws {
         while true {
             let rest = rest(at: .now)

@@ -1,11 +1,11 @@
 import Foundation
 import JSONKit
 
-/// A product of the Aviation Weather Center that is simulated.
+/// A simulated product of the Aviation Weather Center.
 struct AviationWeatherProduct: Sendable, Hashable {
-    /// The path's last part.
+    /// The last part of its path.
     let name: String
-    /// What the simulated world has of it at a time, in Unix seconds.
+    /// The records in the simulated world at a time in Unix seconds.
     let records: @Sendable (AviationWeatherWorld, Int) -> [AviationWeatherRecord]
 
     static let all: [AviationWeatherProduct] = [
@@ -15,14 +15,14 @@ struct AviationWeatherProduct: Sendable, Hashable {
     static let pilotReports = AviationWeatherProduct(name: "pirep") { $0.pilotReports(at: $1) }
     static let sigmets = AviationWeatherProduct(name: "airsigmet") { $0.sigmets(at: $1) }
     static let internationalSigmets = AviationWeatherProduct(name: "isigmet") { $0.internationalSigmets(at: $1) }
-    /// Its pictures are asked for one by one.
+    /// The forecast hours are requested one by one.
     static let gairmets = AviationWeatherProduct(name: "gairmet") { $0.gairmets(forecastHour: 0, at: $1) }
 
     static func == (a: AviationWeatherProduct, b: AviationWeatherProduct) -> Bool { a.name == b.name }
     func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// One record as `format=json` gives it, from which the GeoJSON form is made: other names, other times, no absent keys.
+/// A record as in `format=json`. The GeoJSON format is derived from it: other names, other times, no absent keys.
 ///
 /// Source: docs/upstreams/aviationweather.md, "JSON and GeoJSON use different names"
 struct AviationWeatherRecord: Sendable {
@@ -30,7 +30,7 @@ struct AviationWeatherRecord: Sendable {
 
     subscript(_ name: String) -> JSONValue? { members[name] }
 
-    /// Unix seconds of a time in either form.
+    /// The Unix seconds of a time in either format.
     func time(_ name: String) -> Int? {
         switch members[name] {
         case .number(let seconds): Int(exactly: seconds.rounded(.down))
@@ -39,12 +39,12 @@ struct AviationWeatherRecord: Sendable {
         }
     }
 
-    /// When the record was new: the last of all times but those that say until when it holds.
+    /// The time when the record was new: the last of its times, except those at which it ends.
     var newest: Int? {
         ["obsTime", "receiptTime", "creationTime", "validTimeFrom", "issueTime", "validTime"].compactMap(time).max()
     }
 
-    /// With all its times moved.
+    /// The record with all its times shifted.
     func moved(by seconds: Int) -> AviationWeatherRecord {
         var moved = self
         for name in Self.times {
@@ -62,14 +62,14 @@ struct AviationWeatherRecord: Sendable {
 
     // MARK: GeoJSON
 
-    /// Names that differ between the forms of aircraft reports, JSON's first.
+    /// Names that differ between the formats of aircraft reports, JSON's first.
     private static let names = [("fltLvl", "fltlvl"), ("fltLvlType", "fltlvlType"), ("pirepType", "airepType")]
     private static let times = [
         "obsTime", "receiptTime", "creationTime", "validTimeFrom", "validTimeTo", "issueTime", "expireTime",
         "validTime",
     ]
 
-    /// The members that hold the words of a SIGMET.
+    /// The members with the text of a SIGMET.
     private static let bulletins = ["rawAirSigmet", "rawSigmet"]
 
     /// The Feature of this record.
@@ -102,7 +102,7 @@ struct AviationWeatherRecord: Sendable {
             : .object(["type": .string("Polygon"), "coordinates": .array([.array(places)])])
     }
 
-    /// The record of an aircraft report's Feature; nil for another shape.
+    /// Makes a record from an aircraft report's Feature; nil for another geometry.
     init?(pilotReport feature: JSONValue) {
         guard case .object(var members) = feature["properties"], let place = feature["geometry"]?["coordinates"]?.array,
             place.count >= 2
@@ -116,7 +116,7 @@ struct AviationWeatherRecord: Sendable {
         if let time = time("obsTime") { self.members["obsTime"] = .number(Double(time)) }
     }
 
-    /// A Feature whose geometry is a Polygon; nil for any other.
+    /// Makes a record from a Feature with a Polygon; nil for any other geometry.
     init?(area feature: JSONValue) {
         guard case .object(var members) = feature["properties"],
             let ring = feature["geometry"]?["coordinates"]?.array?.first?.array
@@ -135,14 +135,14 @@ struct AviationWeatherRecord: Sendable {
         if case .string = value { .string(text(seconds)) } else { .number(Double(seconds)) }
     }
 
-    /// As the service writes it, `2026-07-21T19:49:25.000Z`.
+    /// The service's format, `2026-07-21T19:49:25.000Z`.
     static func text(_ seconds: Int) -> String {
         Date(timeIntervalSince1970: TimeInterval(seconds))
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     private static func seconds(_ text: String) -> Int? {
-        // One style for each of the two ways to write it; a failure just means the other one.
+        // Each style accepts only one of the two formats; a failure means the other one.
         let date =
             (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             ?? (try? Date(text, strategy: Date.ISO8601FormatStyle()))

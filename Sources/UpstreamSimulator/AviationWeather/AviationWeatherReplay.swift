@@ -1,14 +1,13 @@
 import Foundation
 import JSONKit
 
-/// The Aviation Weather Center's captured answers: `pirep…`, `airsigmet…`, `isigmet…` and `gairmet…`, in the JSON
-/// form, and of aircraft reports in the GeoJSON form too. The times of each file are moved by themselves, so that its
-/// newest record
-/// is of the moment when the simulator started.
+/// Captured responses of the Aviation Weather Center: `pirep…`, `airsigmet…`, `isigmet…` and `gairmet…` in the JSON
+/// format, and aircraft reports also in GeoJSON. The times of each file are shifted separately, so that its newest
+/// record has the time when the simulator started.
 struct AviationWeatherReplay: Sendable {
     private var records: [AviationWeatherProduct: [AviationWeatherRecord]] = [:]
 
-    /// - Throws: `ReplayError`, naming the file.
+    /// - Throws: `ReplayError` with the file's name.
     init(_ replay: Replay, startedAt: Int) throws(ReplayError) {
         for product in AviationWeatherProduct.all {
             let files = replay.files(named: product.name + "_")
@@ -23,7 +22,7 @@ struct AviationWeatherReplay: Sendable {
         }
     }
 
-    /// nil where no file of that product was there: then it is simulated.
+    /// The captured records; nil if there is no file of that product, which is then simulated.
     func records(of product: AviationWeatherProduct) -> [AviationWeatherRecord]? { records[product] }
 
     private static func records(

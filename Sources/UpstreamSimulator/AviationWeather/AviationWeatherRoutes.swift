@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import JSONKit
 
-/// The Aviation Weather Center's look-alike: aircraft reports, SIGMETs and G-AIRMETs in both JSON forms, with its
+/// The simulator of the Aviation Weather Center: aircraft reports, SIGMETs and G-AIRMETs in both JSON formats, with its
 /// limits.
 ///
 /// Source: docs/upstreams/aviationweather.md
@@ -14,7 +14,7 @@ struct AviationWeatherRoutes: Sendable {
     private let world: AviationWeatherWorld
     private let replay: AviationWeatherReplay?
 
-    /// No answer has more.
+    /// The maximum number of records in a response.
     private static let maximumResults = 400
     private static let defaultAgeHours = 1.5
 
@@ -99,7 +99,7 @@ struct AviationWeatherRoutes: Sendable {
             return value
         }
 
-        /// South, west, north, east.
+        /// Parses the bounding box in the order south, west, north, east.
         func box() throws(AviationWeatherRefusal) -> [Double]? {
             guard let text = parameters["bbox"] else { return nil }
             let numbers = text.split(separator: ",").compactMap { Double($0) }
@@ -146,7 +146,7 @@ struct AviationWeatherRoutes: Sendable {
                 ?? world.gairmets(forecastHour: hour, at: now)).filter(isWanted)
         default: found = (replay?.records(of: product) ?? product.records(world, now)).filter(isWanted)
         }
-        // What has ended is not served any more.
+        // Expired records aren't served.
         let current = found.filter { ($0.time("validTimeTo") ?? .max) > now }
         return Array(current.suffix(Self.maximumResults))
     }
@@ -174,7 +174,7 @@ struct AviationWeatherRoutes: Sendable {
         }
     }
 
-    /// 64-bit FNV-1a, for an entity tag.
+    /// The 64-bit FNV-1a hash, for an entity tag.
     private static func hash(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
@@ -182,7 +182,7 @@ struct AviationWeatherRoutes: Sendable {
     }
 }
 
-/// An error answer as the service gives it.
+/// An error response in the service's format.
 private struct AviationWeatherRefusal: Error {
     let status: HTTPResponse.Status
     let message: String

@@ -11,8 +11,8 @@ extension AviationWeatherWorld {
         ("ZSE", "Seattle"), ("ZTL", "Atlanta"),
     ]
 
-    /// Bodies that are strong, but not strong enough for a SIGMET, are advised of for an hour at a time. Every third is
-    /// about thunderstorms, and every fifth names no hazard, as real ones do.
+    /// Strong bodies that are too weak for a SIGMET have advisories of one hour each. As in real data, every third is
+    /// about thunderstorms, and every fifth names no hazard.
     func advisories(at now: Int) -> [AviationWeatherRecord] {
         let from = now / 3_600 * 3_600
         return warned(at: from, edr: 0.2, inside: true).filter { $0.now.strength < 0.3 }.prefix(8).map { body, patch in

@@ -3,25 +3,25 @@ import Geometry
 import Synchronization
 import JSONKit
 
-/// The simulated world as the Aviation Weather Center would see it: what some flights report, and warnings around its
-/// bodies of turbulent air, which drift along with them. A pure function of world and time.
+/// The simulated world in the products of the Aviation Weather Center. Some flights report, and warnings surround the
+/// bodies of turbulent air and drift with them. It is a pure function of world and time.
 final class AviationWeatherWorld: Sendable {
     private let world: World
-    /// The reports of each slot, which take a while to make.
+    /// A cache of the reports of each slot, which are slow to make.
     private let reports = Mutex<[Int: [AviationWeatherRecord]]>([:])
-    /// The bodies that were warned of at a time last asked for.
+    /// A cache of the bodies at recently requested times.
     private let lastBodies = Mutex<[Int: [Body]]>([:])
 
-    /// Reports are made at multiples of this. Seconds.
+    /// Reports are made at multiples of this interval in seconds.
     private static let reportSlotSeconds = 300
-    /// One in so many flights reports in each of them.
+    /// In each slot, one in this many flights reports.
     private static let flightsPerReport = 8
-    /// How far back reports reach, at most. Seconds.
+    /// The maximum age of reports in seconds.
     private static let reportSeconds = 6 * 3_600
     /// The contiguous US and its waters.
     private static let conus = (west: -128.0, south: 22.0, east: -62.0, north: 52.0)
     private static let offices = ["KSFO", "KSLC", "KCHI", "KDFW", "KBOS", "KMIA"]
-    /// Series of domestic SIGMETs that are not convective.
+    /// The names of domestic SIGMETs that aren't convective.
     ///
     /// Source: NWS Instruction 10-811: NOVEMBER to YANKEE, without SIERRA and TANGO
     private static let seriesNames = [
@@ -32,7 +32,7 @@ final class AviationWeatherWorld: Sendable {
 
     // MARK: Aircraft reports
 
-    /// All of the last hours, newest last.
+    /// All reports of the last hours, newest last.
     func pilotReports(at now: Int) -> [AviationWeatherRecord] {
         let last = now / Self.reportSlotSeconds
         let wanted = last - Self.reportSeconds / Self.reportSlotSeconds...last
@@ -84,7 +84,7 @@ final class AviationWeatherWorld: Sendable {
         ])
     }
 
-    /// Ids are round numbers for most flights; these go up by one from flight to flight.
+    /// Most flights' ids are round numbers; these numbers increase by one from flight to flight.
     private static func number(of flight: Flight) -> Int { flight.id / 1_000 + flight.id % 1_000 }
 
     private static func intensity(edr: Double) -> String {
@@ -99,15 +99,15 @@ final class AviationWeatherWorld: Sendable {
 
     // MARK: Warnings
 
-    /// A body of turbulent air that is alive at a time.
+    /// A body of turbulent air that exists at a time.
     struct Body: Sendable {
-        /// The same for as long as it lives.
+        /// Constant during the body's life.
         let number: Int
         let isJet: Bool
         let patch: Patch
     }
 
-    /// Those born until one time that live beyond another.
+    /// The bodies born up to one time that exist after another.
     private func bodies(bornBy last: Int, aliveAfter first: Int) -> [Body] {
         let slots = (first - World.longestPatch) / World.slotSeconds...last / World.slotSeconds
         return slots.flatMap { slot in
@@ -120,7 +120,7 @@ final class AviationWeatherWorld: Sendable {
     private func bodies(at time: Int) -> [Body] {
         lastBodies.withLock { last in
             if let known = last[time] { return known }
-            // A handful of times is asked for again and again: the pictures of an issue, the starts of SIGMETs.
+            // A few times are requested repeatedly: the forecast hours of an issue, the starts of SIGMETs.
             if last.count > 20 { last = [:] }
             let bodies = bodies(bornBy: time, aliveAfter: time).filter { $0.patch.isAlive(at: time) }
             last[time] = bodies
@@ -128,7 +128,7 @@ final class AviationWeatherWorld: Sendable {
         }
     }
 
-    /// The bodies worth a warning, the strongest first.
+    /// The bodies that need a warning, the strongest first.
     func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, now: Patch.Now)] {
         bodies(at: time).map { ($0, $0.patch.now(time)) }
             .filter { body, now in
@@ -141,7 +141,7 @@ final class AviationWeatherWorld: Sendable {
             .sorted { ($0.1.strength, $0.0.number) > ($1.1.strength, $1.0.number) }
     }
 
-    /// The picture of an hour: the last issue before `now`, and its forecast of so many hours later.
+    /// The G-AIRMETs of a forecast hour, from the last issue before `now`.
     func gairmets(forecastHour: Int, at now: Int) -> [AviationWeatherRecord] {
         // Issued for 03, 09, 15 and 21 UTC, a quarter of an hour before.
         let issueFor = (now + 900 - 3 * 3_600) / 21_600 * 21_600 + 3 * 3_600
@@ -184,7 +184,7 @@ final class AviationWeatherWorld: Sendable {
             "level": isLine ? .string("160") : .null, "product": .string(isLine ? "ZULU" : "TANGO"),
             "coords": .array(
                 now.outline.map { place in
-                    // The service writes these as texts.
+                    // The service writes these numbers as texts.
                     .object([
                         "lat": .string(String(format: "%.2f", place.latitude)),
                         "lon": .string(String(format: "%.2f", place.longitude)),
@@ -193,12 +193,12 @@ final class AviationWeatherWorld: Sendable {
         ])
     }
 
-    /// Every strong body has a SIGMET for each four hours of its life; it stands under two offices.
+    /// Every strong body has a SIGMET for each four hours of its life. It is listed under two offices.
     func sigmets(at now: Int) -> [AviationWeatherRecord] {
         let from = now / 14_400 * 14_400
         var names = Set<String>()
         return warned(at: from, edr: 0.3, inside: true).flatMap { body, patch -> [AviationWeatherRecord] in
-            // A body keeps its name for life; a weaker one of the same name goes without.
+            // A body's name is constant during its life. If a stronger body has the name, a weaker one gets no SIGMET.
             let name = Self.seriesNames[body.number % Self.seriesNames.count]
             guard names.insert(name).inserted else { return [] }
             let issue = (from - body.patch.birth) / 14_400 + 1
@@ -206,8 +206,9 @@ final class AviationWeatherWorld: Sendable {
             let high = Self.feet(patch.altitudeFeet + 1 / patch.inverseDepth)
             return (0..<2).map { place in
                 let office = Self.offices[(body.number + place) % Self.offices.count]
+                let day = Self.day(from)
                 let text =
-                    "WSUS0\(place + 1) KKCI \(Self.day(from))\n\(office.dropFirst())\(name.prefix(1)) WS \(Self.day(from))\n"
+                    "WSUS0\(place + 1) KKCI \(day)\n\(office.dropFirst())\(name.prefix(1)) WS \(day)\n"
                     + "SIGMET \(name) \(issue) VALID UNTIL \(Self.day(from + 14_400))\nSIGMET\n"
                     + "OCNL SEV TURB BTN FL\(Self.level(low)) AND FL\(Self.level(high)). SIMULATED."
                 return AviationWeatherRecord(members: [
@@ -224,15 +225,16 @@ final class AviationWeatherWorld: Sendable {
         }
     }
 
-    /// The strongest bodies beyond, the world over and across the antimeridian.
+    /// The strongest bodies outside the US, worldwide and across the antimeridian.
     func internationalSigmets(at now: Int) -> [AviationWeatherRecord] {
         let from = now / 14_400 * 14_400
         return warned(at: from, edr: 0.35, inside: false).prefix(20).map { body, patch in
             let low = Self.feet(patch.altitudeFeet - 1 / patch.inverseDepth)
             let high = Self.feet(patch.altitudeFeet + 1 / patch.inverseDepth)
             let series = "\(body.number % 100)"
+            let day = Self.day(from)
             let text =
-                "WSZZ21 ZZZZ \(Self.day(from))\nZZZZ SIGMET \(series) VALID \(Self.day(from))/\(Self.day(from + 14_400)) ZZZZ-\n"
+                "WSZZ21 ZZZZ \(day)\nZZZZ SIGMET \(series) VALID \(day)/\(Self.day(from + 14_400)) ZZZZ-\n"
                 + "ZZZZ SIMULATED FIR SEV TURB FL\(Self.level(low))/\(Self.level(high)) NC="
             return AviationWeatherRecord(members: [
                 "icaoId": .string("ZZZZ"), "firId": .string("ZZZZ"), "firName": .string("ZZZZ SIMULATED"),
@@ -252,20 +254,20 @@ final class AviationWeatherWorld: Sendable {
         .object(["lat": number(place.latitude), "lon": number(place.longitude)])
     }
 
-    /// Three decimals, as the service gives.
+    /// A number with three decimals, as the service has.
     static func number(_ value: Double) -> JSONValue { .number((value * 1_000).rounded() / 1_000) }
 
-    /// Whole thousands.
+    /// Feet rounded to whole thousands.
     static func feet(_ value: Double) -> Double { max(0, (value / 1_000).rounded()) * 1_000 }
 
     static func level(_ feet: Double) -> String { String(format: "%03d", Int(feet / 100)) }
 
-    /// `HHMM`.
+    /// The time as `HHMM`.
     private static func clock(_ seconds: Int) -> String {
         String(format: "%02d%02d", seconds / 3_600 % 24, seconds / 60 % 60)
     }
 
-    /// `DDHHMM`.
+    /// The day and time as `DDHHMM`.
     static func day(_ seconds: Int) -> String {
         AviationWeatherRecord.text(seconds).dropFirst(8).prefix(2) + clock(seconds)
     }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The times in the words of a bulletin: a day of the month with hour and minute (`212155`), or hour and minute
+/// Shifts the times in the text of a bulletin: a day of the month with hour and minute (`212155`), or hour and minute
 /// (`2155Z`).
 ///
 /// Source: WMO-No. 386 (headings), ICAO Annex 3 appendix 6 (validity)
 enum BulletinTimes {
-    /// The text with its times moved.
+    /// The text with its times shifted.
     ///
-    /// - Parameter near: Unix seconds of a moment that the text is about; a day of the month is the nearest such day.
+    /// - Parameter near: Unix seconds of a time near those in the text. A day of the month is the nearest such day.
     static func moved(in text: String, by seconds: Int, near: Int) -> String {
         text.replacing(/\b([0-9]{2})?([0-9]{2})([0-9]{2})(Z?)\b/) { match in
             let (all, day, hour, minute, zone) = match.output
-            // Four figures without a zone are a place or a height.
+            // Four digits without a zone are a place or a height.
             guard day != nil || !zone.isEmpty, let hour = Int(hour), let minute = Int(minute), hour < 24, minute < 60,
                 let start = self.day(day.flatMap { Int($0) }, near: near)
             else { return String(all) }
@@ -28,7 +28,8 @@ enum BulletinTimes {
         return calendar
     }()
 
-    /// The beginning of the nearest day with this number, or of the day itself; nil for a day that no month around has.
+    /// The start of the nearest day with this number, or of the day itself without one. nil for a day that doesn't
+    /// exist in the adjacent months.
     private static func day(_ number: Int?, near: Int) -> Date? {
         let today = gregorian.startOfDay(for: Date(timeIntervalSince1970: TimeInterval(near)))
         guard let number else { return today }

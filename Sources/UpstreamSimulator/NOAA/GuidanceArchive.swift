@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
 
-/// The files of the look-alike, made when they are first requested.
+/// A cache of the simulated files, which are made when they are first requested.
 actor GuidanceArchive {
-    /// A whole file.
+    /// A complete file.
     struct File: Sendable {
         let bytes: ByteBuffer
         /// The lines of its index.
@@ -19,7 +19,7 @@ actor GuidanceArchive {
     private let content: any GuidanceContent
     private let capacity: Int
     private var files: [Key: Task<File, Never>] = [:]
-    /// The most recently used last.
+    /// The keys in the order of use, the most recent last.
     private var order: [Key] = []
 
     init(_ content: any GuidanceContent, capacity: Int) {
@@ -27,7 +27,7 @@ actor GuidanceArchive {
         self.capacity = max(1, capacity)
     }
 
-    /// A file as it is under a fault, made once for all that request it at a time.
+    /// The file with a fault applied. It is made once for all concurrent requests.
     func file(_ file: SimulatedGuidanceFile, _ fault: Fault?) async -> File {
         let damage: Fault? =
             switch fault {
@@ -40,7 +40,7 @@ actor GuidanceArchive {
         order.removeAll { $0 == key }
         order.append(key)
         while order.count > capacity { files[order.removeFirst()] = nil }
-        // The server that ends must not wait for a file that nobody will read.
+        // Shutdown must not wait for a file that no client will read.
         let made = await withTaskCancellationHandler {
             await task.value
         } onCancel: {

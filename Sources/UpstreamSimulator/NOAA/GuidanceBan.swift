@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Blocks the caller after too many requests within a minute, for a while.
+/// Blocks clients temporarily after too many requests within a minute.
 final class GuidanceBan: Sendable {
     private struct BanState {
-        /// Unix seconds of the last minute's requests.
+        /// The times of the last minute's requests in Unix seconds.
         var recent: [Int] = []
         var until = 0
     }
@@ -17,7 +17,7 @@ final class GuidanceBan: Sendable {
         self.seconds = seconds
     }
 
-    /// Counts a request, and says whether it is refused.
+    /// Counts a request, and returns whether it is blocked.
     func refuses(now: Int) -> Bool {
         guard let limit else { return false }
         return state.withLock { state in

@@ -1,15 +1,15 @@
-/// One of NOAA's turbulence products, as the look-alike serves it.
+/// A simulated product of NOAA.
 package enum SimulatedGuidanceProduct: String, Sendable, Hashable, CaseIterable {
     case gtgn
     case gtg
 }
 
-/// A file of the look-alike.
+/// A simulated file.
 package struct SimulatedGuidanceFile: Sendable, Hashable {
     package let product: SimulatedGuidanceProduct
-    /// Unix seconds.
+    /// The start of the run in Unix seconds.
     package let runSeconds: Int
-    /// Hours from the run to the valid time.
+    /// The lead time in hours.
     package let leadHours: Int
 
     package init(product: SimulatedGuidanceProduct, runSeconds: Int, leadHours: Int = 0) {
@@ -21,9 +21,9 @@ package struct SimulatedGuidanceFile: Sendable, Hashable {
 
 /// A message of a file, in the words of an index.
 package struct SimulatedGuidanceMessage: Sendable, Hashable {
-    /// `EDPARM`.
+    /// The parameter, such as `EDPARM`.
     package let parameter: String
-    /// `10668 m above mean sea level`.
+    /// The level, such as `10668 m above mean sea level`.
     package let level: String
 
     package init(parameter: String, level: String) {
@@ -32,13 +32,13 @@ package struct SimulatedGuidanceMessage: Sendable, Hashable {
     }
 }
 
-/// What the look-alike's files hold.
+/// The content of simulated files.
 package protocol GuidanceContent: Sendable {
-    /// The messages of a file, in its order.
+    /// The messages of a file, in order.
     func messages(of file: SimulatedGuidanceFile) -> [SimulatedGuidanceMessage]
-    /// A whole GRIB2 message.
+    /// The bytes of a GRIB2 message.
     func bytes(of message: SimulatedGuidanceMessage, in file: SimulatedGuidanceFile) async -> [UInt8]
-    /// Another number is another version of the file, with other bytes perhaps.
+    /// The version of the file. Another number means another version, possibly with other bytes.
     func version(of file: SimulatedGuidanceFile) -> Int
 }
 
@@ -46,39 +46,40 @@ extension GuidanceContent {
     package func version(of file: SimulatedGuidanceFile) -> Int { 0 }
 }
 
-/// How the look-alike of NOAA's server behaves.
+/// The behaviour of the simulator of NOAA's server.
 package struct GuidanceSimulation: Sendable {
     package var content: any GuidanceContent
     /// The products whose files have an index.
     package var indexed: Set<SimulatedGuidanceProduct> = [.gtg]
-    /// More requests within a minute are refused; nil refuses none.
+    /// The maximum number of requests within a minute, after which clients are blocked; nil for no limit.
     package var requestsPerMinute: Int? = 120
-    /// How long that lasts.
+    /// The duration of a block.
     package var banSeconds = 600
-    /// What is said then.
+    /// The response during a block.
     package var banAnswer = BanAnswer.forbidden
-    /// How long a file is there before it is whole.
+    /// The time during which a file is growing.
     package var growthSeconds = 40
-    /// Files held in memory.
+    /// The number of files cached in memory.
     package var cachedFiles = 3
 
-    /// How a blocked address is told.
+    /// The response to a blocked client.
     package enum BanAnswer: Sendable, Hashable, CaseIterable {
         /// 403.
         case forbidden
-        /// 302 without a place to go to.
+        /// 302 without a location.
         case redirect
-        /// 200 with a page.
+        /// 200 with an HTML page.
         case page
     }
 
     package init(content: any GuidanceContent) { self.content = content }
 
-    /// The grids of the simulated world. Files of few levels have an index, as they can't be known to be whole without.
+    /// Simulates the grids of the simulated world. Files of few levels have an index, because otherwise a client can't
+    /// know that they are complete.
     ///
     /// - Parameters:
-    ///   - seed: that of the simulator.
-    ///   - every: takes every so many-th point of NOAA's grid either way.
+    ///   - seed: the simulator's seed.
+    ///   - every: the step in rows and columns of NOAA's grid.
     package init(seed: UInt64, _ extent: SimulatedGuidance.Extent = .levels, every: Int = 1) {
         self.init(content: SimulatedGuidance(seed: seed, extent: extent, every: every))
         if extent == .levels { indexed.insert(.gtgn) }

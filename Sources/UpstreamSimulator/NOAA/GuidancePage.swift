@@ -1,14 +1,14 @@
 import Foundation
 
-/// A directory as Apache's `mod_autoindex` words it.
+/// Formats a directory page as Apache's `mod_autoindex`.
 enum GuidancePage {
-    /// A line of the page.
+    /// A row of the page.
     struct Row {
         let name: String
         let isDirectory: Bool
-        /// Unix seconds.
+        /// The time of modification in Unix seconds.
         let modifiedSeconds: Int
-        /// `28M`.
+        /// The size as text, such as `28M`.
         let size: String
     }
 
@@ -16,7 +16,8 @@ enum GuidancePage {
         var lines = [
             #"<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">"#,
             "<html><head><title>Index of \(path)</title></head><body>", "<h1>Index of \(path)</h1>",
-            #"<pre>      <a href="?C=N;O=D">Name</a>  <a href="?C=M;O=A">Last modified</a>  <a href="?C=S;O=A">Size</a><hr>"#,
+            #"<pre>      <a href="?C=N;O=D">Name</a>  <a href="?C=M;O=A">Last modified</a>  "#
+                + #"<a href="?C=S;O=A">Size</a><hr>"#,
             #"<img src="/icons/back.gif" alt="[PARENTDIR]"> <a href="\#(parent(path))">Parent Directory</a>     -"#,
         ]
         lines += rows.map { row in

@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The look-alike of NOAA's server below `/pub/data/nccf/com/`: directories, files and indexes of GTG and GTGN, with
-/// ranges and conditions. HTTP/1.1 only, as the whole simulator.
+/// The routes of the simulator of NOAA's server, below `/pub/data/nccf/com/`. It has directories, files and indexes of
+/// GTG and GTGN, with range and conditional requests. HTTP/1.1 only, as the whole simulator.
 ///
 /// Source: docs/upstreams/noaa.md
 struct GuidanceRoutes: Sendable {
@@ -29,7 +29,7 @@ struct GuidanceRoutes: Sendable {
     }
 
     func add(to router: Router<SimulatorContext>) {
-        // The second doesn't match the root itself.
+        // The second pattern doesn't match the root itself.
         for path: RouterPath in ["pub/data/nccf/com", "pub/data/nccf/com/**"] {
             router.get(path) { request, context in await answer(request, context) }
             router.head(path) { request, context in await answer(request, context).createHeadResponse() }
@@ -58,7 +58,7 @@ struct GuidanceRoutes: Sendable {
             let entry = schedule.entries(of: Array(parts.dropLast()), now: now)?.first(where: { $0.name == name })
         else { return refusal(.notFound, "The requested URL was not found on this server.") }
         guard let file = entry.file else {
-            // A folder without its slash.
+            // The path is a folder without its trailing slash.
             return Response(status: .movedPermanently, headers: [.location: path + "/"])
         }
         if entry.isIndex {
@@ -107,7 +107,7 @@ struct GuidanceRoutes: Sendable {
             GuidancePage.Row(
                 name: entry.name, isDirectory: entry.file == nil,
                 modifiedSeconds: entry.file.map { modified($0, fault, now: now) } ?? now,
-                // Files are made when they are first read: a page must not make hundreds.
+                // The sizes are constants: files are made when they are first read, and a page must not make hundreds.
                 size: entry.file == nil ? "-" : entry.isIndex ? "15K" : entry.file?.product == .gtgn ? "28M" : "158M")
         }
         let page = ByteBuffer(string: GuidancePage.html(path: path, rows))
@@ -125,7 +125,7 @@ struct GuidanceRoutes: Sendable {
 
     // MARK: Files
 
-    /// Which version an answer is of.
+    /// The version of a response.
     private struct Version {
         let modified: Int
         let tag: String?
@@ -136,7 +136,7 @@ struct GuidanceRoutes: Sendable {
         return now
     }
 
-    /// As Apache makes a tag, of time and length; a version beside it.
+    /// The version of a file. Its tag is made from time and length, as Apache's, with the version number added.
     private func version(of file: SimulatedGuidanceFile, bytes: Int, _ fault: Fault?, now: Int) -> Version {
         let modified = modified(file, fault, now: now)
         let number = content.version(of: file) + (fault == .replacedFile ? state.calls : 0)
@@ -174,7 +174,7 @@ struct GuidanceRoutes: Sendable {
         return response
     }
 
-    /// One range of one file; nil for several, and for one that the file doesn't have.
+    /// Parses a single range; nil for several, and for one outside the file.
     ///
     /// Source: RFC 9110 section 14.1.2
     private static func range(_ header: String, count: Int) -> Range<Int>? {
@@ -191,7 +191,7 @@ struct GuidanceRoutes: Sendable {
         return lower..<min(last, count - 1) + 1
     }
 
-    /// A whole answer, or 304.
+    /// A complete response, or a 304.
     private func whole(
         _ bytes: ByteBuffer, _ type: String, _ version: Version, _ fault: Fault?, _ request: Request,
         _ context: SimulatorContext
@@ -208,7 +208,7 @@ struct GuidanceRoutes: Sendable {
         _ bytes: ByteBuffer, _ type: String, _ version: Version, _ fault: Fault?, _ context: SimulatorContext
     ) async -> Response {
         var response = await transport.response(bytes, fault, context)
-        // A page of the transport's own stays one.
+        // An HTML page made by the transport keeps its content type.
         if fault != .htmlPage { response.headers[.contentType] = type }
         if let tag = version.tag {
             response.headers[.eTag] = tag

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Which files the look-alike has at a time, and where.
+/// The schedule of simulated files, and their paths.
 ///
 /// Source: docs/upstreams/noaa.md, "Products" and "Addresses"
 struct GuidanceSchedule: Sendable {
-    /// How far a file has come.
+    /// The state of a file.
     enum Stage: Equatable {
         case absent
-        /// The share of its bytes that is there, 0..<1.
+        /// The available share of its bytes, 0..<1.
         case growing(Double)
-        /// Since then, in Unix seconds.
+        /// The time since which the file is complete, in Unix seconds.
         case whole(since: Int)
     }
 
-    /// A file or folder of a directory.
+    /// A file or folder in a directory.
     struct Entry {
         let name: String
-        /// nil for a folder.
+        /// The file; nil for a folder.
         var file: SimulatedGuidanceFile?
         var isIndex = false
     }
@@ -24,20 +24,20 @@ struct GuidanceSchedule: Sendable {
     let growthSeconds: Int
     let indexed: Set<SimulatedGuidanceProduct>
 
-    /// An index follows its file.
+    /// The delay of an index after its file.
     private static let indexSeconds = 5
     private static let hour = 3_600
     private static let leads = 0...18
 
-    /// How long files are kept.
+    /// The retention of files in seconds.
     private static func keptSeconds(_ product: SimulatedGuidanceProduct) -> Int {
         product == .gtgn ? 6 * hour : 36 * hour
     }
 
     private static func cadenceSeconds(_ product: SimulatedGuidanceProduct) -> Int { product == .gtgn ? 900 : hour }
 
-    /// When a file is whole, in Unix seconds: a nowcast 3 to 5 minutes after its valid time; a forecast 50 minutes
-    /// after its run, and each lead time 90 seconds after the one before.
+    /// The time in Unix seconds when a file is complete. A nowcast takes 3 to 5 minutes after its valid time. A
+    /// forecast takes 50 minutes after its run, and 90 seconds more for each lead time.
     static func wholeAt(_ file: SimulatedGuidanceFile) -> Int {
         switch file.product {
         case .gtgn: file.runSeconds + 180 + file.runSeconds / 900 * 37 % 121
@@ -60,7 +60,7 @@ struct GuidanceSchedule: Sendable {
 
     // MARK: Directories
 
-    /// What a directory holds, by name; nil where there is none.
+    /// The entries of a directory by name; nil if it doesn't exist.
     ///
     /// - Parameter path: the parts of the path below `/pub/data/nccf/com/`.
     func entries(of path: [String], now: Int) -> [Entry]? {
@@ -93,7 +93,7 @@ struct GuidanceSchedule: Sendable {
         return entries.isEmpty ? nil : entries
     }
 
-    /// All files that are there, the oldest first.
+    /// All available files, the oldest first.
     private func files(_ product: SimulatedGuidanceProduct, now: Int) -> [SimulatedGuidanceFile] {
         let cadence = Self.cadenceSeconds(product)
         let newest = now - now % cadence

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Tokens and credits.
+/// The tokens and credits of OpenSky's clients.
 final class OpenSkyAccounts: Sendable {
-    /// The three budgets that don't share their credits.
+    /// The three credit budgets, which are independent.
     enum Bucket: Hashable, Sendable { case states, tracks, flights }
 
     let tokens = TokenLedger(prefix: "simulated-token", seconds: 1_800)
@@ -30,11 +30,11 @@ final class OpenSkyAccounts: Sendable {
     enum Balance: Equatable {
         case uncounted
         case left(Int)
-        /// Seconds until there are new ones.
+        /// The seconds until there are new credits.
         case spent(retryAfter: Int)
     }
 
-    /// Takes credits of the day (UTC), if there are as many.
+    /// Subtracts credits of the day (UTC), if there are enough.
     func spend(_ cost: Int, of bucket: Bucket, isAnonymous: Bool, now: Int) -> Balance {
         guard let allowance = isAnonymous ? anonymousCredits : credits else { return .uncounted }
         return inner.withLock { inner in

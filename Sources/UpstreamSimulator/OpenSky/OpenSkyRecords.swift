@@ -1,13 +1,13 @@
-/// A state vector as it goes out: what queries look at and the clock moves, and the rest as text.
+/// A state vector in responses. Values used by queries or changed by the clock are fields, the rest is JSON text.
 struct OpenSkyVector: Sendable {
     /// Six lower-case hexadecimal digits.
     var icao24: String
-    /// Columns 0 to 2 as JSON: address, callsign, country.
+    /// Columns 0 to 2 as JSON: address, call sign, country.
     var head: String
-    /// Unix seconds.
+    /// The times in Unix seconds.
     var timePosition: Int?
     var lastContact: Int
-    /// Degrees.
+    /// The position in degrees.
     var longitude: Double?
     var latitude: Double?
     /// Columns 5 to 16 as JSON: longitude to position source.
@@ -27,16 +27,16 @@ struct OpenSkyVector: Sendable {
     }
 }
 
-/// A flight as it goes out.
+/// A flight in responses.
 struct OpenSkyFlight: Sendable, Decodable {
     var icao24: String
-    /// Unix seconds.
+    /// The times in Unix seconds.
     var firstSeen: Int
     var lastSeen: Int
     var estDepartureAirport: String?
     var estArrivalAirport: String?
     var callsign: String?
-    /// Metres.
+    /// The distances in metres.
     var estDepartureAirportHorizDistance: Int?
     var estDepartureAirportVertDistance: Int?
     var estArrivalAirportHorizDistance: Int?
@@ -66,21 +66,21 @@ struct OpenSkyFlight: Sendable, Decodable {
     }
 }
 
-/// A track as it goes out.
+/// A track in responses.
 struct OpenSkyTrack: Sendable {
     struct Waypoint: Sendable {
-        /// Unix seconds.
+        /// The time in Unix seconds.
         var time: Int
-        /// Latitude, longitude, altitude, heading, whether on the ground; as JSON.
+        /// Latitude, longitude, altitude, heading and on-ground flag, as JSON.
         var tail: String
     }
 
     var icao24: String
     var callsign: String?
-    /// At least one, in the order of their times.
+    /// At least one point, in chronological order.
     var path: [Waypoint]
 
-    /// Start and end are written in exponent form, as the real service does.
+    /// The track as JSON. Start and end are in exponent notation, as in the real service.
     ///
     /// Source: docs/upstreams/opensky.md, "Flights and tracks"
     var json: String {

@@ -1,16 +1,16 @@
 import Foundation
 import JSONKit
 
-/// OpenSky's captured answers: the largest snapshot (`states_all…`), the flights of all `flights…` and the tracks of
+/// Captured responses of OpenSky: the largest snapshot (`states_all…`), the flights of all `flights…` and the tracks of
 /// all `tracks…`.
 struct OpenSkyReplay: Sendable {
-    /// nil where there is no snapshot.
+    /// The vectors; nil without a snapshot.
     private let vectors: [OpenSkyVector]?
     private let snapshotShift: ReplayShift
     let flights: [OpenSkyFlight]?
     private let tracks: [OpenSkyTrack]
 
-    /// - Throws: `ReplayError`, naming the file.
+    /// - Throws: `ReplayError` with the file's name.
     init(_ replay: Replay, startedAt: Int) throws(ReplayError) {
         var largest: (time: Int, vectors: [OpenSkyVector])?
         for file in replay.files(named: "states_all") where file.name.hasSuffix(".json") {
@@ -40,7 +40,7 @@ struct OpenSkyReplay: Sendable {
         self.tracks = tracks
     }
 
-    /// The snapshot as if it had been taken at `time`; nil where there is none.
+    /// The snapshot with its times shifted to `time`; nil without a snapshot.
     func vectors(at time: Int) -> [OpenSkyVector]? {
         let shift = snapshotShift.live(now: time)
         return vectors?.map { $0.moved(by: shift) }
@@ -59,7 +59,7 @@ struct OpenSkyReplay: Sendable {
         }
     }
 
-    /// The elements of an array that comes next: each as it stands, and what it is.
+    /// Parses the next array: the text and the value of each element.
     private static func row(
         _ scanner: inout JSONScanner, of bytes: [UInt8]
     ) throws(JSONScanner.Malformed) -> [(text: String, value: JSONScanner.Value)] {

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// OpenSky's look-alike: the token endpoint and the seven services.
+/// The simulator of OpenSky: the token endpoint and the seven services.
 ///
 /// Source: docs/upstreams/opensky.md
 struct OpenSkyRoutes: Sendable {
@@ -19,7 +19,7 @@ struct OpenSkyRoutes: Sendable {
     private static let maximumTokenRequestBytes = 16 * 1_024
     private static let historySeconds = 3_600
     private static let trackHistorySeconds = 30 * 86_400
-    /// The receivers that "our own" vectors come from.
+    /// The receivers of the account's own vectors.
     private static let sensors = [1_408_233, 1_408_234]
 
     /// - Throws: `ReplayError`.
@@ -57,12 +57,12 @@ struct OpenSkyRoutes: Sendable {
 
     // MARK: The exchange
 
-    /// One request as a service sees it.
+    /// A request to a service.
     private struct Call {
         let query: [(name: String, value: String)]
         let isAnonymous: Bool
         let fault: Fault?
-        /// Unix seconds.
+        /// The time in Unix seconds.
         let now: Int
 
         func all(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
@@ -131,9 +131,9 @@ struct OpenSkyRoutes: Sendable {
         }
     }
 
-    /// Credits, by the area of the box for states.
+    /// The cost in credits; for states it depends on the area of the box.
     private func cost(_ call: Call, _ bucket: OpenSkyAccounts.Bucket) -> Int {
-        guard bucket == .states, let box = try? box(call) else { return 4 }  // What can't be read is refused later.
+        guard bucket == .states, let box = try? box(call) else { return 4 }  // An invalid box is rejected later.
         let area = (box.north - box.south) * (box.east - box.west)
         return area <= 25 ? 1 : area <= 100 ? 2 : area <= 400 ? 3 : 4
     }
@@ -279,7 +279,7 @@ struct OpenSkyRoutes: Sendable {
         guard begin <= end, end - begin <= longestSeconds else {
             throw .badRequest("end must be at most \(longestSeconds) s after begin")
         }
-        // Not beyond what the world's arithmetic is sure of.
+        // Clamp to the range in which the world's arithmetic is safe.
         let interval = max(begin, 86_400)...min(max(end, 86_400), call.now)
         let known = replay?.flights?.filter { $0.firstSeen <= end && $0.lastSeen >= begin }
         let flights = (known ?? traffic.flights(from: interval.lowerBound, to: interval.upperBound))
@@ -303,12 +303,12 @@ struct OpenSkyRoutes: Sendable {
     }
 }
 
-/// An error answer in the form of OpenSky's framework.
+/// An error response in the format of OpenSky's framework.
 ///
 /// Source: docs/upstreams/opensky.md, "Status codes"
 struct OpenSkyRefusal: Error {
     let status: HTTPResponse.Status
-    /// nil: no body at all.
+    /// The message; nil for an empty body.
     let message: String?
     var retryAfterSeconds: Int?
 

@@ -2,20 +2,20 @@ import Foundation
 import Geometry
 import Synchronization
 
-/// The world's flights as OpenSky would see them.
+/// The world's flights as OpenSky receives them.
 final class OpenSkyTraffic: Sendable {
     private let world: World
-    /// Those in the air in the minute (Unix time ÷ 60) last asked for.
+    /// A cache of the flights in the air in the last requested minute (Unix time ÷ 60).
     private let lastMinute = Mutex<(minute: Int, flights: [Flight])?>(nil)
 
     private static let metresPerFoot = 0.3048
-    /// Over which a flight's speed is taken.
+    /// The interval over which a flight's speed is computed.
     static let speedSeconds = 10
     private static let waypointSeconds = 120
 
     init(world: World) { self.world = world }
 
-    /// All in the air at a Unix second, each address once.
+    /// All aircraft in the air at a Unix second; each address occurs once.
     func vectors(at time: Int) -> [OpenSkyVector] {
         var seen = Set<String>()
         return aloft(at: time).compactMap { flight in
@@ -25,7 +25,7 @@ final class OpenSkyTraffic: Sendable {
         }
     }
 
-    /// Those that were in the air at some time of `from` ≤ t ≤ `to`, in the order of their departure.
+    /// The flights in the air at any time of `from` ≤ t ≤ `to`, in the order of their departure.
     func flights(from: Int, to: Int) -> [OpenSkyFlight] {
         ((from - Flight.longestDuration) / 60...max(from, to) / 60).flatMap { world.departures(minute: $0) }
             .filter { $0.arrival >= from && $0.departure <= to && $0.arrival > $0.departure }
@@ -43,7 +43,7 @@ final class OpenSkyTraffic: Sendable {
             }
     }
 
-    /// The flight of an aircraft that is in the air at a Unix second, as far as it has come by `now`.
+    /// The track up to `now` of the aircraft's flight at a Unix second.
     func track(of icao24: String, at time: Int, now: Int) -> OpenSkyTrack? {
         let found = aloft(at: time).first { Airframe($0, seed: world.seed).icao24 == icao24 }
         guard let flight = found else { return nil }
@@ -75,7 +75,7 @@ final class OpenSkyTraffic: Sendable {
         return flights.filter { $0.departure <= time && $0.arrival >= time }
     }
 
-    /// Some have no position, no callsign or an old position, as in real answers.
+    /// The vector of a flight. As in real responses, some have no position, no call sign or an old position.
     private func vector(of flight: Flight, _ airframe: Airframe, at time: Int) -> OpenSkyVector? {
         let age = airframe.number % 10 == 0 ? airframe.number % 40 : 0
         let positionTime = max(flight.departure, time - age)
@@ -101,7 +101,7 @@ final class OpenSkyTraffic: Sendable {
     private func text(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 }
 
-/// Who flies: made from the flight's id, so that it stays the same.
+/// The aircraft of a flight, derived from the flight's id, so that it is constant.
 struct Airframe {
     let number: Int
     let icao24: String
@@ -109,7 +109,7 @@ struct Airframe {
     let squawk: String
     let isHeavy: Bool
 
-    /// Airlines that don't exist.
+    /// Fictitious airlines.
     private static let airlines = ["BLW", "KHZ", "RIQ", "EDY", "ROT", "ZEF"]
 
     init(_ flight: Flight, seed: UInt64) {
@@ -123,10 +123,10 @@ struct Airframe {
     }
 }
 
-/// How a flight moves, by where it is a little later (or was a little before, at its end).
+/// The motion of a flight, from its positions now and a little later (or before, at its end).
 struct Motion {
     let metresPerSecond: Double
-    /// Clockwise from north, 0 ..< 360.
+    /// Degrees clockwise from north, 0 ..< 360.
     let headingDegrees: Double
     let climbMetresPerSecond: Double
 

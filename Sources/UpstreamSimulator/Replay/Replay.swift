@@ -1,14 +1,13 @@
 import Foundation
 
-/// A folder of captured answers of real upstreams, which a simulator serves again with their times moved to the
-/// present.
+/// A folder of captured responses of real upstreams, which a simulator serves with their times shifted to the present.
 ///
-/// A file is recognised by the beginning of its name (`states_all`, `gairmet_json`), in the folder or any below it.
-/// Each upstream reads its own files when the simulator starts; files that none knows are left alone.
+/// A file is recognised by the start of its name (`states_all`, `gairmet_json`), in the folder or any subfolder. Each
+/// upstream reads its own files when the simulator starts. Unknown files are ignored.
 package struct Replay: Sendable {
-    /// A captured answer.
+    /// A captured response.
     package struct File: Sendable {
-        /// Relative to the folder, `opensky/states_all.json`.
+        /// The path relative to the folder, such as `opensky/states_all.json`.
         package let path: String
         fileprivate let url: URL
 
@@ -22,7 +21,7 @@ package struct Replay: Sendable {
         }
     }
 
-    /// In the order of their paths.
+    /// The files in the order of their paths.
     package let files: [File]
 
     /// - Throws: `ReplayError.noFolder`.
@@ -37,22 +36,22 @@ package struct Replay: Sendable {
             .filter { !$0.name.hasPrefix(".") && !$0.url.hasDirectoryPath }
     }
 
-    /// The files of a product, by the beginning of their names.
+    /// The files of a product, by the start of their names.
     package func files(named prefix: String) -> [File] { files.filter { $0.name.hasPrefix(prefix) } }
 }
 
-/// How far the times of a product are moved. A report keeps its moved time for as long as the simulator runs, and
-/// ages; a live picture is as new at every call as it was when it was captured.
+/// The shift of a product's times. A report's shift is constant while the simulator runs, so it ages. A live picture is
+/// shifted at every call, so it is always as fresh as when it was captured.
 struct ReplayShift: Sendable {
-    /// Unix seconds of the product's newest time, as captured.
+    /// The product's newest captured time in Unix seconds.
     let newest: Int
-    /// Unix seconds when the simulator started.
+    /// The start of the simulator in Unix seconds.
     let startedAt: Int
 
-    /// Seconds to add to the time of a report.
+    /// The seconds to add to a report's time.
     var fixed: Int { startedAt - newest }
 
-    /// Seconds to add to the times of a live picture asked for at `now`.
+    /// The seconds to add to the times of a live picture requested at `now`.
     func live(now: Int) -> Int { now - newest }
 }
 

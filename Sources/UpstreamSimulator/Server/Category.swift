@@ -1,4 +1,4 @@
-/// An aircraft category C10…C110, which scales how a given EDR feels.
+/// An aircraft category C10…C110, which scales the severity of an EDR.
 struct Category: Sendable {
     private let factor: Double
 
@@ -21,7 +21,8 @@ struct Category: Sendable {
             }
     }
 
-    /// 0…4 of an EDR in ten-thousandths: C60's bounds 0.10, 0.15, 0.20, 0.45, scaled; each bound belongs to the upper.
+    /// The severity 0…4 of an EDR in ten-thousandths: C60's thresholds 0.10, 0.15, 0.20 and 0.45, scaled. Each is an
+    /// inclusive lower bound.
     ///
     /// Source: docs/concepts.md, "Severity", for C60; the factors are the simulator's own, in the manner of the GTG
     /// display's light, medium and heavy classes.

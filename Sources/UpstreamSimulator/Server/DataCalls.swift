@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import JSONKit
 
-/// The three data calls: validate, select, write. No transport, no key.
+/// The three data calls: they validate, select and encode. Transport and keys are handled elsewhere.
 struct DataCalls: Sendable {
     let configuration: UpstreamSimulator.Configuration
     let state: SimulatorState
@@ -13,10 +13,12 @@ struct DataCalls: Sendable {
     static let bulkHours = [0.5, 1, 2, 3, 4]
     static let mapHours = [0.5, 1, 2, 4, 6]
     static let defaultHours = 2.0
-    /// Beyond any time or tick that makes sense, and safe to do sums with.
+    /// An upper bound of all valid times and ticks that is safe in arithmetic.
     private static let latest = 1 << 40
 
-    /// `POST /observations/v5/corridor`. Order of checks: section 14 of the facts.
+    /// `POST /observations/v5/corridor`.
+    ///
+    /// Source: docs/upstreams/skypath.md, "Limits of the simulator" (the order of validation)
     func corridor(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
         let request = try Schema.object(body)
         guard let corridor = request["corridor"] else {
@@ -112,7 +114,7 @@ struct DataCalls: Sendable {
         return JSONText.hexagons(rows, altitudesMissing: fault == .unequalArrays ? 1 : 0)
     }
 
-    /// `GET` of what SkyPath has beside turbulence; the parameters that the world's whole answers take.
+    /// `GET` of SkyPath's other products; the parameters are those of calls with complete responses.
     func whole(
         _ product: SkyPathProduct, of world: SkyPathWorld, query: [String: String], fault: Fault?
     ) throws(Refusal) -> ByteBuffer {
@@ -203,7 +205,7 @@ struct DataCalls: Sendable {
             edr: held.report.edr, observedAt: held.report.observedAt, tick: held.report.changedAt / 60)
     }
 
-    /// What the content faults do to the records.
+    /// Applies a content fault to the records.
     private func misbehave(_ records: [Output], _ fault: Fault?, isDelta: Bool) -> [Output] {
         guard let fault else { return records }
         var records = records
@@ -233,7 +235,7 @@ struct DataCalls: Sendable {
         return records
     }
 
-    /// Broken records, each for its own reason. The member names of both answers stand side by side where they must.
+    /// Invalid records, each for another reason. They have the member names of both responses where necessary.
     static let broken = [
         "null",
         "17",
@@ -242,11 +244,17 @@ struct DataCalls: Sendable {
         "{}",
         #"{"id":null,"hex_id":null,"alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
         #"{"id":"zzz","hex_id":"zzz","alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":"thirty","skypath_alt":"thirty","sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":1e300,"skypath_alt":1e300,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":"NaN","observedAt":1767225584,"ts":1767225584}"#,
-        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":-1,"observedAt":1767225584,"ts":1767225584}"#,
-        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584000,"ts":1767225584000}"#,
-        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":1,"observedAt":true,"ts":true}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","#
+            + #""alt":"thirty","skypath_alt":"thirty","sev":1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","#
+            + #""alt":1e300,"skypath_alt":1e300,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","#
+            + #""alt":30,"skypath_alt":30,"sev":"NaN","observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","#
+            + #""alt":30,"skypath_alt":30,"sev":-1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","#
+            + #""alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584000,"ts":1767225584000}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","#
+            + #""alt":30,"skypath_alt":30,"sev":1,"observedAt":true,"ts":true}"#,
     ]
 }

@@ -2,7 +2,7 @@ import Geometry
 import Hummingbird
 import NIOCore
 
-/// Writes answers as JSON text straight into a buffer: a world of a hundred thousand records takes milliseconds.
+/// Encodes responses as JSON text directly into a buffer: a hundred thousand records take milliseconds.
 enum JSONText {
     static func response(_ body: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
         Response(
@@ -10,7 +10,7 @@ enum JSONText {
             body: ResponseBody(byteBuffer: body))
     }
 
-    /// The corridor's answer.
+    /// The corridor's response.
     static func corridor(_ records: [Output], lastUpdatedAt: Int?, warning: String?) -> ByteBuffer {
         var buffer = ByteBuffer()
         let cursor = lastUpdatedAt.map { #""lastUpdatedAt":\#($0),"# } ?? ""
@@ -29,14 +29,15 @@ enum JSONText {
         return buffer
     }
 
-    /// The v4 map's answer.
+    /// The v4 map's response.
     static func map(_ records: [Output], tick: Int?) -> ByteBuffer {
         var buffer = ByteBuffer()
         let cursor = tick.map { #""skypath_tick":\#($0),"# } ?? ""
         buffer.writeString(#"{\#(cursor)"turbulence":["#)
         write(records, to: &buffer) { record, buffer in
             buffer.writeString(
-                #"{"hex_id":"\#(record.id)","skypath_alt":\#(record.level),"sev":\#(record.severity),"ts":\#(record.observedAt),"tick":\#(record.tick)}"#
+                #"{"hex_id":"\#(record.id)","skypath_alt":\#(record.level),"sev":\#(record.severity),"#
+                    + #""ts":\#(record.observedAt),"tick":\#(record.tick)}"#
             )
         }
         buffer.writeString("]}")
@@ -52,7 +53,7 @@ enum JSONText {
         }
     }
 
-    /// The bulk answer: parallel arrays.
+    /// The bulk response with parallel arrays.
     static func hexagons(_ rows: [(position: String, record: Output)], altitudesMissing: Int = 0) -> ByteBuffer {
         func list(_ name: String, dropping count: Int = 0, _ value: (String, Output) -> String) -> String {
             #""\#(name)":["# + rows.dropLast(count).map { value($0.position, $0.record) }.joined(separator: ",") + "]"
@@ -71,15 +72,15 @@ enum JSONText {
     }
 }
 
-/// One record as it goes out.
+/// A record in responses.
 struct Output: Sendable {
     var id: String
     let level: Int
     var severity: Int
-    /// Ten-thousandths.
+    /// The EDR in ten-thousandths.
     var edr: UInt16?
     let observedAt: Int
     let tick: Int
-    /// JSON to write in its stead.
+    /// Invalid JSON to write instead of the record.
     var broken: String?
 }

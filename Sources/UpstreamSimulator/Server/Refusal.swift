@@ -1,13 +1,13 @@
 import Hummingbird
 
-/// An error answer in the documented envelope: `data` holds statusCode, code, error, message.
+/// An error response in the documented envelope: `data` has statusCode, code, error and message.
 struct Refusal: Error, Sendable {
     let status: HTTPResponse.Status
     let code: String
     let message: String
     var retryAfter: String?
 
-    /// A violated schema, worded as Ajv words it.
+    /// A schema violation, in the wording of Ajv.
     static func validation(_ message: String) -> Refusal {
         Refusal(status: .badRequest, code: "FST_ERR_VALIDATION", message: message)
     }
@@ -26,7 +26,8 @@ struct Refusal: Error, Sendable {
 
     var response: Response {
         let body =
-            #"{"data":{"statusCode":\#(status.code),"code":"\#(code)","error":"\#(status.reasonPhrase)","message":"\#(escaped(message))"},"meta":{},"links":{},"warnings":{}}"#
+            #"{"data":{"statusCode":\#(status.code),"code":"\#(code)","error":"\#(status.reasonPhrase)","#
+            + #""message":"\#(escaped(message))"},"meta":{},"links":{},"warnings":{}}"#
         var response = JSONText.response(ByteBuffer(string: body), status: status)
         if let retryAfter { response.headers[.retryAfter] = retryAfter }
         return response

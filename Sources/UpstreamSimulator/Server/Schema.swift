@@ -3,7 +3,7 @@ import Geometry
 import NIOCore
 import JSONKit
 
-/// Checks of request members, with messages worded as Ajv words them.
+/// Validates members of requests, with messages in the wording of Ajv.
 enum Schema {
     static let maximumVertices = 250
     static let levels = 5...52
@@ -14,7 +14,7 @@ enum Schema {
                 "FST_ERR_CTP_EMPTY_JSON_BODY",
                 "Body cannot be empty when content-type is set to 'application/json'")
         }
-        // Why it is not JSON doesn't matter to the caller.
+        // The caller doesn't need the reason for invalid JSON.
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(body.readableBytesView))
         else {
             throw .badRequest(
@@ -25,7 +25,7 @@ enum Schema {
         return value
     }
 
-    /// A GeoJSON Polygon: type, then closed, then 4 to 250 vertices.
+    /// Validates a GeoJSON Polygon: its type, then that it is closed, then its 4 to 250 vertices.
     static func ring(_ polygon: JSONValue, at path: String) throws(Refusal) -> UnrolledRing {
         guard case .object = polygon else { throw .validation("\(path) must be object") }
         guard let type = polygon["type"] else {
@@ -70,7 +70,7 @@ enum Schema {
         guard pair.count >= 2 else { throw .validation("\(path) must NOT have fewer than 2 items") }
         guard let longitude = pair[0].number else { throw .validation("\(path)/0 must be number") }
         guard let latitude = pair[1].number else { throw .validation("\(path)/1 must be number") }
-        // Unrolled rings reach from −360 to 360.
+        // Longitudes of unrolled rings are within −360 to 360.
         guard abs(longitude) <= 360 else {
             throw .validation("\(path)/0 must be \(longitude < 0 ? ">= -360" : "<= 360")")
         }

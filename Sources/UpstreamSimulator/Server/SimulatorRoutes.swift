@@ -5,7 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A request context that keeps the channel, so that a fault can break the connection.
+/// A request context with the channel, so that a fault can close the connection.
 struct SimulatorContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -16,21 +16,21 @@ struct SimulatorContext: RequestContext {
     }
 }
 
-/// The routes: SkyPath's data calls behind its key, the other upstreams' beside them, health and control without one.
+/// The routes: SkyPath's data calls with its key, those of the other upstreams, and health and control without a key.
 struct SimulatorRoutes: Sendable {
     let configuration: UpstreamSimulator.Configuration
     let state: SimulatorState
-    /// What is served instead of the simulated world, by the upstreams that have something there.
+    /// The captured data that is served instead of the simulated world, for upstreams that have any.
     var replay: Replay?
 
-    /// Larger requests are cut off: 250 vertices fit many times.
+    /// The maximum length of a request, several times that of 250 vertices.
     private static let maximumRequestBytes = 256 * 1_024
     private static let apiKeyHeader = HTTPField.Name("x-api-key")
     private static let accessTokenHeader = HTTPField.Name("x-access-token")
 
     private var transport: Transport { Transport(dripInterval: configuration.dripInterval) }
 
-    /// - Throws: `ReplayError`, where a captured answer can't be read.
+    /// - Throws: `ReplayError` if a captured response can't be read.
     func router() throws(ReplayError) -> Router<SimulatorContext> {
         let router = Router(context: SimulatorContext.self)
         router.add(middleware: SimulatedMark())
@@ -73,7 +73,7 @@ struct SimulatorRoutes: Sendable {
                 }
             }
         }
-        // The second path is a guess by the pattern of the first; same answer.
+        // The second path is a guess by the pattern of the first; both have the same response.
         for path: RouterPath in ["adsb/v5/hexagons/:hexId", "observations/v5/hexagons/:hexId"] {
             router.get(path) { request, context in
                 let id = context.parameters.get("hexId") ?? ""
@@ -89,7 +89,7 @@ struct SimulatorRoutes: Sendable {
 
     // MARK: Data calls
 
-    /// Key, rate, fault, content, transport: in this order.
+    /// Checks the key, the rate and the fault, then makes the content and sends it.
     private func answer(
         _ request: Request, _ context: SimulatorContext, _ product: SkyPathProduct? = nil, isLogin: Bool = false,
         _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
@@ -110,7 +110,7 @@ struct SimulatorRoutes: Sendable {
         }
     }
 
-    /// A session for a company and a user, whoever they are. SkyPath's own call is not public.
+    /// Opens a session for any company and user. SkyPath's own call is not public.
     private func session(_ body: ByteBuffer) throws(Refusal) -> ByteBuffer {
         struct Login: Decodable {
             var company: String
@@ -174,8 +174,8 @@ struct SimulatorRoutes: Sendable {
 
     // MARK: Control
 
-    /// `POST /_simulator/fault?name=…&count=…&upstream=…`: 200, or 400 naming the faults. `name=none` behaves well
-    /// again.
+    /// `POST /_simulator/fault?name=…&count=…&upstream=…`: 200, or 400 with the names of faults. `name=none` ends the
+    /// fault.
     private func setFault(_ request: Request) -> Response {
         let name = request.uri.queryParameters["name"].map { String($0) } ?? ""
         let countText = request.uri.queryParameters["count"].map { String($0) }
@@ -203,7 +203,7 @@ struct SimulatorRoutes: Sendable {
             ByteBuffer(string: #"{"fault":"\#(state.currentFault?.rawValue ?? "none")"}"#))
     }
 
-    /// `POST /_simulator/report?cell=…&alt=…&edr=…[&observedAt=…]`: puts a report into the world.
+    /// `POST /_simulator/report?cell=…&alt=…&edr=…[&observedAt=…]`: adds a report to the world.
     private func inject(_ request: Request) -> Response {
         let query = request.uri.queryParameters
         guard let cell = query["cell"].flatMap({ Cell(h3String: $0) }),
@@ -220,7 +220,7 @@ struct SimulatorRoutes: Sendable {
     }
 }
 
-/// Says in every answer, refusals included, that its data is made up.
+/// Marks every response as simulated, including errors.
 private struct SimulatedMark: RouterMiddleware {
     typealias Context = SimulatorContext
 

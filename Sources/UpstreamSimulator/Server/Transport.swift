@@ -1,12 +1,12 @@
 import Hummingbird
 import NIOCore
 
-/// How an answer leaves, whichever upstream gives it: well, or as a fault of the transport has it.
+/// Sends the responses of all upstreams, either normally or with a fault of the transport.
 struct Transport: Sendable {
     /// The pause between the pieces of a slow body.
     let dripInterval: Duration
 
-    /// What the transport faults do to a good answer.
+    /// Applies a transport fault to a normal response.
     func response(
         _ text: ByteBuffer, _ fault: Fault?, _ context: SimulatorContext
     ) async -> Response {
@@ -42,7 +42,7 @@ struct Transport: Sendable {
                     byteBuffer: ByteBuffer(string: "<!DOCTYPE html><html><body>Please log in</body></html>")))
         case .emptyBody: return JSONText.response(ByteBuffer())
         case .connectionReset:
-            // Closed already is as good. The answer that follows finds no connection.
+            // A channel that is already closed is fine. The response below finds no connection.
             try? await context.channel.close().get()
             return Response(status: .ok)
         default: return JSONText.response(text)

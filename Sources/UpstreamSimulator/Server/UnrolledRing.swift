@@ -1,14 +1,14 @@
 import Foundation
 import Geometry
 
-/// A corridor's ring with its longitudes unrolled, so that it never jumps at the antimeridian.
+/// A corridor's ring whose longitudes aren't wrapped, so that no edge jumps at the antimeridian.
 struct UnrolledRing: Sendable {
-    /// Degrees, closed, each longitude within 180° of the one before.
+    /// The closed ring in degrees; each longitude is within 180° of the one before.
     let points: [(longitude: Double, latitude: Double)]
     private let south: Double
     private let north: Double
 
-    /// Points in either longitude convention, wrapped or unrolled.
+    /// Makes a ring from points in either longitude convention, wrapped or not.
     init(_ points: [(longitude: Double, latitude: Double)]) {
         var unrolled: [(longitude: Double, latitude: Double)] = []
         unrolled.reserveCapacity(points.count)
@@ -24,7 +24,7 @@ struct UnrolledRing: Sendable {
         north = points.map(\.latitude).max() ?? 0
     }
 
-    /// Even-odd rule on the plate carrée, tried in the neighbouring turns too.
+    /// Even-odd rule on the plate carrée, tested at longitudes shifted by ±360° as well.
     func contains(longitude: Double, latitude: Double) -> Bool {
         guard latitude >= south, latitude <= north else { return false }
         return [0, 360, -360].contains { turn in isInside(longitude + turn, latitude) }
@@ -40,7 +40,7 @@ struct UnrolledRing: Sendable {
         return inside
     }
 
-    /// Enclosed area on the sphere; lines between vertices taken as in the plate carrée's cylinder.
+    /// The enclosed area on the sphere; lines between vertices are those of the plate carrée's cylinder.
     ///
     /// Source: Chamberlain & Duquette 2007, "Some algorithms for polygons on a sphere", JPL 07-03, equation of section
     /// 3.
@@ -55,7 +55,7 @@ struct UnrolledRing: Sendable {
         return abs(sum) * radiusKm * radiusKm / 2
     }
 
-    /// Whether it turns one way only.
+    /// Whether all its turns have the same direction.
     var isConvex: Bool {
         let corners = Array(points.dropLast())
         var left = false

@@ -1,37 +1,37 @@
 import Foundation
 import Geometry
 
-/// One flight along a great circle, bulged a little to one side as real tracks are.
+/// A flight along a great circle, displaced slightly to one side, as real tracks are.
 struct Flight: Sendable {
-    /// Unique over all time: minute of departure × 1,000 + its place in that minute.
+    /// Unique over all time: minute of departure × 1,000 + its index in that minute.
     let id: Int
-    /// Unix seconds.
+    /// The times in Unix seconds.
     let departure: Int
     let arrival: Int
-    /// Thousands of feet.
+    /// The cruising level in thousands of feet.
     let cruise: Int
-    /// Thousands of feet from halfway on: long flights climb as they grow lighter.
+    /// The cruising level in the second half, in thousands of feet: long flights climb as they become lighter.
     let laterCruise: Int
-    /// ICAO location indicators.
+    /// The ICAO location indicators.
     let origin: String
     let destination: String
 
     private let from: Vector
-    /// The direction at right angles to `from`, towards the destination.
+    /// The direction perpendicular to `from`, towards the destination.
     private let towards: Vector
     /// The pole of the great circle.
     private let pole: Vector
-    /// Radians from origin to destination.
+    /// The angle from origin to destination in radians.
     private let angle: Double
-    /// How far the middle of the track lies off the great circle, as a part of the earth's radius.
+    /// The displacement of the track's middle from the great circle, as a share of the earth's radius.
     private let bulge: Double
-    /// Metres a second, cruising.
+    /// The cruising speed in metres per second.
     private let speed: Double
 
     static let typicalSpeed = 236.0
-    /// No flight of the table lasts longer: seconds.
+    /// The maximum duration of a flight in seconds.
     static let longestDuration = 20 * 3_600
-    /// The time of climbing out and of coming down, in which it moves at `slowFactor` of its cruising speed.
+    /// The duration of climb and of descent, during which it moves at `slowFactor` of its cruising speed.
     private static let edgeSeconds = 900.0
     private static let slowFactor = 0.65
     private static let climbFeetPerSecond = 33.0
@@ -68,7 +68,7 @@ struct Flight: Sendable {
             route.distanceMetres > Flight.longHaulMetres ? min(cruise + 2, eastward ? 41 : 40) : cruise
     }
 
-    /// Where it is at a Unix second between departure and arrival: the place and the altitude in feet.
+    /// The place and altitude in feet at a Unix second between departure and arrival.
     func state(at time: Int) -> (place: LonLat, altitudeFeet: Double)? {
         let elapsed = Double(time - departure)
         let total = Double(arrival - departure)
@@ -85,7 +85,7 @@ struct Flight: Sendable {
         return (place, min(level, climb, descent))
     }
 
-    /// Metres flown: slower in the first and the last quarter of an hour.
+    /// The flown distance in metres: slower in the first and the last quarter of an hour.
     private func distance(elapsed: Double, total: Double) -> Double {
         let slow = speed * Flight.slowFactor
         let edge = Flight.edgeSeconds

@@ -1,14 +1,14 @@
 import Foundation
 import Geometry
 
-/// A body of turbulent air: an ellipse on the map with an altitude extent, softly stronger towards its core, drifting
-/// and living for hours.
+/// A body of turbulent air: an ellipse on the map with an altitude range, gradually stronger towards its core. It
+/// drifts and lives for hours.
 struct Patch: Sendable {
-    /// Unix seconds.
+    /// The times of birth and death in Unix seconds.
     let birth: Int
     let death: Int
     private let birthLongitude: Double
-    /// The band that it drifts along, or its own latitude.
+    /// The jet stream along which it drifts, or its own latitude.
     private let band: JetBand?
     private let latitude: Double
     private let degreesPerSecond: Double
@@ -19,7 +19,7 @@ struct Patch: Sendable {
     private let halfDepthFeet: Double
     private let peakEDR: Double
 
-    /// Along a jet stream, at cruising levels, drifting eastward.
+    /// Makes a body along a jet stream at cruising levels, which drifts eastward.
     init(jetBornAt birth: Int, random: inout SeededRandom) {
         self.birth = birth
         death = birth + Int(random.between(2.5, 7.5) * 3_600)
@@ -37,7 +37,7 @@ struct Patch: Sendable {
         peakEDR = min(0.75, 0.19 * exp(random.bell() * 0.6))
     }
 
-    /// Convective, in the tropics: small, deep, short-lived, fierce at the core.
+    /// Makes a convective body in the tropics: small, deep, short-lived, strong at the core.
     init(convectiveBornAt birth: Int, random: inout SeededRandom) {
         self.birth = birth
         death = birth + Int(random.between(1.2, 3.5) * 3_600)
@@ -53,12 +53,12 @@ struct Patch: Sendable {
         peakEDR = min(0.8, 0.27 * exp(random.bell() * 0.55))
     }
 
-    /// Whether it drifts along a jet stream; else it is convective.
+    /// Whether it drifts along a jet stream; otherwise it is convective.
     var isJet: Bool { band != nil }
 
     func isAlive(at time: Int) -> Bool { time >= birth && time < death }
 
-    /// Frozen at one instant, for the many reports of a minute.
+    /// The body at one instant, for the many reports of a minute.
     struct Now: Sendable {
         let longitude: Double
         let latitude: Double
@@ -72,7 +72,7 @@ struct Patch: Sendable {
         let inverseDepth: Double
         let strength: Double
 
-        /// Twelve corners around it, closed, longitudes −180…180.
+        /// The outline with twelve corners, closed, longitudes −180…180.
         var outline: [(longitude: Double, latitude: Double)] {
             (0...12).map { corner in
                 let angle = Double(corner % 12) * .pi / 6
@@ -87,7 +87,7 @@ struct Patch: Sendable {
             }
         }
 
-        /// What the patch adds to the EDR of a place and an altitude; 0 outside it.
+        /// The EDR that the body adds at a place and an altitude; 0 outside it.
         func edr(longitude: Double, latitude: Double, altitudeFeet: Double) -> Double {
             let north = latitude - self.latitude
             guard abs(north) < reachDegrees else { return 0 }
@@ -101,7 +101,7 @@ struct Patch: Sendable {
             let across = (northKm * cosTilt - eastKm * sinTilt) * inverseAcross
             let radius = along * along + across * across
             guard radius < 1 else { return 0 }
-            // A soft core: flat in the middle, gone at the rim.
+            // A smooth profile: flat in the middle, zero at the edge.
             return strength * (1 - radius * radius) * (1 - up * up)
         }
 
@@ -114,7 +114,7 @@ struct Patch: Sendable {
             (birthLongitude + degreesPerSecond * age).truncatingRemainder(dividingBy: 360))
         let center = min(
             80, max(-80, (band?.latitude(longitude: longitude, time: time) ?? 0) + latitude))
-        // Grows in the first fifth of its life, fades in the last.
+        // It grows in the first fifth of its life and weakens in the last.
         let part = age / Double(death - birth)
         let strength = peakEDR * min(1, part * 5, (1 - part) * 5)
         return Now(
@@ -127,7 +127,7 @@ struct Patch: Sendable {
     }
 }
 
-/// All patches of an instant, sorted into bands of latitude so that a report need look at few.
+/// All bodies of an instant, indexed by bands of latitude so that a report tests only a few.
 struct Air: Sendable {
     private static let bandDegrees = 4.0
     private static let bands = Int(180 / bandDegrees)
@@ -146,7 +146,7 @@ struct Air: Sendable {
         min(bands - 1, Int((min(90, max(-90, latitude)) + 90) / bandDegrees))
     }
 
-    /// The EDR of the strongest patch there, 0 outside all.
+    /// The EDR of the strongest body at a place, 0 outside all.
     func edr(longitude: Double, latitude: Double, altitudeFeet: Double) -> Double {
         var strongest = 0.0
         for patch in patches[Air.band(latitude)] {
@@ -157,7 +157,7 @@ struct Air: Sendable {
     }
 }
 
-/// A jet stream: a latitude that meanders with longitude, its waves moving slowly eastward.
+/// A jet stream: a latitude that varies with longitude in waves, which move slowly eastward.
 struct JetBand: Sendable {
     let meanLatitude: Double
     private let amplitude: Double
@@ -172,7 +172,7 @@ struct JetBand: Sendable {
         JetBand(meanLatitude: -30, amplitude: 3, waves: 3, phase: 0.9),
     ]
 
-    /// Degrees a day that the waves move eastward.
+    /// The eastward movement of the waves in degrees per day.
     private static let waveDegreesPerDay = 8.0
 
     func latitude(longitude: Double, time: Int) -> Double {

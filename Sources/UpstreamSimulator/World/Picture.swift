@@ -1,11 +1,11 @@
 import Geometry
 
-/// What the simulated server holds at an instant: of every cell and level the newest report that had reached it.
+/// The data of the simulated server at an instant: the newest report of every cell and level that had arrived.
 ///
-/// A pure function of (world, instant, what was put in by hand): whether it was advanced second by second or built at
-/// once makes no difference.
+/// It is a pure function of world, instant and manual additions. A picture that was advanced second by second equals
+/// one that was built at once.
 struct Picture: Sendable {
-    /// How long a record is kept; beyond the six hours that are served. Seconds.
+    /// The retention of records in seconds, longer than the six hours that are served.
     static let keptSeconds = 6 * 3_600 + 1_800
 
     private static let pruneEverySeconds = 600
@@ -13,12 +13,12 @@ struct Picture: Sendable {
     private let world: World
     private var generator: ReportGenerator
     private var records: [UInt32: Held] = [:]
-    /// Observed, but still on the way.
+    /// Reports that were observed but haven't arrived yet.
     private var pending: [Report] = []
     private var injected: [Report] = []
-    /// Unix seconds.
+    /// The time of the picture in Unix seconds.
     private(set) var now: Int
-    /// Unix seconds of the newest report that has arrived, 0 where there is none.
+    /// The time of the newest arrived report in Unix seconds; 0 if there is none.
     private(set) var lastChange = 0
 
     init(world: World, now: Int) {
@@ -31,7 +31,7 @@ struct Picture: Sendable {
 
     var count: Int { records.count }
 
-    /// Moves on. A clock that was set back, or far ahead, makes the picture anew.
+    /// Advances to a time. If the clock was set back, or far ahead, the picture is rebuilt.
     mutating func advance(to time: Int) {
         guard time != now else { return }
         guard time > now, time - now <= Picture.keptSeconds else {
@@ -65,14 +65,14 @@ struct Picture: Sendable {
         pending = later
     }
 
-    /// Puts in a report by hand. It counts from its `changedAt` on, if it is then the newest of its cell and level.
+    /// Adds a report manually. It counts from its `changedAt` on, if it is then the newest of its cell and level.
     mutating func inject(_ report: Report) {
         injected.append(report)
         pending.append(report)
         takeIn()
     }
 
-    /// The records that match, in order of cell and level.
+    /// The records that match, in the order of cell and level.
     func select(_ matches: (Held) -> Bool) -> [Held] {
         records.values.filter(matches).sorted { $0.report.key < $1.report.key }
     }

@@ -1,16 +1,16 @@
 import Geometry
 
-/// What one aircraft reported from one cell and level, or what a test put in its stead.
+/// A report of an aircraft from one cell and level, or of a test.
 struct Report: Sendable, Hashable {
     /// The cell and the level in one number: dense cell × 64 + thousands of feet.
     let key: UInt32
-    /// Unix seconds of the observation.
+    /// The time of observation in Unix seconds.
     let observedAt: Int
-    /// Unix seconds when it reached the server: some come minutes late.
+    /// The time of arrival at the server in Unix seconds; some reports arrive minutes late.
     let changedAt: Int
-    /// Ten-thousandths, 0…10,000.
+    /// The EDR in ten-thousandths, 0…10,000.
     let edr: UInt16
-    /// Settles which of two reports of the same second counts.
+    /// Decides which of two reports of the same second counts.
     let flight: Int
 
     static let levels = 5...52
@@ -19,11 +19,12 @@ struct Report: Sendable, Hashable {
         cell.dense << 6 | UInt32(truncatingIfNeeded: level & 63)
     }
 
-    /// Whether this one replaces another of the same key. A total order, so that the order of arrival can't matter.
+    /// Whether this report replaces another with the same key. It is a total order, so the order of arrival doesn't
+    /// matter.
     func replaces(_ other: Report) -> Bool { (observedAt, flight) > (other.observedAt, other.flight) }
 }
 
-/// What the simulated server holds for a cell and level: its newest report, and where the cell lies.
+/// The newest report of a cell and level in the simulated server, with the cell's position.
 struct Held: Sendable {
     let report: Report
     let longitude: Double
@@ -37,6 +38,6 @@ struct Held: Sendable {
     }
 
     var cell: Cell { Cell(uncheckedDense: report.key >> 6) }
-    /// Thousands of feet.
+    /// The level in thousands of feet.
     var level: Int { Int(report.key & 63) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Geometry
 
-/// Every ordered pair of airports an airliner would fly, drawn from by weight.
+/// All ordered pairs of airports with possible flights, drawn at random by weight.
 struct Routes: Sendable {
     struct Route: Sendable {
         let origin: Int
@@ -11,7 +11,7 @@ struct Routes: Sendable {
 
     private static let shortestMetres = 450_000.0
     private static let longestMetres = 14_000_000.0
-    /// How fast demand falls with distance.
+    /// The decrease of demand with distance.
     private static let typicalMetres = 3_800_000.0
 
     private let routes: [Route]
@@ -46,7 +46,7 @@ struct Routes: Sendable {
         meanDuration = total > 0 ? weightedDuration / total : 3_600
     }
 
-    /// One route; nil where there is none at all.
+    /// Draws a route; nil if there are none.
     func draw(_ random: inout SeededRandom) -> Route? {
         guard let total = cumulative.last else { return nil }
         let target = random.unit() * total

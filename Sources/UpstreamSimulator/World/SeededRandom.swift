@@ -4,8 +4,8 @@
 struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// One independent stream for each combination of words, so that anything can be drawn without drawing what came
-    /// before it.
+    /// An independent stream for each combination of words, so that any object can be drawn without drawing earlier
+    /// ones.
     init(seed: UInt64, _ words: Int...) {
         state = seed
         for word in words {
@@ -26,12 +26,12 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// 0 ..< 1.
+    /// A uniform number, 0 ..< 1.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     mutating func between(_ low: Double, _ high: Double) -> Double { low + (high - low) * unit() }
 
-    /// About normal, mean 0, standard deviation 1, never beyond ±√12 (the sum of four uniform numbers).
+    /// An approximately normal number: mean 0, standard deviation 1, within ±√12 (the sum of four uniform numbers).
     mutating func bell() -> Double {
         (unit() + unit() + unit() + unit() - 2) * 1.732_050_807_568_877_2
     }

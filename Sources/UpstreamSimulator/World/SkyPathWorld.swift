@@ -1,7 +1,8 @@
 import Geometry
 import JSONKit
 
-/// What SkyPath has beside turbulence. Paths and shapes are not public: they are what Billow's client assumes.
+/// SkyPath's products other than turbulence. Paths and formats are not public; they are the assumptions of Billow's
+/// client.
 package enum SkyPathProduct: String, CaseIterable, Sendable {
     case polygons
     case nowcast
@@ -18,7 +19,7 @@ package enum SkyPathProduct: String, CaseIterable, Sendable {
     }
 }
 
-/// The simulated world in those shapes. A pure function of world and time.
+/// The simulated world in the formats of these products. It is a pure function of world and time.
 ///
 /// Source: docs/upstreams/skypath.md, "Products that are assumed"
 struct SkyPathWorld: Sendable {
@@ -26,7 +27,7 @@ struct SkyPathWorld: Sendable {
     private let traffic: OpenSkyTraffic
     private let reports: AviationWeatherWorld
 
-    /// Polygons are made anew so often. Seconds.
+    /// The update interval of polygons in seconds.
     private static let polygonSeconds = 60
     private static let hour = 3_600
     private static let nowcastHours = 0...6
@@ -37,7 +38,7 @@ struct SkyPathWorld: Sendable {
         reports = AviationWeatherWorld(world: world)
     }
 
-    /// - Parameter hours: how far polygons and pilot reports reach back.
+    /// - Parameter hours: the history of polygons and pilot reports.
     func answer(_ product: SkyPathProduct, hours: Double, at now: Int) -> JSONValue {
         switch product {
         case .polygons: polygons(hours: hours, at: now)
@@ -59,7 +60,7 @@ struct SkyPathWorld: Sendable {
             })
     }
 
-    /// An issue each hour, for the hour that has begun and those that follow.
+    /// There is an issue every hour, for the current hour and the following ones.
     private func nowcast(at now: Int) -> JSONValue {
         let issued = now / Self.hour * Self.hour
         return collection(
@@ -140,10 +141,10 @@ struct SkyPathWorld: Sendable {
 }
 
 extension JSONValue {
-    /// An answer whose lists of records are empty.
+    /// The response with empty lists of records.
     var withoutRecords: JSONValue { mapRecords { _ in [] } }
 
-    /// An answer whose lists of records begin with one that is broken.
+    /// The response with an invalid record at the start of each list.
     var withBrokenRecord: JSONValue { mapRecords { [.object(["id": .null])] + $0 } }
 
     private func mapRecords(_ change: ([JSONValue]) -> [JSONValue]) -> JSONValue {

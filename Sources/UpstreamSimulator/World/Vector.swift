@@ -38,7 +38,7 @@ struct Vector: Sendable {
         return length > 0 ? self * (1 / length) : Vector(x: 1, y: 0, z: 0)
     }
 
-    /// Degrees. nil never happens for a finite vector, but is handed on rather than trapped.
+    /// The place in degrees. nil can't occur for a finite vector, but is returned instead of trapping.
     var place: LonLat? {
         LonLat(
             longitude: atan2(y, x) * 180 / .pi,

@@ -1,25 +1,25 @@
 import Foundation
 import Geometry
 
-/// The simulated world as a pure function of (seed, number of flights): what departs in a minute, what turbulence is
-/// born in it, what is reported in it. It has no state and no clock, so any part of it can be had again.
+/// The simulated world as a pure function of (seed, number of flights). It gives the departures of a minute, the
+/// turbulence that begins in it, and its reports. It has no state and no clock, so any part can be computed again.
 struct World: Sendable {
     let seed: UInt64
-    /// Flights in the air at a time, about.
+    /// The approximate number of flights in the air.
     let flights: Int
 
     private let airports = Airports.all
     private let routes: Routes
     private let departuresPerMinute: Double
 
-    /// Turbulence is born by slots of this many seconds.
+    /// The interval in seconds at which bodies of turbulence are born.
     static let slotSeconds = 300
-    /// No patch lives longer.
+    /// The maximum life of a body.
     static let longestPatch = 8 * 3_600
     private static let jetPatchesPerSlot = 4.5
     private static let convectivePatchesPerSlot = 4.5
 
-    /// What each stream of random numbers is for.
+    /// The purpose of each stream of random numbers.
     private enum Stream: Int {
         case departures = 1
         case flight, jets, convection, report
@@ -32,7 +32,7 @@ struct World: Sendable {
         departuresPerMinute = Double(self.flights) * 60 / routes.meanDuration
     }
 
-    /// The flights that leave in a minute (Unix time ÷ 60).
+    /// The flights that depart in a minute (Unix time ÷ 60).
     func departures(minute: Int) -> [Flight] {
         var random = SeededRandom(seed: seed, Stream.departures.rawValue, minute)
         return (0..<World.whole(departuresPerMinute, &random)).compactMap { place in
@@ -45,10 +45,10 @@ struct World: Sendable {
         }
     }
 
-    /// The patches born in a slot (Unix time ÷ `slotSeconds`).
+    /// The bodies born in a slot (Unix time ÷ `slotSeconds`).
     func patches(slot: Int) -> [Patch] { World.patches(slot: slot, seed: seed) }
 
-    /// The same without the flights, which take a while to prepare.
+    /// The bodies born in a slot, without preparing the flights, which is slow.
     static func patches(slot: Int, seed: UInt64) -> [Patch] {
         var jets = SeededRandom(seed: seed, Stream.jets.rawValue, slot)
         var convection = SeededRandom(seed: seed, Stream.convection.rawValue, slot)
@@ -61,14 +61,14 @@ struct World: Sendable {
             }
     }
 
-    /// What a flight reports at a Unix second from a turbulent or calm world; nil below the lowest level reported.
+    /// The report of a flight at a Unix second; nil below the lowest reported level.
     func report(of flight: Flight, at time: Int, in air: Air) -> Report? {
         guard let state = flight.state(at: time) else { return nil }
         let level = Int(state.altitudeFeet / 1_000)
         guard Report.levels.contains(level) else { return nil }
         var random = SeededRandom(seed: seed, Stream.report.rawValue, flight.id, time)
         var edr = 0.022 * exp(random.bell() * 0.6)
-        // The boundary layer is bumpier.
+        // The boundary layer has more turbulence.
         if state.altitudeFeet < 12_000 { edr += random.between(0, 0.08) }
         let strongest = air.edr(
             longitude: state.place.longitude, latitude: state.place.latitude, altitudeFeet: state.altitudeFeet)
@@ -80,16 +80,16 @@ struct World: Sendable {
             changedAt: time + Int(delay), edr: UInt16(min(0.9, max(0, edr)) * 10_000), flight: flight.id)
     }
 
-    /// `mean` as a whole number that averages to it.
+    /// A whole number whose average over many calls is `mean`.
     private static func whole(_ mean: Double, _ random: inout SeededRandom) -> Int {
         Int(mean) + (random.unit() < mean - mean.rounded(.down) ? 1 : 0)
     }
 }
 
-/// Walks a world minute by minute, keeping only what is in the air.
+/// Generates a world's reports minute by minute, with only the present flights and bodies in memory.
 struct ReportGenerator: Sendable {
     private let world: World
-    /// The next minute (Unix time ÷ 60) to be generated.
+    /// The next minute (Unix time ÷ 60) to generate.
     private(set) var minute: Int
     private var aloft: [Flight] = []
     private var patches: [Patch] = []
@@ -115,7 +115,7 @@ struct ReportGenerator: Sendable {
         patches.removeAll { !$0.isAlive(at: time) }
     }
 
-    /// Every report observed in the next minute: one of each flight in the air.
+    /// The reports observed in the next minute: one of each flight in the air.
     mutating func next() -> [Report] {
         aloft += world.departures(minute: minute)
         bearPatches()

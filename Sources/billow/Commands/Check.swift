@@ -7,8 +7,8 @@ struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look through the whole database for damage.",
         discussion: """
-            Changes nothing; the file and its folder may be read-only. Exit status 0 where all is well, 65 where something \
-            is wrong; each problem is a line. Each row has a sum over its columns, by which a bit that flipped is found.
+            Changes nothing; the file and its folder may be read-only. Exit status 0 where all is well, 65 where \
+            something is wrong; each problem is a line. Each row has a sum over its columns, which finds a flipped bit.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -24,7 +24,7 @@ struct Check: AsyncParsableCommand {
             var packedParts = 0
             // What isn't sound can't be compared with anything.
             if problems.isEmpty {
-                let archive = Archive(store: store, logger: Logs.start(level: settings.logLevel))
+                let archive = Archive(store: store, logger: Logs.start(settings))
                 (packedParts, problems) = try await archive.check()
             }
             try store.close()

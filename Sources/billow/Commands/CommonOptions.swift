@@ -1,7 +1,6 @@
 import ArgumentParser
 import BillowStore
 import Foundation
-import Logging
 import Turbulence
 
 /// What every command takes.
@@ -19,19 +18,6 @@ struct CommonOptions: ParsableArguments {
         try Settings.read(
             file: config, environment: ProcessInfo.processInfo.environment,
             overrides: SettingsOverrides(database: database, host: host, port: port, demo: demo), needs: needs)
-    }
-}
-
-enum Logs {
-    /// Structured lines on standard error, from the settings' level on.
-    static func start(level: String) -> Logger {
-        let level = Logger.Level(rawValue: level) ?? .info
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
-        return Logger(label: "billow")
     }
 }
 

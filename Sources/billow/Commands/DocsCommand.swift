@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Writes the parts of the documentation that come from the code. It is for developers, and hidden from the help.
+/// Generates the parts of the documentation that derive from the code. It is for developers, and hidden from the help.
 struct DocsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "docs", abstract: "Write the generated parts of the documentation.", shouldDisplay: false)

@@ -1,10 +1,11 @@
 import BillowAreas
 import BillowEngine
+import BillowPacks
 import BillowParameters
 import BillowStore
 import UpstreamKit
 
-/// The one table of the exit statuses that errors of the engine, the store and upstreams end a command with.
+/// Maps the errors of the engine, the store and upstreams to exit statuses.
 ///
 /// Source: sysexits.h
 extension Failure.Kind {
@@ -35,7 +36,17 @@ extension Failure.Kind {
             }
     }
 
-    /// Every one is about what was typed.
+    init(_ error: PackError) {
+        self =
+            switch error {
+            case .file, .database: .inputOutput
+            case .foreign: .data
+            case .tooLarge: .usage
+            case .memory: .unavailable
+            }
+    }
+
+    /// Every such error is a usage error.
     init(_ error: ParameterProblem) { self = .usage }
 
     init(_ error: TooManyCorners) { self = .usage }

@@ -1,7 +1,7 @@
 import ArgumentParser
+import BillowEngine
 import BillowExchange
 import BillowRaster
-import BillowEngine
 import BillowParameters
 import BillowStore
 import BillowSync
@@ -14,15 +14,17 @@ struct Export: AsyncParsableCommand {
         abstract: "Write features to standard output or a file.",
         discussion: "The parameters are those of the HTTP interface, and mean the same.")
 
+    private static let formats = DownloadFormat.ofFeatures.map(\.ending).joined(separator: ", ")
+
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "observations, hexagons, polygons, pireps, hazards, forecast, traffic, …")
+    @Argument(help: "\(Catalogue.all.map(\.id).joined(separator: ", ")).")
     var collection: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
     var output: String?
 
-    @Option(help: "geojson, geojsonl, geojsons or csv (default: geojson).")
+    @Option(help: "\(Export.formats) (default: geojson).")
     var format: String?
 
     @Option(help: "An instant or an interval a/b.")
@@ -55,7 +57,7 @@ struct Export: AsyncParsableCommand {
     @Option(help: "The aircraft category, C10 to C110.")
     var category: String?
 
-    @Option(help: "false gives every standing record in place of one hexagon a cell.")
+    @Option(help: "false gives every standing observation in place of one hexagon a cell.")
     var aggregate: String?
 
     @Option(help: "gtg: cells, or contours by severity.")
@@ -70,30 +72,42 @@ struct Export: AsyncParsableCommand {
                         + Catalogue.all.map(\.id).joined(separator: ", "))
             }
             let format = try self.exportFormat
-            let settings = try common.settings(needs: .stored)
+            let settings = try common.settings(needs: format == .geoPackage ? [.stored, .styles] : .stored)
+            let style = format == .geoPackage ? try Self.style(settings) : nil
             let sink = try OutputFile(output, sparing: settings.database)
             let store = try await SQLiteStore.open(path: settings.database, access: .reading)
-            try await write(collection, format, settings, store, to: sink)
+            try await write(collection, format, style, settings, store, to: sink)
             try store.close()
         }
     }
 
-    private var exportFormat: ExportFormat {
+    private var exportFormat: DownloadFormat {
         get throws {
-            let names = ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
             if let format {
-                guard let known = ExportFormat(rawValue: format) else {
-                    throw Failure(.usage, "there is no format '\(format)'; it must be \(names)")
+                guard let known = Self.known(format) else {
+                    throw Failure(.usage, "there is no format '\(format)'; it must be \(Self.formats)")
                 }
                 return known
             }
-            guard let output else { return .geojson }
-            guard let known = ExportFormat(rawValue: URL(fileURLWithPath: output).pathExtension) else {
+            guard let output else { return .text(.geojson) }
+            guard let known = Self.known(URL(fileURLWithPath: output).pathExtension) else {
                 throw Failure(
                     .usage,
-                    "the ending of \(output) names no format; give --format, or an ending that is one of \(names)")
+                    "the ending of \(output) names no format; give --format, or an ending that is one of "
+                        + Self.formats)
             }
             return known
+        }
+    }
+
+    private static func known(_ ending: String) -> DownloadFormat? {
+        DownloadFormat.ofFeatures.first { $0.ending == ending }
+    }
+
+    /// The colours of a GeoPackage.
+    private static func style(_ settings: Settings) throws -> Style {
+        do { return try StyleLibrary(folder: settings.server.stylesFolder).default } catch {
+            throw Failure(.inputOutput, "\(error)")
         }
     }
 
@@ -108,26 +122,33 @@ struct Export: AsyncParsableCommand {
     }
 
     private func write(
-        _ collection: Dataset, _ format: ExportFormat, _ settings: Settings, _ store: SQLiteStore,
-        to sink: OutputFile
+        _ collection: Dataset, _ format: DownloadFormat, _ style: Style?, _ settings: Settings,
+        _ store: SQLiteStore, to sink: OutputFile
     ) async throws {
-        let logger = Logs.start(level: settings.logLevel)
-        let publisher = SnapshotPublisher(
-            store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
-        let frames = FrameSource(
-            publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficRetentionSeconds: settings.trafficRetentionSeconds,
-            fieldRetentionSeconds: settings.fieldRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
-            polygonHistories: settings.polygons, logger: logger)
+        let logger = Logs.start(settings)
+        let (publisher, frames) = settings.published(
+            store, logger, liveSeconds: collection.isOfRows ? 0 : SnapshotPublisher.liveSeconds)
         var count = 0
         try await sink.write(from: store, publisher) {
             let snapshot = try frames.snapshot()
             let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
-            let export = FeatureExport(
-                features: FeatureSource(frames: frames, store: store), query: query, format: format,
-                snapshot: snapshot,
-                policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
-            count = try await export.write { try sink.write($0) }
+            let features = FeatureSource(frames: frames, store: store)
+            let policy = FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames)
+            let shown = policy.shown(query, in: snapshot)
+            count = try await WorkExecutor().reserve(.query) {
+                switch format {
+                case .text(let format):
+                    return try await FeatureExport(
+                        features: features, query: query, format: format, snapshot: snapshot, shown: shown
+                    ).write { try sink.write($0) }
+                case .geoPackage:
+                    return try await GeoPackageExport(
+                        features: features, query: query, snapshot: snapshot, shown: shown, style: style,
+                        request: QueryReader.query(parameters)
+                    ).write(to: sink.path)
+                case .tileset, .archive: preconditionFailure("a pack has no features")
+                }
+            }
         }
         Terminal.say("\(count) features written")
     }

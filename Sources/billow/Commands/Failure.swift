@@ -3,6 +3,7 @@ import BillowExchange
 import BillowParameters
 import BillowAreas
 import BillowEngine
+import BillowPacks
 import BillowStore
 import BillowSync
 import Foundation
@@ -11,7 +12,7 @@ import OpenSky
 import Synchronization
 import UpstreamSimulator
 
-/// How a command ends that can't do what it was asked: one clear message, and the exit status of its kind.
+/// The failure of a command: one clear message, and the exit status of its kind.
 ///
 /// Source: sysexits.h
 struct Failure: Error {
@@ -26,7 +27,7 @@ struct Failure: Error {
     var kind: Kind
     var message: String
 
-    /// Runs a command's body; says what went wrong and ends with its status.
+    /// Runs a command's body, prints its failure and exits with the status.
     static func reported(_ body: () async throws -> Void) async throws {
         do { try await body() } catch let exit as ExitCode { throw exit } catch {
             let failure = Failure(error)
@@ -35,8 +36,8 @@ struct Failure: Error {
         }
     }
 
-    /// The same; SIGINT and SIGTERM cancel the body, which leaves nothing unfinished behind, and then end the process
-    /// as they always do.
+    /// Like `reported`, but SIGINT and SIGTERM cancel the body. The body cleans up, and the signal then ends the
+    /// process in the usual way.
     static func reportedUnlessInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task { try await reported(body) }
         let received = Mutex<Int32?>(nil)
@@ -59,7 +60,7 @@ struct Failure: Error {
         try result.get()
     }
 
-    /// Says in one sentence why a port can't be listened on.
+    /// Explains in one sentence why the server can't listen on a port.
     static func listening(on host: String, port: Int, _ error: IOError) -> Failure {
         let address = "\(host):\(port)"
         switch error.errnoCode {
@@ -90,6 +91,7 @@ struct Failure: Error {
             }
         case let error as EngineError: self.init(Kind(error), error.description)
         case let error as WorkError: self.init(Kind(error), error.description)
+        case let error as PackError: self.init(Kind(error), error.description)
         case let error as ParameterProblem: self.init(Kind(error), error.detail)
         case let error as TooManyCorners:
             self.init(
@@ -108,13 +110,13 @@ struct Failure: Error {
     }
 }
 
-/// Words to a person, on standard error.
+/// Output for people, on standard error.
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
     static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-    /// A bar that redraws itself on one line; nothing where standard error is no terminal.
+    /// A progress bar that redraws itself on one line; no output if standard error is not a terminal.
     static func progress(_ name: String, fraction: Double?, count: Int) {
         guard isInteractive else { return }
         let width = 30

@@ -9,9 +9,10 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read files of observations, pilot reports, hazards and turbulence grids into the database.",
         discussion: """
-            GRIB2, GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs and G-AIRMETs as aviationweather.gov sends them; the form is \
-            told by the content. Files of an archive of hazards hold from one pull to the next, by the times in their names. \
-            The same file twice changes nothing. May run beside a server, which shows the new data within a second.
+            Reads GRIB2, GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs, G-AIRMETs and Center Weather Advisories \
+            as aviationweather.gov sends them. The content tells the form. Files of an archive of hazards hold from \
+            one pull to the next, by the times in their names. The same file twice changes nothing. May run beside a \
+            server, which shows the new data within a second.
             """)
 
     @OptionGroup var common: CommonOptions

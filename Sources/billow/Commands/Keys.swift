@@ -88,7 +88,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print an address that opens itself, for whoever can't send the header X-API-Key.",
+            abstract: "Print a signed address, for clients that can't send the header X-API-Key.",
             discussion: "The key is read from standard input. A signed address can only be read from.")
 
         @Argument(help: "Path and query, such as /export/hexagons.csv?hours=6.")
@@ -118,7 +118,7 @@ struct Keys: AsyncParsableCommand {
 }
 
 extension CommonOptions {
-    /// Opens the database of the settings for a while.
+    /// Runs a body with the database of the settings, and closes it afterwards.
     fileprivate func withStore(
         _ access: StoreAccess = .writing, _ body: (SQLiteStore) async throws -> Void
     ) async throws {

@@ -16,7 +16,7 @@ struct OpenSkyCommand: AsyncParsableCommand {
         subcommands: [States.self, Own.self, Flights.self, Aircraft.self, Arrivals.self, Departures.self, Track.self])
 }
 
-/// What every service takes.
+/// The options of all services.
 struct OpenSkyOptions: ParsableArguments {
     @Option(help: "A YAML file of settings with a source of kind opensky.")
     var config: String?
@@ -31,7 +31,7 @@ struct OpenSkyOptions: ParsableArguments {
     @Option(help: "table, json or geojson (states and tracks only).")
     var format = RecordFormat.table
 
-    /// Asks, prints, and says on standard error what was left out.
+    /// Sends the request, prints the records, and reports skipped ones on standard error.
     func run(_ ask: (OpenSkyClient) async throws -> OpenSkyAnswer) async throws {
         try await Failure.reported {
             let configuration = try self.configuration()
@@ -41,12 +41,12 @@ struct OpenSkyOptions: ParsableArguments {
             do {
                 answer = try await ask(try OpenSkyClient(configuration: configuration, httpClient: httpClient))
             } catch {
-                // A client that isn't shut down stops the program; the error is what counts.
+                // A client must be shut down before it is released; the original error is reported.
                 try? await httpClient.shutdown()
                 throw error
             }
             try await httpClient.shutdown()
-            // Who reads only the first lines, as `head` does, ends the program as any other.
+            // A reader that closes the pipe early, such as `head`, ends the program silently.
             signal(SIGPIPE, SIG_DFL)
             let out = FileHandle.standardOutput
             do { try out.write(contentsOf: Data(try format.text(answer.records))) } catch let failure as Failure {
@@ -90,13 +90,13 @@ struct OpenSkyOptions: ParsableArguments {
     }
 }
 
-/// What came, ready to be printed.
+/// The records of a response, ready to be printed.
 struct OpenSkyAnswer {
     var records: [Record]
     var counts = RowCounts()
 }
 
-/// Values that are read from flags, with what would do.
+/// Parses values of flags; errors list the valid values.
 private enum Reading {
     static func instant(_ text: String, _ name: String) throws -> Date {
         guard let instant = Instant(text) else {
@@ -119,7 +119,7 @@ private enum Reading {
         try items(of: lists).map { try address($0) }
     }
 
-    /// What lists with commas name. An empty place is an item too, and not the wish for everything.
+    /// The items of comma-separated lists. An empty item is an item too; it does not select everything.
     static func items(of lists: [String]) -> [String] {
         lists.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     }
@@ -138,7 +138,7 @@ private enum Reading {
     }
 }
 
-/// From when to when flights are asked for.
+/// The time interval of flights.
 struct IntervalOptions: ParsableArguments {
     @Option(help: "Its beginning, an instant (default: an hour, or a day for one aircraft or airport, before its end).")
     var begin: String?
@@ -156,7 +156,7 @@ struct IntervalOptions: ParsableArguments {
     }
 }
 
-/// Which airport's flights are asked for.
+/// The airport of flights.
 struct AirportOptions: ParsableArguments {
     @OptionGroup var options: OpenSkyOptions
     @OptionGroup var interval: IntervalOptions
@@ -292,7 +292,7 @@ extension OpenSkyCommand {
                 let track = try await client.track(
                     of: Reading.address(address), at: time.map { try Reading.instant($0, "--time") })
                 guard let track else { return OpenSkyAnswer(records: []) }
-                // A line in GeoJSON, a row for each point otherwise.
+                // GeoJSON has one line per track, other formats one row per point.
                 let records =
                     options.format == .geojson
                     ? [SourceID("opensky").flatMap { Record(track, source: $0) }].compactMap { $0 }

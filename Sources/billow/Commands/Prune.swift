@@ -16,7 +16,7 @@ struct Prune: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    // An offset begins with a minus sign.
+    // A negative offset begins with a minus sign.
     @Option(
         parsing: .unconditional,
         help: "Everything observed before this: an instant, or an offset such as -30d (default: the retention).")
@@ -52,7 +52,7 @@ struct Prune: AsyncParsableCommand {
             if case .offset = point, trusted == nil {
                 try store.close()
                 return Terminal.say(
-                    "deleted nothing: no two stored records confirm what time it is; --before with an instant deletes")
+                    "deleted nothing: no two stored rows confirm what time it is; --before with an instant deletes")
             }
             let before = point.resolved(now: trusted ?? now)
             guard before <= now else {
@@ -63,7 +63,8 @@ struct Prune: AsyncParsableCommand {
             try store.close()
             Terminal.say(
                 "deleted from before \(before): \(pruned.observations) observations, \(pruned.pilotReports) pilot "
-                    + "reports, \(pruned.areas) areas, \(pruned.positions) positions, \(pruned.fieldLevels) levels of fields"
+                    + "reports, \(pruned.areas) areas, \(pruned.positions) positions, "
+                    + "\(pruned.fieldLevels) levels of fields"
             )
         }
     }

@@ -7,21 +7,21 @@ import OpenSky
 import Turbulence
 import JSONKit
 
-/// One line of what a service said: its values by name, in order, and where it is.
+/// One record of a service's response: named values in order, and a geometry.
 struct Record {
     var id: String
-    /// nil where it has no place.
+    /// nil without a position.
     var geometry: FeatureGeometry?
     var properties: [(name: StaticString, value: PropertyValue?)]
 }
 
-/// How records are printed.
+/// The output formats of records.
 enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
-    /// Aligned columns under their names. On a terminal the names are underlined and lines end at its edge.
+    /// Aligned columns with headings. On a terminal the headings are underlined and lines are truncated to its width.
     case table
     /// An array of objects.
     case json
-    /// A FeatureCollection of the records with a place.
+    /// A FeatureCollection of the records with a position.
     case geojson
 
     func text(_ records: [Record]) throws -> [UInt8] {
@@ -68,7 +68,7 @@ enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Records as aligned columns: numbers to the right, all else to the left.
+/// Records as aligned columns: numbers to the right, everything else to the left.
 struct Table {
     private struct Cell {
         var text: String
@@ -83,7 +83,7 @@ struct Table {
         rows = records.map { record in record.properties.map { Self.cell($0.value) } }
     }
 
-    /// - Parameter width: columns of the terminal; nil cuts nothing.
+    /// - Parameter width: the columns of the terminal; nil truncates nothing.
     func text(width: Int?, isDecorated: Bool) -> String {
         guard !names.isEmpty else { return "" }
         let widths = names.indices.map { column in
@@ -107,7 +107,7 @@ struct Table {
 
     private static func cell(_ value: PropertyValue?) -> Cell {
         switch value {
-        // What comes from afar may not steer the terminal.
+        // Text from the network must not contain terminal control sequences.
         case .text(let text):
             Cell(text: text.printable, isNumber: false)
         case .integer(let number): Cell(text: "\(number)", isNumber: true)
@@ -122,7 +122,7 @@ struct Table {
 }
 
 extension Terminal {
-    /// Columns of standard output; nil where it is no terminal.
+    /// The columns of standard output; nil if it is not a terminal.
     static var width: Int? {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         var size = winsize()
@@ -131,7 +131,7 @@ extension Terminal {
     }
 }
 
-// MARK: - What OpenSky says
+// MARK: - Records of OpenSky
 
 extension Record {
     init(_ vector: StateVector) {
@@ -183,7 +183,7 @@ extension Record {
             ])
     }
 
-    /// The line of a track; nil where no two of its points make one.
+    /// The line of a track; nil if it has fewer than two distinct points.
     init?(_ track: OpenSky.Track, source: SourceID) {
         guard let aircraft = ICAO24(rawValue: track.address.value) else { return nil }
         let positions = track.path.compactMap { waypoint -> AircraftPosition? in

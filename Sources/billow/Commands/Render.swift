@@ -38,20 +38,14 @@ struct RenderOptions: ParsableArguments {
     /// Opens what pictures are drawn from, and writes the one that `draw` makes of it.
     func write(_ draw: (RenderContext) async throws -> [UInt8]) async throws {
         let settings = try common.settings(needs: [.stored, .styles])
-        let logger = Logs.start(level: settings.logLevel)
+        let logger = Logs.start(settings)
         let sink = try OutputFile(output, sparing: settings.database)
         let store = try await SQLiteStore.open(path: settings.database, access: .reading)
         let styles: StyleLibrary
         do { styles = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
             throw Failure(.inputOutput, error.description)
         }
-        let publisher = SnapshotPublisher(
-            store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
-        let frames = FrameSource(
-            publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficRetentionSeconds: settings.trafficRetentionSeconds,
-            fieldRetentionSeconds: settings.fieldRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
-            polygonHistories: settings.polygons, logger: logger)
+        let (publisher, frames) = settings.published(store, logger)
         let parameters = try parameters()
         try await sink.write(from: store, publisher) {
             let context = RenderContext(

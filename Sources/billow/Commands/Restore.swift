@@ -6,8 +6,9 @@ struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Put a backup in the place of the database.",
         discussion: """
-            Stop the server first. The backup is checked and copied; the former database is renamed with its log and stays. \
-            Copying a backup by hand over a database whose server was killed damages it: its old log would be read into it.
+            Stop the server first. The backup is checked and copied; the former database is renamed with its log and \
+            stays. Copying a backup by hand over a database whose server was killed damages it: SQLite would read the \
+            old log into it.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -7,9 +7,9 @@ struct SalvageCommand: AsyncParsableCommand {
         commandName: "salvage",
         abstract: "Read what can be read of a damaged database into a new one.",
         discussion: """
-            Keys, changed queries, sources and rows of all kinds, around pages that can't be read. The damaged file stays as \
-            it is. Says what is missing: exit status 65 where something is. Pictures that may lack it are marked incomplete. \
-            Databases from before the first release are copied too.
+            Copies keys, changed queries, sources and rows of all kinds, around pages that can't be read. The damaged \
+            file stays as it is. Says what is missing: exit status 65 where something is. Pictures that may lack it \
+            are marked incomplete. Databases from before the first release are copied too.
             """)
 
     @Argument(help: "The damaged database.")

@@ -5,6 +5,7 @@ import BillowEngine
 import BillowHTTP
 import BillowStore
 import BillowSync
+import CoreMetrics
 import Foundation
 import Logging
 import NIOCore
@@ -37,7 +38,9 @@ struct Serve: AsyncParsableCommand {
         try await Failure.reported {
             let settings = try common.settings(
                 host: host, port: port, demo: demo, needs: [.viewer, .styles, .database])
-            let logger = Logs.start(level: settings.logLevel)
+            let logger = Logs.start(settings)
+            let registry = MetricRegistry()
+            MetricsSystem.bootstrap(registry)
             let simulator = demo ? UpstreamSimulator(.demo, logger: logger) : nil
             let styles = try Self.styles(settings.server.stylesFolder)
             let serve = {
@@ -49,8 +52,10 @@ struct Serve: AsyncParsableCommand {
                         metadata: ["database": "\(store.path)", "missingBytes": "\(store.missingBytes)"])
                 }
                 do {
-                    try await Server(settings: settings, store: store, styles: styles, logger: logger)
-                        .run(simulator: simulator)
+                    try await Server(
+                        settings: settings, store: store, styles: styles, registry: registry, logger: logger
+                    )
+                    .run(simulator: simulator)
                 } catch {
                     // The error that ends the server is the one to tell.
                     try? store.close()
@@ -75,7 +80,7 @@ struct Serve: AsyncParsableCommand {
     /// queries and rows. Where nothing can be read, a new one is created later.
     private static func replace(_ path: String, _ reason: String, _ logger: Logger) async throws {
         let error = StoreError.corrupt(path: path, reason: reason)
-        // Another server that runs on it would go on with a file that nobody finds.
+        // Another server that runs on it would go on with a file that has no name any more.
         guard SQLiteStore.opener(path: path) == nil else { throw error }
         let copy = "\(path).salvaged-\(UUID().uuidString)"
         var salvaged: Salvaged?
@@ -111,6 +116,7 @@ private struct Server {
     var settings: Settings
     let store: SQLiteStore
     let styles: StyleLibrary
+    let registry: MetricRegistry
     let logger: Logger
 
     /// How often the demo asks its simulator: the world gets a new minute each minute.
@@ -154,6 +160,9 @@ private struct Server {
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
         configuration.fieldRetentionSeconds = settings.fieldRetentionSeconds
         configuration.ingestSourcesPerKey = settings.server.ingestSourcesPerKey
+        configuration.registry = registry
+        configuration.build = BuildVersion.text
+        configuration.hasAccessLog = settings.hasAccessLog
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,
@@ -202,7 +211,7 @@ private struct Server {
             upstream: try source.upstream(
                 store: store, clients: clients, retentionSeconds: settings.retentionSeconds),
             update: source.update, lengths: settings.updateLengths, states: states, control: store,
-            now: SystemClock.now, logger: logger)
+            now: SystemClock.now, executor: work.executor(of: .intake), logger: logger)
         loops.add(loop)
         return loop
     }

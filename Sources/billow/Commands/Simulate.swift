@@ -26,7 +26,7 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "The key that it takes.")
     var apiKey = "demo"
 
-    @Option(help: "A fault to begin with: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "A fault to begin with, by its name; an unknown name lists them all.")
     var fault: Fault?
 
     @Option(help: "A folder of captured answers to serve instead, their times moved to now.")
@@ -34,8 +34,7 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(
         help: """
-            NOAA's grids: \(GuidanceExtent.allCases.map(\.rawValue).joined(separator: ", ")). 'levels' are those that \
-            Billow asks for by default; 'whole' files take half a minute each to make.
+            NOAA's grids: none, levels (those of Billow's settings), or whole (half a minute to make each file).
             """)
     var guidance = GuidanceExtent.levels
 
@@ -45,7 +44,7 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Requests a minute to NOAA's grids, after which it answers 403; 0 for any number.")
     var guidanceRequests = 120
 
-    /// How much of NOAA's grids there is.
+    /// The simulated part of NOAA's grids.
     enum GuidanceExtent: String, CaseIterable, ExpressibleByArgument {
         case none, levels, whole
 

@@ -19,7 +19,7 @@ struct Sync: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             let settings = try common.settings(needs: .database)
-            _ = Logs.start(level: settings.logLevel)
+            _ = Logs.start(settings)
             guard !settings.sources.isEmpty else {
                 throw Failure(.usage, "no source is configured; give --config FILE")
             }

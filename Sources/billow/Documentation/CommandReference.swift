@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// The reference of all commands, as swift-argument-parser describes them.
+/// The reference of all commands, from the description that swift-argument-parser generates.
 struct CommandReference {
-    /// The parts of the parser's own description that the page has.
+    /// The parts of that description that the page shows.
     struct Tool: Decodable {
         var command: Command
     }
@@ -34,11 +34,11 @@ struct CommandReference {
         var defaultValue: String?
         var abstract: String?
 
-        /// Whether the parser gives it to every command.
+        /// Whether the parser adds it to every command.
         var isEverywhere: Bool { names?.contains { ["help", "version"].contains($0.name) } ?? false }
     }
 
-    /// Every command that shows, with the words that lead to it; those without subcommands.
+    /// Every visible command without subcommands, with the words that invoke it.
     static func commands() throws -> [(words: [String], command: Command)] {
         let tool = try JSONDecoder().decode(Tool.self, from: Data(Billow._dumpHelp().utf8))
         func leaves(_ command: Command, _ before: [String]) -> [(words: [String], command: Command)] {
@@ -58,9 +58,12 @@ struct CommandReference {
                 return argument.isOptional ? "[\(name)]" : name
             }
             let flags = arguments.contains { $0.kind != "positional" } ? ["[options]"] : []
-            var text = "### \(words.joined(separator: " "))\n\n\(command.abstract ?? "")\n\n"
+            var text = "### \(words.joined(separator: " "))\n\n" + Markdown.paragraph(command.abstract ?? "") + "\n"
             text += "```sh\n\((words + flags + positional).joined(separator: " "))\n```\n"
-            if let discussion = command.discussion, !discussion.isEmpty { text += "\n\(discussion)\n" }
+            if let discussion = command.discussion, !discussion.isEmpty {
+                let paragraphs = discussion.split(separator: "\n\n").map { Markdown.paragraph($0) }
+                text += "\n" + paragraphs.joined(separator: "\n")
+            }
             guard !arguments.isEmpty else { return text }
             let rows = arguments.map { argument in
                 let value = argument.kind == "flag" ? "" : " <\(argument.valueName ?? "value")>"

@@ -1,6 +1,9 @@
+import BillowEngine
+import BillowExchange
 import Datasets
+import Turbulence
 
-/// What the documentation says of datasets: all of it is in the catalogue.
+/// The documentation of datasets, generated from the catalogue.
 enum DatasetReference {
     /// A row for each layer.
     static var layers: String {
@@ -12,15 +15,54 @@ enum DatasetReference {
 
     /// The ids of the collections.
     static var collections: String {
-        "Collections are \(Catalogue.all.map { "`\($0.id)`" }.joined(separator: ", ")).\n"
+        Markdown.paragraph("Collections are \(Catalogue.all.map { "`\($0.id)`" }.joined(separator: ", ")).")
+    }
+
+    /// The values of the parameter `kind`.
+    static var kinds: String {
+        let observations = ObservationKind.shown.map { "`\($0.name)`" }.joined(separator: " or ")
+        let areas = Catalogue.areaKinds.map { "`\($0.id)`" }.joined(separator: ", ")
+        return Markdown.paragraph("Observations are \(observations). Areas are one of \(areas).")
+    }
+
+    /// The layers whose timeline supports the rule `changes`.
+    static var changing: String {
+        let layers = TimelineSettings.layersWithChanges.map { "`\($0)`" }.joined(separator: ", ")
+        return Markdown.paragraph("Layers that may have `changes`: \(layers).")
+    }
+
+    /// A row for each field name of imported observations.
+    static var names: String {
+        Markdown.head(["name", "also", "meaning"])
+            + ImportedName.ofObservations.map { name in
+                Markdown.row([
+                    "`\(name.text)`", name.aliases.map { "`\($0)`" }.joined(separator: ", "), name.summary,
+                ])
+            }.joined()
+    }
+
+    /// A row for each kind of imported area.
+    static var areas: String {
+        Markdown.head(["`kind`", "product", "collection"])
+            + Catalogue.all.filter { $0.origins.contains(.file) }.flatMap { dataset in
+                dataset.areaKinds.filter { $0.origin?.service == "aviationweather" }.map { kind in
+                    Markdown.row(["`\(kind.id)`", kind.title, "`\(dataset.id)`"])
+                }
+            }.joined()
     }
 
     /// A section for each collection with a row for each of its properties.
     static var properties: String {
         Catalogue.all.map { dataset in
-            "### \(dataset.id)\n\n\(dataset.summary) Geometry: \(dataset.geometry.rawValue).\n\n"
+            "### \(dataset.id)\n\n"
+                + Markdown.paragraph("\(dataset.summary) Geometry: \(dataset.geometry.rawValue).") + "\n"
                 + Markdown.head(["property", "type", "unit", "range", "filter", "meaning"])
                 + dataset.properties.map(row).joined()
+                + (dataset.sampleProperties.isEmpty
+                    ? ""
+                    : "\nAt a position and along a route it has these:\n\n"
+                        + Markdown.head(["property", "type", "unit", "range", "filter", "meaning"])
+                        + dataset.sampleProperties.map(row).joined())
         }.joined(separator: "\n")
     }
 

@@ -1,3 +1,4 @@
+import BillowEngine
 import BillowExchange
 import BillowHTTP
 import BillowSync
@@ -9,11 +10,13 @@ enum ReferencePages {
     /// The pages that have such a part, relative to the documentation's folder.
     static let pages = [
         "settings.md", "command-line.md", "http/errors.md", "http/events.md", "http/administration.md",
-        "http/features.md", "concepts.md",
+        "http/features.md", "http/README.md", "concepts.md", "import.md",
+        "operating/metrics.md",
     ]
 
     enum Part: String, CaseIterable {
         case settings, commands, faults, errors, events, failures, refusals, layers, collections, properties
+        case kinds, changing, names, areas, metrics
 
         func markdown() throws -> String {
             switch self {
@@ -22,6 +25,19 @@ enum ReferencePages {
             case .layers: DatasetReference.layers
             case .collections: DatasetReference.collections
             case .properties: DatasetReference.properties
+            case .kinds: DatasetReference.kinds
+            case .changing: DatasetReference.changing
+            case .names: DatasetReference.names
+            case .areas: DatasetReference.areas
+            case .metrics:
+                Markdown.head(["metric", "kind", "labels", "meaning"])
+                    + MetricDescription.all.map { metric in
+                        Markdown.row([
+                            "`\(metric.name)`", metric.kind.rawValue,
+                            metric.labels.isEmpty ? "–" : metric.labels.map { "`\($0)`" }.joined(separator: ", "),
+                            metric.help,
+                        ])
+                    }.joined()
             case .faults: Fault.allCases.map { "- `\($0.rawValue)`\n" }.joined()
             case .errors:
                 Markdown.head(["code", "status", "meaning"])
@@ -52,7 +68,7 @@ enum ReferencePages {
 
     /// A page with its generated parts made anew.
     ///
-    /// - Throws: `Failure` for a part that nobody generates, or without an end.
+    /// - Throws: `Failure` for a part that the code doesn't generate, or without an end.
     static func updated(_ page: String) throws -> String {
         var result = ""
         var rest = page[...]

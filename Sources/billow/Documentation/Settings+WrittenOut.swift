@@ -3,7 +3,7 @@ import BillowTimeline
 import Turbulence
 
 extension Settings {
-    /// The same with what counts where nothing is named, so that two settings that mean the same hold the same.
+    /// These settings with all implicit defaults filled in, so that equivalent settings are equal.
     var writtenOut: Settings {
         var settings = self
         settings.severityTable = SeverityTable(

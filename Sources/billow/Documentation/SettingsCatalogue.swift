@@ -62,6 +62,8 @@ enum SettingsCatalogue {
             .init("areaLimit", .value("10000000"), "Larger areas of a request are refused, in km²."),
             .init("cacheMegabytes", .value("48"), "The budget of all caches. [More](#cachemegabytes)"),
             .init("logLevel", .value("info"), "The least level that is logged."),
+            .init("logFormat", .value("text"), "Lines for people, or an object a line. [More](operating.md#logs)"),
+            .init("accessLog", .value("false"), "Whether each request is a line. [More](operating.md#logs)"),
         ])
 
     private static let server = Group(
@@ -71,8 +73,12 @@ enum SettingsCatalogue {
             .init("server.port", .value("8080"), "The port to listen on; 0 lets the system choose.", flag: "--port"),
             .init("server.publicURL", .words("the request's host"), "Where links in answers point to."),
             .init("server.portFile", .none, "A file that has the port while the server listens, for health checks."),
-            .init("server.publicFolder", .value("Public"), "The viewer, relative to the working folder."),
-            .init("server.stylesFolder", .value("Styles"), "The styles, relative to the working folder."),
+            .init(
+                "server.publicFolder", .words("found"),
+                "The viewer. By default that of the installation, or of the source tree. [More](#serverpublicfolder)"),
+            .init(
+                "server.stylesFolder", .words("found"),
+                "The styles, found as the viewer is. [More](#serverpublicfolder)"),
             .init("server.anonymousRead", .value("true"), "Whether data is open without a key."),
             .init(
                 "server.maxConnections", .value("8192"),
@@ -170,7 +176,8 @@ enum SettingsCatalogue {
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(
                 "sources[].spacing", .words("PT1M; `noaa-gtg`: PT1S"),
-                "Between two calls of one product. PT0S where `baseURL` is this machine; less is for simulators only. [More](#sourcesspacing)"
+                "Between two calls of one product. PT0S where `baseURL` is this machine; less is for simulators only. "
+                    + "[More](#sourcesspacing)"
             ),
             .init(
                 "sources[].levels",
@@ -212,17 +219,17 @@ enum SettingsCatalogue {
             .init(
                 "sources[].query.global", .value("true"),
                 "Whether polygons are fetched for the world; other types where there is no `polygon`."),
-            scope("turbulence", "computed turbulence"), scope("polygons", "SkyPath's own polygons"),
-            scope("nowcast", "nowcasts"),
-            scope("flights", "aircraft"), scope("pireps", "pilot reports"),
+        ] + Catalogue.types(of: "skypath").map(scope) + [
             .init("sources[].query.polygon", .none, "The corridor. [More](#sourcesquery)"),
             .init(
                 "sources[].query.polygonsUpTo", .value("false"),
                 "Whether SkyPath's own polygons are fetched for every shorter history too."),
         ])
 
-    private static func scope(_ type: String, _ words: String) -> SettingDescription {
-        .init("sources[].query.scope.\(type)", .words("by `global`"), "The area for \(words).")
+    private static func scope(_ type: String) -> SettingDescription {
+        let datasets = Catalogue.datasets(of: Dataset.Origin("skypath", type)).map { "`\($0.id)`" }
+        return .init(
+            "sources[].query.scope.\(type)", .words("by `global`"), "The area for \(datasets.joined(separator: ", ")).")
     }
 
     private static let limits = Group(

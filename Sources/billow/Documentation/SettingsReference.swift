@@ -1,14 +1,14 @@
-/// The reference of all settings: names and ranges as the settings' reader has them, the rest from the catalogue.
+/// The reference of all settings: names and ranges from the settings' reader, the rest from the catalogue.
 struct SettingsReference {
-    /// A setting as the reader knows it.
+    /// A setting that the reader knows.
     struct Known: Hashable {
         let path: String
-        /// The kinds of sources that have it, in the order of `sourceKinds`; empty for what is of no source.
+        /// The kinds of sources that have it, in the order of `sourceKinds`; empty for a setting outside sources.
         var kinds: [String]
-        /// What it must be, in the reader's words.
+        /// Its valid values, in the reader's words.
         var allowed: String
 
-        /// Lists, and what is inside of lists, have no variable.
+        /// Its environment variable; nil for lists and their contents.
         var variable: String? {
             path.contains("[") || allowed.hasPrefix("a list of") ? nil : SettingsEnvironment.variable(path)
         }
@@ -16,10 +16,10 @@ struct SettingsReference {
 
     static let sourceKinds = ["skypath", "aviationweather", "opensky", "noaa-gtg", "inbox"]
 
-    // MARK: What the reader knows
+    // MARK: Known settings
 
-    /// Every setting that the reader asks for. It is given keys that don't exist, and names those that do; then each is
-    /// given an empty text, and it says what each must be.
+    /// All settings that the reader knows. It reads unknown keys, and its errors name the known ones. Then it reads an
+    /// empty text for each setting, and its errors describe the valid values.
     static func known() -> [Known] {
         var kinds: [String: [String]] = [:]
         var paths: [String] = []
@@ -29,7 +29,7 @@ struct SettingsReference {
                 if path.hasPrefix("sources[]") { kinds[path, default: []].append(kind) }
             }
         }
-        // Those that hold others are no settings themselves.
+        // A section is no setting itself.
         let all = paths
         paths = all.filter { section in
             !all.contains { $0.hasPrefix(section + ".") || $0.hasPrefix(section + "[]") }
@@ -41,7 +41,7 @@ struct SettingsReference {
                     allowed[path] = text
                     continue
                 }
-                // A kind that takes a part of what another takes needs no words of its own.
+                // A kind whose range is a part of another's is not listed separately.
                 if !first.contains(text) { allowed[path] = "\(first); for `\(kind)` \(text)" }
             }
         }
@@ -127,12 +127,12 @@ extension SettingDescription.Default {
     }
 }
 
-/// Settings by their paths, as YAML.
+/// Builds YAML from settings by path.
 struct SettingsTree {
     private var values: [String: String] = [:]
     private var children: [String: SettingsTree] = [:]
 
-    /// - Parameter value: as YAML has it.
+    /// - Parameter value: in YAML syntax.
     mutating func set(_ path: String, _ value: String) { set(path.split(separator: ".").map(String.init)[...], value) }
 
     private mutating func set(_ path: ArraySlice<String>, _ value: String) {

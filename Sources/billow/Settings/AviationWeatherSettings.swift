@@ -7,16 +7,16 @@ import Turbulence
 struct AviationWeatherSettings: Sendable {
     var configuration: AviationWeatherConfiguration
     var products: [AviationWeatherUpstream.Product]
-    var areas: [AviationWeatherBox]
-    /// Between two calls of one product.
+    var areas: [GeographicBox]
+    /// The seconds between two requests for one product.
     var spacingSeconds: Int
 }
 
 extension AviationWeatherSettings {
-    /// nil where something in the section is wrong.
+    /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
         var configuration = AviationWeatherConfiguration(
-            // There is no key that plain HTTP could give away.
+            // Plain HTTP is permitted, because requests carry no key.
             baseURL: section.address("baseURL", allowsPlainHTTP: true) ?? AviationWeatherConfiguration.production)
         configuration.form =
             section.value("form", expected: "json or geojson") { AviationWeatherConfiguration.Form(rawValue: $0) }
@@ -28,7 +28,7 @@ extension AviationWeatherSettings {
         }
         let spacing = section.duration("spacing", from: 0, expected: "such as PT1M")
         let areas = section.boxes("bbox")?.compactMap {
-            AviationWeatherBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north)
+            GeographicBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north)
         }
         guard !section.hasProblems else { return nil }
         self.init(

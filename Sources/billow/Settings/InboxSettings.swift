@@ -7,10 +7,10 @@ struct InboxSettings: Sendable {
 }
 
 extension InboxSettings {
-    /// nil where something in the section is wrong.
+    /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
         let path = section.value("path", expected: "the path of a folder, which is made where there is none") { path in
-            // A file would be in its way.
+            // The path must not be that of a file.
             path.isEmpty
                 || FileManager.default.fileExists(atPath: path) && !FileManager.default.isFolder(path) ? nil : path
         }
@@ -21,7 +21,7 @@ extension InboxSettings {
 }
 
 extension SettingsReader.Section {
-    /// The folder of an inbox by the one name that all its names lead to; nil for another kind of source.
+    /// The canonical path of an inbox's folder; nil for another kind of source.
     func inboxFolder() -> String? {
         guard value("kind", expected: "inbox", { $0 }) == "inbox" else { return nil }
         return value("path", expected: "the path of a folder", { $0 }).map { path in

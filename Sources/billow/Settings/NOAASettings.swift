@@ -11,13 +11,13 @@ struct NOAASettings: Sendable {
 }
 
 extension NOAASettings {
-    /// nil where something in the section is wrong.
+    /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
-        // There is no key that plain HTTP could give away.
+        // Plain HTTP is permitted, because requests carry no key.
         let baseURL = section.address("baseURL", allowsPlainHTTP: true)
         var configuration = GuidanceConfiguration(baseURL: baseURL ?? GuidanceConfiguration.production)
         configuration.timeout = section.timeout() ?? configuration.timeout
-        // A simulator of one's own may be asked at will.
+        // A simulator on this machine needs no spacing.
         if BaseURL.isThisMachine(configuration.baseURL) { configuration.spacing = .zero }
         if let spacing = section.duration("spacing", from: 0, expected: "such as PT1M") {
             configuration.spacing = .seconds(spacing)
@@ -41,6 +41,11 @@ extension NOAASettings {
         }
         let history = section.duration(
             "catchUp", from: 0, to: GuidancePlan.longestHistorySeconds, expected: "from PT0S to PT2H")
+        for (key, isEmpty) in [
+            ("products", products?.isEmpty), ("levels", levels?.isEmpty), ("leadTimes", leads?.isEmpty),
+        ] where isEmpty == true {
+            section.problem(key, "is empty; leave it out for the default")
+        }
         guard !section.hasProblems else { return nil }
         self.init(
             configuration: configuration,
@@ -51,7 +56,7 @@ extension NOAASettings {
                 publication: publication ?? .growing, historySeconds: history ?? 0))
     }
 
-    /// Above what the defaults need, which is 5.6 GB.
+    /// The default budget: more than the 5.6 GB that the default settings need.
     static let defaultBytesPerDay = 10_000_000_000
 
     private static func level(_ text: String) -> AltitudeLevel? {

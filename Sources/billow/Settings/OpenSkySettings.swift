@@ -6,15 +6,15 @@ import UpstreamKit
 /// A source of kind `opensky`.
 struct OpenSkySettings: Sendable {
     var configuration: OpenSkyConfiguration
-    /// Empty is the world.
+    /// The requested boxes; empty for the world.
     var boxes: [GeographicBox]
 }
 
 extension OpenSkySettings {
-    /// nil where something in the section is wrong.
+    /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
         let allowsPlainHTTP = section.flag("allowsPlainHTTP") ?? false
-        // Without credentials nothing is given away.
+        // Without credentials, plain HTTP reveals nothing.
         let isOpen = allowsPlainHTTP || !section.has("clientId") && !section.has("clientSecret")
         let baseURL = section.address("baseURL", allowsPlainHTTP: isOpen)
         let tokenURL = section.address("tokenURL", allowsPlainHTTP: isOpen)
@@ -50,9 +50,9 @@ extension OpenSkySettings {
 }
 
 extension SettingsReader.Section {
-    /// An upstream's address.
+    /// The URL of an upstream.
     ///
-    /// - Parameter allowsPlainHTTP: whether it may be a plain http one of another machine.
+    /// - Parameter allowsPlainHTTP: whether plain HTTP to another machine is permitted.
     func address(_ key: String, allowsPlainHTTP: Bool) -> String? {
         guard let text = text(key, expected: "an https address") else { return nil }
         let problems = BaseURL.problems(text, allowsPlainHTTP: allowsPlainHTTP)

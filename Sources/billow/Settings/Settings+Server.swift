@@ -11,9 +11,9 @@ extension Settings {
         /// Where links in answers point to; nil takes the address that the request came to.
         var publicURL: String?
         /// The folder of the viewer.
-        var publicFolder = "Public"
+        var publicFolder = SharedFolder.viewer.path
         /// The folder of the styles.
-        var stylesFolder = "Styles"
+        var stylesFolder = SharedFolder.styles.path
         /// Whether what shows data is open without a key.
         var anonymousRead = true
         /// Connections at once; fewer where the limit of descriptors is lower.
@@ -34,6 +34,16 @@ extension Settings.Server {
         let perAddress = maxConnectionsPerAddress ?? max(1, settings.maximum / 2)
         settings.maximumPerAddress = perAddress == 0 ? nil : perAddress
         return settings
+    }
+}
+
+extension Settings.Server {
+    /// The descriptors that this process may have, and those that it has.
+    static var descriptors: (limit: Int, used: Int) { (FileDescriptors.raiseLimit(), FileDescriptors.used()) }
+
+    /// How many connections a limit of descriptors allows.
+    static func connections(wanted: Int, limit: Int, used: Int) -> Int {
+        FileDescriptors.connections(wanted: wanted, limit: limit, used: used)
     }
 }
 

@@ -11,12 +11,12 @@ extension Settings {
         var id: SourceID
         var kind: Kind
         var update: UpdateFrequency
-        /// Whether its data is made up; nil where its answers tell.
+        /// Whether its data is simulated; nil if its responses decide.
         var simulated: Bool?
-        /// As for all, for this one.
+        /// Overrides the general setting for this source.
         var staleAfterSeconds: Int?
 
-        /// What is asked, and how.
+        /// The kind of upstream, with its settings.
         enum Kind: Sendable {
             case skyPath(SkyPathSettings)
             case aviationWeather(AviationWeatherSettings)
@@ -24,7 +24,7 @@ extension Settings {
             case noaa(NOAASettings)
             case inbox(InboxSettings)
 
-            /// As the settings name it.
+            /// The name in the settings.
             var name: String {
                 switch self {
                 case .skyPath: "skypath"
@@ -36,7 +36,7 @@ extension Settings {
             }
         }
 
-        /// What it is fetched for, and what is stale when it is silent.
+        /// The kinds of data that it feeds, which become stale without a fetch.
         var feeds: Set<DataKind> {
             switch kind {
             case .skyPath(let settings): settings.query.kinds
@@ -52,11 +52,11 @@ extension Settings {
 extension Settings.Source {
     private static let kinds = ["skypath", "aviationweather", "opensky", "noaa-gtg", "inbox"]
 
-    /// nil where something in the section is wrong.
+    /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
         let id = section.sourceID()
         section.require("id")
-        // A misspelt kind is read as the one that was meant, to find what else is wrong.
+        // A misspelt kind is read as the nearest one, to find further problems.
         var meant = Self.kinds[0]
         let name = section.value("kind", expected: "skypath, aviationweather, opensky, noaa-gtg or inbox") { text in
             let distance = { SettingsEnvironment.distance(text, $0) }
@@ -64,7 +64,7 @@ extension Settings.Source {
             return meant == text ? text : nil
         }
         section.require("kind")
-        // Keys that only another kind has are told by `finish`.
+        // `finish` reports keys of other kinds.
         let kind: Kind?
         switch meant {
         case "aviationweather": kind = AviationWeatherSettings(section).map { .aviationWeather($0) }
@@ -90,8 +90,8 @@ extension Settings.Source {
 }
 
 extension Settings.Source.Kind {
-    /// A folder is looked at often: it costs nothing, and a file is taken at the second look. Aircraft move fast. The
-    /// world by bulk calls comes whole each time.
+    /// The default update frequency. A folder is scanned often, because scans are cheap and a file is imported at the
+    /// second one. Aircraft move fast. Bulk requests for the world are always complete.
     fileprivate var defaultUpdate: UpdateFrequency {
         switch self {
         case .skyPath(let settings):
@@ -109,12 +109,12 @@ extension SettingsReader.Section {
         value("id", expected: "1 to 64 letters, digits, '-', '_' and '.'") { SourceID($0) }
     }
 
-    /// How long a whole call may take.
+    /// The timeout of a whole request.
     func timeout() -> Duration? {
         duration("timeout", from: 1, expected: "above 0, such as PT60S").map { .seconds($0) }
     }
 
-    /// A box as west, south, east, north: itself, or its two parts where it crosses the antimeridian.
+    /// A box as west, south, east, north; two parts if it crosses the antimeridian.
     func boxes(_ key: String) -> [(west: Double, south: Double, east: Double, north: Double)]? {
         guard
             let sides = list(
@@ -132,7 +132,7 @@ extension SettingsReader.Section {
         }
         let parts: [(Double, Double)] =
             sides[0] > sides[2] ? [(sides[0], 180), (-180, sides[2])] : [(sides[0], sides[2])]
-        // A box that ends at the antimeridian has one part only.
+        // A box that ends at the antimeridian has only one non-empty part.
         return parts.filter { $0.0 < $0.1 }.map { (west: $0.0, south: sides[1], east: $0.1, north: sides[3]) }
     }
 }

@@ -27,6 +27,9 @@ struct Settings: Sendable {
     /// What the server may keep ready of pictures and what they are made of, in 2²⁰ bytes.
     var cacheMegabytes = CacheBudget.defaultBytes >> 20
     var logLevel = "info"
+    var logFormat = LogFormat.text
+    /// Whether each request is a line of the log.
+    var hasAccessLog = false
     var sources: [Source] = []
     /// Whether the sources are simulated: all of them, or none; nil where none says so, and their answers will tell.
     var isSimulated: Bool?
@@ -132,6 +135,8 @@ extension Settings {
             root.value("logLevel", expected: "one of trace, debug, info, notice, warning, error") {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
             } ?? logLevel
+        logFormat = root.value("logFormat", expected: "text or json") { LogFormat(rawValue: $0) } ?? logFormat
+        hasAccessLog = root.flag("accessLog") ?? hasAccessLog
         timeline = TimelineSettings(root.section("timeline"))
         let polygonSection = root.section("polygons")
         polygons = PolygonHistories(

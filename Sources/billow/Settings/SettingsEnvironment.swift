@@ -1,4 +1,4 @@
-/// The variables of the environment that are settings: `BILLOW_SERVER_PORT` is `server.port`.
+/// The environment variables of settings: `BILLOW_SERVER_PORT` is `server.port`.
 enum SettingsEnvironment {
     static let prefix = "BILLOW_"
 
@@ -7,7 +7,7 @@ enum SettingsEnvironment {
     /// The variable of a setting.
     static func variable(_ path: String) -> String { prefix + upperSnake(path) }
 
-    /// The variable of a setting's default: an image has its own, and a settings file still counts.
+    /// The variable of a setting's default, for container images; a settings file overrides it.
     static func defaultVariable(_ path: String) -> String { defaultPrefix + upperSnake(path) }
 
     /// `server.publicURL` → `SERVER_PUBLIC_URL`.
@@ -26,7 +26,7 @@ enum SettingsEnvironment {
         return result
     }
 
-    /// Variables that look like settings and are none, with the setting's that is nearest; nil where none is near.
+    /// Unknown variables with Billow's prefix, each with the nearest known variable; nil if none is near.
     ///
     /// - Parameter known: the variables of all settings.
     static func unknown(in environment: [String: String], known: Set<String>) -> [(name: String, nearest: String?)] {
@@ -38,7 +38,7 @@ enum SettingsEnvironment {
                 ($0.distance, $0.name) < ($1.distance, $1.name)
             }
             if let near, near.distance <= name.count / 3 { return (name, near.name) }
-            // BILLOW_PORT is a part of what was meant.
+            // For example, BILLOW_PORT is the end of the intended name.
             return (name, known.filter { $0.hasSuffix("_" + name.dropFirst(prefix.count)) }.min())
         }
     }
@@ -47,13 +47,13 @@ enum SettingsEnvironment {
         name.hasPrefix(defaultPrefix) && known.contains(prefix + name.dropFirst(defaultPrefix.count))
     }
 
-    /// What this project's tests and measurements are told by.
+    /// Variables of this project's tests and benchmarks.
     private static let ofTests: Set = [
         "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM", "BILLOW_WRITE_DOCS",
     ]
 
-    /// Whether it tells of a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, and `BILLOW_PORT` with an
-    /// address.
+    /// Whether a variable describes a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, or `BILLOW_PORT` with a
+    /// URL.
     ///
     /// Source: Kubernetes documentation, "Accessing the Service", environment variables
     private static func isOfService(_ name: String, _ value: String) -> Bool {
@@ -61,7 +61,7 @@ enum SettingsEnvironment {
             || name == "BILLOW_PORT" && value.contains("://")
     }
 
-    /// How many characters must be put in, taken out, changed or swapped with the next to make one of the other.
+    /// The number of insertions, deletions, substitutions and transpositions that turn one text into the other.
     ///
     /// Source: optimal string alignment; F. Damerau, CACM 7 (1964)
     static func distance(_ a: String, _ b: String) -> Int {

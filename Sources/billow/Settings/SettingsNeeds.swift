@@ -2,8 +2,8 @@ import BillowRaster
 import BillowStore
 import Foundation
 
-/// What must be there when a command begins, besides settings that can be used: what it would fail of later is said
-/// with all else that is wrong.
+/// What a command needs at its start besides usable settings. Causes of later failures are named together with all
+/// other problems.
 struct SettingsNeeds: OptionSet, Sendable {
     let rawValue: Int
 
@@ -21,8 +21,7 @@ struct SettingsNeeds: OptionSet, Sendable {
     /// Notes what isn't there, each at the setting that leads to it.
     func check(_ settings: Settings, root: SettingsReader.Section, server: SettingsReader.Section) {
         if contains(.viewer), !FileManager.default.isFolder(settings.server.publicFolder) {
-            server.problem(
-                "publicFolder", "is '\(settings.server.publicFolder)'; there is no such folder", kind: .inputOutput)
+            missing("publicFolder", settings.server.publicFolder, .viewer, server)
         }
         if contains(.styles) { checkStyles(settings.server.stylesFolder, server) }
         if !isDisjoint(with: [.stored, .existing]), !FileManager.default.fileExists(atPath: settings.database) {
@@ -32,9 +31,20 @@ struct SettingsNeeds: OptionSet, Sendable {
         }
     }
 
+    /// Notes a folder that isn't there; where no setting names one, all the folders that were looked in.
+    private func missing(_ key: String, _ path: String, _ shared: SharedFolder, _ server: SettingsReader.Section) {
+        guard !server.has(key) else {
+            return server.problem(key, "is '\(path)'; there is no such folder", kind: .inputOutput)
+        }
+        let looked = shared.candidates.joined(separator: ", ")
+        server.problem(
+            key, "isn't given, and the folder \(shared.name) of Billow is at none of these places: \(looked)",
+            kind: .inputOutput)
+    }
+
     private func checkStyles(_ folder: String, _ server: SettingsReader.Section) {
         guard FileManager.default.isFolder(folder) else {
-            return server.problem("stylesFolder", "is '\(folder)'; there is no such folder", kind: .inputOutput)
+            return missing("stylesFolder", folder, .styles, server)
         }
         do throws(StyleError) { _ = try StyleLibrary(folder: folder) } catch {
             switch error {

@@ -1,21 +1,21 @@
-/// A setting that can't be used.
+/// An invalid setting.
 struct SettingsProblem: Sendable, Hashable, CustomStringConvertible {
-    /// The setting; of what is none, the file or the variable.
+    /// The path of the setting; for other problems the file or the variable.
     var path: String
     var place: SettingsPlace?
-    /// What follows the path in a sentence.
+    /// The rest of the sentence after the path.
     var text: String
-    /// By what the command's exit status goes where there is nothing worse.
+    /// Determines the command's exit status, unless another problem is worse.
     var kind = Failure.Kind.usage
 
     var description: String { "\(path)\(place.map { " (\($0))" } ?? "") \(text)" }
 }
 
-/// Where a setting was given.
+/// The place where a setting was given.
 enum SettingsPlace: Sendable, Hashable, CustomStringConvertible {
     case flag(String)
     case variable(String)
-    /// Of the file, counted from 1.
+    /// A line of the file, from 1.
     case line(Int)
 
     var description: String {
@@ -26,11 +26,11 @@ enum SettingsPlace: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Settings that can't be used: all that is wrong with them.
+/// All problems of the settings.
 struct SettingsError: Error, CustomStringConvertible {
     var problems: [SettingsProblem]
 
-    /// Wrong settings before files that aren't there.
+    /// Invalid settings take precedence over missing files.
     var kind: Failure.Kind {
         problems.contains { $0.kind == .usage } ? .usage : problems.first?.kind ?? .usage
     }

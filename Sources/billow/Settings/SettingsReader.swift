@@ -3,12 +3,10 @@ import Foundation
 import Turbulence
 import Yams
 
-/// Takes settings out of flags, the environment and a YAML tree, in this order. Every problem is noted with its path
-/// and place, wherever it was given, and the walk goes on, so that all of them can be named together; a key or a
-/// variable that
-/// nobody asked for is a problem too.
+/// Reads settings from flags, the environment and a YAML tree, in this order of precedence. It records every problem
+/// with path and place and continues, so that all are reported together. Unknown keys and variables are problems too.
 final class SettingsReader {
-    /// A flag that gives a setting.
+    /// A flag that overrides a setting.
     struct Flag {
         var name: String
         var text: String
@@ -19,7 +17,7 @@ final class SettingsReader {
     private let environment: [String: String]
     private var variables: Set<String> = []
 
-    /// - Parameter flags: by the path of the setting that they give.
+    /// - Parameter flags: the flags, by the path of their setting.
     init(flags: [String: Flag] = [:], environment: [String: String]) {
         self.flags = flags
         self.environment = environment
@@ -29,19 +27,18 @@ final class SettingsReader {
         _ path: String, at place: SettingsPlace? = nil, _ text: String, kind: Failure.Kind = .usage
     ) {
         let problem = SettingsProblem(path: path, place: place, text: text, kind: kind)
-        // What is asked for twice is wrong once.
+        // A setting that is read twice is reported once.
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    /// Names the variables that look like settings and are none, without their values: one may be a key. Call it when
-    /// all settings have been asked for.
+    /// Reports unknown variables without their values, which may be keys. Call it after all settings have been read.
     func finishEnvironment() {
         for (name, nearest) in SettingsEnvironment.unknown(in: environment, known: variables) {
             problem(name, "is not the variable of a setting" + (nearest.map { "; the nearest is \($0)" } ?? ""))
         }
     }
 
-    /// A mapping in the tree, and which of its keys were asked for.
+    /// A mapping in the tree, and the keys that have been read.
     final class Section {
         let path: String
         private let line: Int?
@@ -56,7 +53,7 @@ final class SettingsReader {
             self.reader = reader
         }
 
-        /// Whether a setting is given, readable or not.
+        /// Whether a setting is given, valid or not.
         func has(_ key: String) -> Bool { place(of: key) != nil }
 
         private func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
@@ -67,10 +64,10 @@ final class SettingsReader {
             return node
         }
 
-        /// The flag and the variable that give a setting, where they do.
+        /// The flag and the environment variable that give a setting, if any.
         private func outside(_ key: String) -> [(text: String, place: SettingsPlace)] {
             let path = path(of: key)
-            // Lists have no names in the environment.
+            // Elements of lists have no environment variables.
             guard !path.contains("[") else { return [] }
             let variable = SettingsEnvironment.variable(path)
             reader.variables.insert(variable)
@@ -79,13 +76,13 @@ final class SettingsReader {
             return [flag, value].compactMap { $0 }
         }
 
-        /// The variable that gives a default, which everything else comes before.
+        /// The variable with the default, which all other places override.
         private func otherwise(_ key: String) -> (text: String, place: SettingsPlace)? {
             let variable = SettingsEnvironment.defaultVariable(path(of: key))
             return reader.environment[variable].map { ($0, .variable(variable)) }
         }
 
-        /// Where the value comes from that counts; nil where there is none.
+        /// The place of the effective value; nil if the setting isn't given.
         private func place(of key: String) -> SettingsPlace? {
             let node = node(key)
             return outside(key).first?.place ?? node.flatMap { $0.mark.map { .line($0.line) } } ?? otherwise(key)?.place
@@ -93,26 +90,26 @@ final class SettingsReader {
 
         // MARK: Problems
 
-        /// Notes what is wrong with a setting, or with what it leads to.
+        /// Records a problem of a setting, or of the file that it names.
         func problem(_ key: String, _ text: String, kind: Failure.Kind = .usage) {
             reader.problem(path(of: key), at: place(of: key) ?? line.map { .line($0) }, text, kind: kind)
         }
 
-        /// Notes what is wrong with the section as a whole.
+        /// Records a problem of the whole section.
         func problem(_ text: String) { reader.problem(path, at: line.map { .line($0) }, text) }
 
-        /// Notes that a setting is needed, unless it is given.
+        /// Records a problem if a required setting is missing.
         func require(_ key: String) {
             if !has(key) { problem(key, "is missing") }
         }
 
-        /// Whether something in the section is wrong so far.
+        /// Whether the section has any problem so far.
         var hasProblems: Bool { reader.problems.contains { $0.path == path || $0.path.hasPrefix("\(path).") } }
 
         // MARK: Values
 
-        /// A value that `parse` reads; `expected` follows "must be". What is given in several places must be right in
-        /// all of them.
+        /// A value that `parse` accepts; `expected` follows "must be". If it is given in several places, all of them
+        /// must be valid.
         func value<Value>(_ key: String, expected: String, secret: Bool = false, _ parse: (String) -> Value?) -> Value?
         {
             var given = outside(key)
@@ -158,7 +155,7 @@ final class SettingsReader {
             return reader.expanded(scalar.string, path: path, place: place).map { ($0, place) }
         }
 
-        // MARK: What holds others
+        // MARK: Sections and lists
 
         func section(_ key: String) -> Section {
             let node = node(key)
@@ -188,7 +185,7 @@ final class SettingsReader {
             }
         }
 
-        /// What a list holds; nil where there is none.
+        /// The elements of a list; nil if there is none.
         private func elements(_ key: String, expected: String) -> [(path: String, element: Node)]? {
             guard let node = node(key) else { return nil }
             guard let sequence = node.sequence else {
@@ -209,7 +206,7 @@ final class SettingsReader {
             return pairs.map { ($0[0], $0[1]) }
         }
 
-        /// Names the keys that nobody asked for. Call it when all have been.
+        /// Reports unknown keys. Call it after all known ones have been read.
         func finish() {
             for (key, _) in mapping ?? Node.Mapping([]) {
                 guard let name = key.string else {
@@ -226,7 +223,7 @@ final class SettingsReader {
 
     // MARK: - The file
 
-    /// The tree of a file's text; empty, and a problem, where it is no YAML.
+    /// Parses a file's text; an empty tree, with a problem, if it is not valid YAML.
     func root(yaml: String?, file: String) -> Section {
         var root: Node?
         if let yaml {
@@ -238,7 +235,7 @@ final class SettingsReader {
         return Section(path: "", node: root, reader: self)
     }
 
-    /// What is wrong and where, without the line itself: it may hold a key.
+    /// The error and its position, without the line's text, which may contain a key.
     private static func describe(_ error: any Error) -> String {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -253,7 +250,7 @@ final class SettingsReader {
         }
     }
 
-    /// An address without the name and password that may stand in it.
+    /// A URL without its user name and password.
     private static func withoutPassword(_ text: String) -> String {
         guard let start = text.range(of: "://")?.upperBound, let end = text[start...].lastIndex(of: "@") else {
             return text
@@ -261,7 +258,7 @@ final class SettingsReader {
         return text[..<start] + "…" + text[end...]
     }
 
-    /// Replaces each `${NAME}` by the environment's value.
+    /// Replaces each `${NAME}` by the environment variable's value.
     private func expanded(_ text: String, path: String, place: SettingsPlace) -> String? {
         var result = ""
         var rest = text[...]

@@ -1,4 +1,5 @@
 import BillowSync
+import Datasets
 import Foundation
 import Geometry
 import SkyPath
@@ -12,7 +13,7 @@ struct SkyPathSettings: Sendable {
 }
 
 extension SkyPathSettings {
-    /// nil where something in the section is wrong.
+    /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
         let allowsPlainHTTP = section.flag("allowsPlainHTTP") ?? false
         let environment = section.value(
@@ -54,7 +55,8 @@ extension DataQuery {
     fileprivate init(_ section: SettingsReader.Section) {
         self.init()
         if let listed = section.list(
-            "types", expected: "turbulence, polygons, nowcast, flights or pireps", { DataType(rawValue: $0) })
+            "types", expected: "some of \(Catalogue.types(of: "skypath").joined(separator: ", "))",
+            { DataType(rawValue: $0) })
         {
             types = Set(listed)
         }
@@ -85,7 +87,7 @@ extension DataQuery {
 }
 
 extension SkyPathWire {
-    /// Every assumption about names that SkyPath does not document is a setting.
+    /// Reads the assumptions about names that SkyPath does not document; each is a setting.
     fileprivate init(_ section: SettingsReader.Section) {
         self.init()
         for setting in SkyPathWire.settings {

@@ -5,7 +5,7 @@ import OpenSky
 import SkyPath
 
 extension Settings.Source {
-    /// What asks this source and writes to the store.
+    /// The upstream that fetches this source into the store.
     func upstream(store: any Store, clients: UpstreamClients, retentionSeconds: Int) throws -> any Upstream {
         switch kind {
         case .skyPath(let skyPath):

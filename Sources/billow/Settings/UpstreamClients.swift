@@ -4,14 +4,14 @@ import BillowSync
 import NOAAGuidance
 import SkyPath
 
-/// What upstreams are asked with: HTTP clients, which are shut down before the process ends, and threads to decode on.
+/// The HTTP clients of upstreams, which must be shut down before the process ends, and the threads for decoding.
 struct UpstreamClients: Sendable {
     let standard: HTTPClient
-    /// Speaks HTTP/1.1 only, as NOAA's server needs.
+    /// Uses HTTP/1.1 only, which NOAA's server needs.
     let guidance: HTTPClient
     let work: any LongWork
 
-    /// - Parameter work: the executor of the server; nil decodes where the upstream runs.
+    /// - Parameter work: the server's executor; nil decodes on the upstream's thread.
     init(work: WorkExecutor? = nil) {
         standard = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
@@ -21,7 +21,7 @@ struct UpstreamClients: Sendable {
     }
 
     func shutdown() async throws {
-        // A client that isn't shut down stops the program: the second one too, where the first one fails.
+        // Both clients must be shut down before release, even if the first shutdown fails.
         let first: Result<Void, any Error>
         do { first = .success(try await standard.shutdown()) } catch { first = .failure(error) }
         try await guidance.shutdown()
@@ -29,7 +29,7 @@ struct UpstreamClients: Sendable {
     }
 }
 
-/// The threads of the server's background work, which stand back from those that answer.
+/// The server's threads for background work, which have a lower priority than those that serve requests.
 private struct BackgroundWork: LongWork {
     let executor: WorkExecutor
 

@@ -11,6 +11,10 @@ declare namespace Billow {
     interface View {
         /** Ids of layers, the lowest first; at least one. */
         layers: string[];
+        /** The reader's order of layers, the lowest first, or null. */
+        order: string[] | null;
+        /** In percent, by a layer's id; what isn't named is opaque. */
+        opacities: Record<string, number>;
         /** How far back the picture looks. */
         hours: number;
         /** Feet, whole thousands; null is open. */
@@ -24,10 +28,18 @@ declare namespace Billow {
         time: number | null;
         /** One of the server's styles, or null for the one of the reader's scheme. */
         style: string | null;
+        /** The id of one of the timeline's spans, or null for the one that fits the layers. */
+        span: string | null;
         /** Waypoints with blanks between them, or null. */
         route: string | null;
         /** The planned altitude in feet, or null. */
         level: number | null;
+        /** The ICAO address of the aircraft that is followed, or null. */
+        flight: string | null;
+        /** Longitude and latitude of the place whose card is open, or null. */
+        place: [number, number] | null;
+        /** Whether the card of the route is open. */
+        isRouteOpen: boolean;
         zoom: number;
         longitude: number;
         latitude: number;
@@ -62,7 +74,8 @@ declare namespace Billow {
         tileJSON: TileJSON;
         subject: string;
         key: string;
-        template: string;
+        /** The lowest first. */
+        parts: { layers: string[]; key: string; template: string; opacity: number }[];
         /** The instant asked for, or null for live. */
         time: number | null;
         asOf: number | null;
@@ -86,7 +99,9 @@ declare namespace Billow {
     interface Status {
         simulated?: boolean;
         sources?: SourceStatus[];
-        layers?: Record<string, { stale?: boolean; incomplete?: boolean; dataTime?: string | null }>;
+        layers?: Record<string, {
+            stale?: boolean; incomplete?: boolean; dataTime?: string | null; completeSince?: string | null;
+        }>;
     }
 
     interface LegendEntry {
@@ -117,16 +132,40 @@ declare namespace Billow {
         links?: { rel: string; href: string }[];
     }
 
+    /** A cell of an alert: reports have a lowest and a highest level, a field one. */
+    interface AlertItem {
+        h3: string;
+        altitudeMin?: number;
+        altitudeMax?: number;
+        altitude?: number;
+    }
+
+    /** A group of cells. */
+    interface AlertCluster {
+        text: string;
+        severity?: number;
+        members?: string[];
+        /** Nautical miles, and seconds until one is there and past it. */
+        distance?: number;
+        timeTo?: number;
+        timeToPass?: number;
+    }
+
     /** The answer of `/alerts`. */
     interface Alerts {
         area?: object;
-        clusters: { text: string; members: string[]; longitude: number; latitude: number }[];
+        items?: AlertItem[];
+        clusters: (AlertCluster & { members: string[]; longitude: number; latitude: number })[];
+        /** What is computed there. */
+        field?: { clusters?: (AlertCluster & { severity: number })[]; items?: AlertItem[] };
         hazards: {
             kind: string;
             hazard?: string;
             altitudeMin?: number;
             altitudeMax?: number;
             altitudeReference?: string;
+            validFrom?: string;
+            validTo?: string;
         }[];
         query: { minAltitude: number; maxAltitude: number; distance?: number };
         dataTime?: string | null;

@@ -13,7 +13,8 @@ declare namespace maplibregl {
     type Specification = { [member: string]: unknown };
 
     interface Source {
-        setData(data: object): void;
+        setData(data: object | string): void;
+        setTiles(tiles: string[]): void;
     }
 
     interface Handler {
@@ -47,8 +48,17 @@ declare namespace maplibregl {
         webglcontextlost: object;
     }
 
+    interface Bounds {
+        getWest(): number;
+        getSouth(): number;
+        getEast(): number;
+        getNorth(): number;
+    }
+
     class Map {
         constructor(options: MapOptions);
+        getBounds(): Bounds;
+        project(place: LngLatLike): { x: number; y: number };
         touchZoomRotate: Handler;
         keyboard: Handler;
         on<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
@@ -61,6 +71,7 @@ declare namespace maplibregl {
         addSource(id: string, source: Specification): this;
         getLayer(id: string): Specification | undefined;
         getSource(id: string): Source | undefined;
+        moveLayer(id: string, before?: string): this;
         removeLayer(id: string): this;
         removeSource(id: string): this;
         setFilter(id: string, filter: unknown[]): this;
@@ -75,6 +86,9 @@ declare namespace maplibregl {
             bounds: [[number, number], [number, number]],
             options: { padding: number | object; animate: boolean; maxZoom: number },
         ): this;
+        easeTo(options: {
+            center?: [number, number]; zoom?: number; offset?: [number, number]; animate?: boolean;
+        }): this;
         jumpTo(options: { center?: [number, number]; zoom?: number }): this;
     }
 
@@ -102,6 +116,10 @@ declare namespace maplibregl {
         load: (request: { url: string }, abort: AbortController) => Promise<{ data: ArrayBuffer }>,
     ): void;
 }
+
+// The libraries of the examples, of which the pages use a few lines.
+declare const L: any;
+declare const ol: any;
 
 declare namespace leaflet {
     interface Map {}

@@ -1,6 +1,6 @@
 // @ts-check
-import { concerns, tell } from "/js/events.js";
-import { equal, test } from "../harness.js";
+import { Changes, tell } from "/js/events.js";
+import { equal, ok, test } from "../harness.js";
 
 /** What some blocks tell, and the id that is left.
  * @param {...string} blocks */
@@ -25,7 +25,10 @@ test("a comment and a block without data tell nothing, but an id counts", () => 
 test("an event concerns the layers whose collection it names, and those that are made of it", () => {
     const turbulence = '{"collection":"turbulence","version":7}';
     const layers = [["hexagons"], ["polygons", "traffic"], ["traffic"]];
-    equal(layers.map((some) => concerns(turbulence, some)), [7, 7, null]);
-    equal(concerns('{"area":"all","version":3}', ["traffic"]), 3, "all may have changed");
-    equal(concerns("no JSON", ["traffic"]), null);
+    const changes = new Changes();
+    equal(layers.map((some) => changes.note(turbulence, some)), [true, true, false]);
+    equal(layers.map((some) => changes.of(some)), [7, 7, 0]);
+    ok(changes.note('{"area":"all","version":9}', ["traffic"]), "all may have changed");
+    equal(layers.map((some) => changes.of(some)), [9, 9, 9]);
+    ok(!changes.note("no JSON", ["traffic"]), "no JSON");
 });

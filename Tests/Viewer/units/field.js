@@ -17,11 +17,14 @@ test("the legend says which field is shown, that it is computed, and where there
     const asked = [];
     const features = [{ geometry: {}, properties: FORECAST }];
     await withAnswers(({ url }) => {
+        if (url.pathname.endsWith(".json")) return json({ time: { extent: [NOWCAST.run, FORECAST.validTime] } });
         asked.push(url.search);
         return json({ features: asked.length === 1 ? features : [] });
     }, async () => {
         const at = { ...FIRST, time: Date.UTC(2026, 6, 21, 21) };
         equal(await fieldText(at), `${fieldName(FORECAST)}. Computed, not observed.`);
+        const before = { ...FIRST, time: Date.UTC(2026, 6, 21, 20) };
+        ok((await fieldText(before))?.startsWith("No turbulence field is stored"), "before all");
         ok((await fieldText(FIRST))?.startsWith("No turbulence field is stored"), "none");
         equal(await fieldText({ ...FIRST, layers: ["hexagons"] }), null, "not shown");
     });

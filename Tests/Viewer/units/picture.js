@@ -16,6 +16,10 @@ class FakeMap {
     /** @param {string} id */
     getSource(id) { return this.layers.get(id); }
     removeLayer() {}
+    /** @type {string[]} */
+    moved = [];
+    /** @param {string} id */
+    moveLayer(id) { this.moved.push(id); }
     /** @param {string} id */
     removeSource(id) { this.layers.delete(id); }
     /** @param {string} id
@@ -40,8 +44,8 @@ class FakeMap {
  * @param {string} version */
 const request = (subject, version) =>
     ({
-        tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, template: `tiles/${subject}/{z}/{x}/{y}.png`,
-        time: null, asOf: 1,
+        tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, time: null, asOf: 1,
+        parts: [{ layers: [subject], key: version, template: `tiles/${subject}/{z}/{x}/{y}.png`, opacity: 1 }],
     });
 
 /** @param {(world: { map: FakeMap, pictures: Pictures, time: ManualTime, load: (url: string) => Promise<unknown> }) =>
@@ -56,6 +60,31 @@ const withPictures = (body) => ManualTime.use(async (time) => {
     const pictures = new Pictures(/** @type {any} */ (map), /** @type {any} */ (library), () => {});
     await body({ map, pictures, time, load: (url) => load({ url }, new AbortController()) });
 });
+
+test("what has not changed stays on the map and isn't asked for again, in its place and its opacity",
+    () => withPictures(({ map, pictures, time }) => {
+    /** @type {(field: string, cells: string) => Billow.PictureRequest} */
+    const both = (field, cells) => ({ ...request("a", cells), parts: [
+        { layers: ["gtg"], key: field, template: "tiles/gtg/", opacity: 0.5 },
+        { layers: ["hexagons"], key: cells, template: "tiles/cells/", opacity: 1 },
+    ] });
+    pictures.show(both("1", "1"));
+    for (const id of ["turbulence-1", "turbulence-2"]) map.loaded.add(id);
+    time.advance(100);
+    equal(map.shown, { "turbulence-1": 0.5, "turbulence-2": 1 });
+    pictures.show(both("1", "2"));
+    const [old] = [...map.layers.keys()].slice(-1);
+    map.loaded.add(old);
+    time.advance(100);
+    equal(map.shown, { "turbulence-1": 0.5, [old]: 1 }, "the field is the same source");
+    equal(map.moved, []);
+    pictures.show({ ...both("2", "2"), key: "a 2 2" });
+    const [field] = [...map.layers.keys()].slice(-1);
+    map.loaded.add(field);
+    time.advance(100);
+    equal(map.shown, { [old]: 1, [field]: 0.5 });
+    equal(map.moved, [field, old], "the newer field lies below the older cells again");
+}));
 
 test("a picture is shown when it is whole, and the one before goes in the same moment",
     () => withPictures(({ map, pictures, time }) => {

@@ -1,5 +1,5 @@
 // @ts-check
-import { pictureRequest, subjectOf } from "/js/request.js";
+import { groupsOf, pictureRequest, subjectOf } from "/js/request.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -12,7 +12,7 @@ const TILES = {
 };
 
 test("a live picture's address has the filters and the style, and stays the same", () => {
-    const { template, asOf, key } = pictureRequest(TILES, FIRST, 1);
+    const { parts: [{ template }], asOf, key } = pictureRequest(TILES, FIRST, 1);
     equal(
         template,
         "http://127.0.0.1/tiles/hexagons/latest/{z}/{x}/{y}.png?style=skypath&hours=2",
@@ -22,14 +22,14 @@ test("a live picture's address has the filters and the style, and stays the same
 });
 
 test("a picture of an instant is asked for by its time, and dense screens get dense tiles", () => {
-    const { template, asOf } = pictureRequest(TILES, { ...FIRST, time: Date.UTC(2026, 6, 21, 18) }, 2);
+    const { parts: [{ template }], asOf } = pictureRequest(TILES, { ...FIRST, time: Date.UTC(2026, 6, 21, 18) }, 2);
     ok(template.startsWith("http://127.0.0.1/tiles/hexagons/20260721T180000Z/{z}/{x}/{y}@2x.png?"), template);
     equal(asOf, Date.UTC(2026, 6, 21, 18));
 });
 
 test("where events tell what changed, another version alone makes no other picture, but the next minute does", () => {
     /** @type {(version: number, asOf: string) => string} */
-    const keyOf = (version, asOf) => pictureRequest({ ...TILES, billow: { version, asOf } }, FIRST, 1, 6).key;
+    const keyOf = (version, asOf) => pictureRequest({ ...TILES, billow: { version, asOf } }, FIRST, 1, () => 6).key;
     equal(keyOf(9, "2026-07-21T20:00:11Z"), keyOf(7, "2026-07-21T20:00:01Z"), "within the minute");
     ok(keyOf(7, "2026-07-21T20:01:01Z") !== keyOf(7, "2026-07-21T20:00:01Z"), "reports have aged");
 });
@@ -44,4 +44,13 @@ test("pictures of other filters, layers or instants are other subjects; a newer 
     const newer = pictureRequest({ ...TILES, billow: { version: 8, asOf: "2026-07-21T20:00:11Z" } }, FIRST, 1);
     equal(newer.subject, pictureRequest(TILES, FIRST, 1).subject);
     ok(newer.key !== pictureRequest(TILES, FIRST, 1).key, "another key");
+});
+
+test("a field and what is paler than the rest are parts of their own, in the order of the layers", () => {
+    const view = { ...FIRST, layers: ["gtg", "hazards", "hexagons", "pireps"], opacities: { hazards: 40 } };
+    equal(groupsOf(view).map(({ layers, opacity }) => `${layers}:${opacity}`),
+        ["gtg:1", "hazards:0.4", "hexagons,pireps:1"]);
+    const { parts } = pictureRequest(TILES, view, 1, (layers) => (layers.includes("gtg") ? 3 : 7));
+    equal(parts.map(({ template }) => template.split("/")[4]), ["gtg", "hazards", "hexagons,pireps"]);
+    ok(parts[0].key.startsWith("3-") && parts[1].key.startsWith("7-"), "each by what changed it");
 });

@@ -34,7 +34,7 @@ function said(difference) {
 }
 
 const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true };
-const HOLE = /INCOMPLETE: some data of this picture is missing/;
+const HOLE = /INCOMPLETE: Some data of this picture is missing/;
 
 test("where all is well nothing is said but Live", () => {
     const { keys, state } = said({});
@@ -49,6 +49,15 @@ test("an incomplete live picture says so, and since when the log is complete", (
     ok(HOLE.test(found.get("incomplete")?.text ?? ""), "it says so");
     ok((found.get("incomplete")?.text ?? "").includes("complete since 21 Jul 2026 20:00Z"), "since when");
     equal(state, { level: "warn", text: "Live, with a warning" });
+});
+
+test("a mark of the world isn't said of a map that lacks nothing, and names the layers of one that does", () => {
+    const billow = { ...knowing({}).billow, incomplete: true };
+    equal(said({ billow, lacking: [] }).keys, []);
+    const grid = said({ billow, lacking: ["gtg"] }).found.get("incomplete")?.text ?? "";
+    ok(/^INCOMPLETE: GTG is not known everywhere on this map/.test(grid) && !grid.includes("Some data"), grid);
+    const both = said({ billow, lacking: ["gtg", "hexagons"] }).found.get("incomplete")?.text ?? "";
+    ok(both.includes("GTG is not known everywhere") && both.includes("missing: Hexagons"), both);
 });
 
 test("an incomplete picture at an instant says so, whether its TileJSON or a tile told", () => {

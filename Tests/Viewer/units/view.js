@@ -1,7 +1,8 @@
 // @ts-check
 import { LAYERS } from "/js/datasets.js";
+import { inOrder, layerName } from "/js/layers.js";
 import {
-    filters, formatHash, inOrder, layerName, leftOut, parseHash, severitiesOf, severityText, shows, summary,
+    filters, formatHash, leftOut, parseHash, severitiesOf, severityText, shows, summary,
 } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -24,6 +25,8 @@ test("a view comes back from its hash as it went, whatever is in it", () => {
                     ...FIRST, layers: ["hexagons", "traffic"], hours: 0.5, time, minSeverity,
                     zoom: 5.25, longitude: -71.5, latitude: 40.125,
                     minAltitude: minAltitude ?? null, maxAltitude: maxAltitude ?? null,
+                    route: "KJFK 4430N05000W EGLL", isRouteOpen: time === null,
+                    place: minSeverity ? /** @type {[number, number]} */ ([-71.25, 40.5]) : null,
                 };
                 const back = parseHash(formatHash(view));
                 equal(back.problems, []);
@@ -40,6 +43,7 @@ test("what can't be read keeps its default and is named", () => {
         "min=18500": "min", "min=60000": "min",
         "min=30000&max=20000": "max", "max=0": "max", "severity=5": "severity", "time=yesterday": "time",
         "time=20260230T000000Z": "time",
+        "place=95/0": "place", "place=1": "place", "routecard=open": "routecard",
         "map=5/95/0": "map", "map=5//0": "map", "map=x": "map",
     };
     for (const [hash, name] of Object.entries(cases)) {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The simulated world's air as a turbulence guidance sees it: EDR on the points of a grid at the valid time of a file.
+/// The air of the simulated world in a turbulence guidance: EDR at the points of a grid, at the valid time of a file.
 ///
-/// The bodies of turbulent air are those that the world's aircraft report from, so guidance and reports agree; a
-/// forecast has them a little off their place, and weaker. Around them lie a background that drifts with the wind, the
-/// shear beside the jet streams, and waves behind mountains. A pure function of seed, file and altitude.
+/// The bodies of turbulent air are the same as for the world's aircraft, so guidance and reports agree. In a forecast
+/// they are slightly displaced and weaker. In addition there are a background that drifts with the wind, the shear
+/// beside the jet streams, and waves behind mountains. It is a pure function of seed, file and altitude.
 struct GuidanceAir: Sendable {
-    /// What a file has of each level.
+    /// The quantities of each level in a file.
     enum Quantity: Sendable, Hashable {
-        /// The largest of all.
+        /// The maximum of all.
         case combined
         case clearAir
         case mountainWave
-        /// Which of them is the largest: a code, and no EDR.
+        /// The code of the largest of them, which isn't an EDR.
         case origin
     }
 
@@ -22,7 +22,7 @@ struct GuidanceAir: Sendable {
     private let jets: [Patch.Now]
     private let storms: [Patch.Now]
 
-    /// What each pattern of noise is for.
+    /// The salt of each noise pattern.
     private enum Salt: Int {
         case broad = 101
         case middle, fine, finest, streaks, waves, error, warpEast, warpNorth, clumps
@@ -34,11 +34,11 @@ struct GuidanceAir: Sendable {
         static let storm: Float = 50
     }
 
-    /// The wind that moves the background, in km an hour.
+    /// The wind that moves the background, in km per hour.
     private static let wind = (east: 54.0, north: 9.0)
-    /// The strip without values along the border.
+    /// The width of the strip without values along the border.
     private static let borderKm = 33.0
-    /// How far a forecast has turbulence off its place, for each hour ahead.
+    /// The displacement of turbulence in a forecast, per hour of lead time.
     private static let errorKm = 7.0
 
     init(_ file: SimulatedGuidanceFile, seed: UInt64, ground: GuidanceGround) {
@@ -52,7 +52,8 @@ struct GuidanceAir: Sendable {
         storms = patches.filter { !$0.isJet }.map { $0.now(time) }
     }
 
-    /// EDR of each point of the grid, from the south-west row by row; NaN at the border and below the ground.
+    /// The EDR of each point of the grid, from the south-west in row-major order. NaN at the border and below the
+    /// ground.
     func values(_ quantity: Quantity, altitudeFeet: Int) -> [Float] {
         let feet = Double(altitudeFeet)
         var calm = background(feet)
@@ -64,7 +65,7 @@ struct GuidanceAir: Sendable {
         calm.withUnsafeMutableBufferPointer { values in
             waves.withUnsafeBufferPointer { waves in
                 forEachPoint(bodies, storms) { point, body, storm in
-                    // The small patterns of the background lie in the bodies too.
+                    // The bodies also contain the small patterns of the background.
                     let grain = 0.8 + 4 * values[point]
                     let air = Self.joined(values[point], body * grain)
                     let storm = storm * grain * stormFactor
@@ -85,13 +86,14 @@ struct GuidanceAir: Sendable {
         return calm
     }
 
-    /// Two intensities of the same air: hardly more than the larger one, without an edge between them.
+    /// Combines two intensities of the same air. The result is slightly more than the larger one, without an edge
+    /// between them.
     private static func joined(_ a: Float, _ b: Float) -> Float {
         let (a, b) = (a * a, b * b)
         return (a * a + b * b).squareRoot().squareRoot()
     }
 
-    /// How far the patterns have moved by the file's valid time.
+    /// The displacement of the patterns at the file's valid time.
     private var drift: (east: Double, north: Double) {
         let hours = Double(file.validSeconds) / 3_600
         let error = Double(file.leadHours) * Self.errorKm
@@ -114,7 +116,7 @@ struct GuidanceAir: Sendable {
             GuidanceNoise(seed: seed, salt: salt.rawValue, cellKm: cellKm, cellFeet: cellFeet)
                 .add(part, to: &values, on: ground.plane, drift: drift, altitudeFeet: feet)
         }
-        // Bumpier near the ground and about the tropopause.
+        // More turbulence near the ground and the tropopause.
         func bell(_ centre: Double, _ width: Double) -> Double {
             let distance = (feet - centre) / width
             return exp(-distance * distance)
@@ -131,7 +133,7 @@ struct GuidanceAir: Sendable {
 
     // MARK: Bodies
 
-    /// The strongest of some bodies at each point of the mesh, and the shear beside the jet streams.
+    /// The strongest of some bodies at each point of the mesh, with the shear beside the jet streams.
     private func body(_ patches: [Patch.Now], _ feet: Double, streaks: Bool) -> [Float] {
         let near = patches.filter { abs(feet - $0.altitudeFeet) * $0.inverseDepth < 1 }
         let air = Air(near)
@@ -158,7 +160,7 @@ struct GuidanceAir: Sendable {
         return values
     }
 
-    /// Bends the outlines of bodies, and makes them uneven inside: about −1…1, by points of the mesh.
+    /// Distorts the outlines and the inside of bodies: about −1…1, by points of the mesh.
     private func warp(_ salt: Salt, _ feet: Double) -> [Float] {
         var values = [Float](repeating: -1, count: ground.mesh.count)
         for (cellKm, part) in [(300.0, Float(1)), (110, 0.65), (45, 0.35)] {
@@ -168,7 +170,7 @@ struct GuidanceAir: Sendable {
         return values
     }
 
-    /// How far off a forecast has the bodies, in degrees.
+    /// The displacement of the bodies in a forecast, in degrees.
     private var patchError: (east: Double, north: Double) {
         let hours = Double(file.validSeconds) / 3_600
         return (
@@ -233,7 +235,7 @@ struct GuidanceAir: Sendable {
         return south + (north - south) * y / size
     }
 
-    /// Gives the values of two meshes at each point of the grid.
+    /// Calls `body` with the values of two meshes, interpolated at each point of the grid.
     private func forEachPoint(_ a: [Float], _ b: [Float], _ body: (Int, Float, Float) -> Void) {
         let (stride, width, columns) = (ground.stride, ground.mesh.columns, ground.plane.columns)
         var rowA = [Float](repeating: 0, count: width)

@@ -2,35 +2,35 @@ import Foundation
 import GRIBKit
 import Geometry
 
-/// What lies below the guidance and never moves: a rough North America with its heights, and the ranges that make
-/// mountain waves. Made once for a grid, on a mesh of some 12 km.
+/// The static surface below the guidance: a rough North America with its heights, and the ranges that cause mountain
+/// waves. It is computed once for a grid, on a mesh of some 12 km.
 struct GuidanceGround: Sendable {
-    /// A range of mountains, and how far east of it each point of the mesh is.
+    /// A range of mountains, and the distance of each point of the mesh to its east.
     struct Range: Sendable {
         /// Kilometres, negative in the west; by points of the mesh.
         let eastward: [Float]
-        /// The rows and columns of the mesh within reach.
+        /// The rows and columns of the mesh near the range.
         let rows: Swift.Range<Int>
         let columns: Swift.Range<Int>
     }
 
     let grid: GRIBGrid
     let plane: GuidanceNoise.Plane
-    /// Points of the grid between two of the mesh.
+    /// The number of grid points per point of the mesh.
     let stride: Int
     let mesh: GuidanceNoise.Plane
-    /// By points of the mesh, row by row.
+    /// By points of the mesh in row-major order.
     let longitudes: [Double]
     let latitudes: [Double]
-    /// Feet above the sea; below it on the sea itself.
+    /// Feet above the sea; negative for the sea.
     let heights: [Float]
     let ranges: [Range]
 
     private static let meshKm = 12.0
-    /// Waves reach so far east of a range.
+    /// The length of waves to the east of a range.
     static let reachKm: Float = 320
 
-    /// - Parameter every: takes every so many-th point of NOAA's grid either way, which is of 3 km.
+    /// - Parameter every: the step in rows and columns of NOAA's grid, which has 3 km.
     init(every: Int) {
         let whole = GRIBGrid.turbulenceGuidance
         guard case .lambertConformal(let first, let orientation, let parallels, let dx, let dy) = whole.template else {
@@ -44,7 +44,7 @@ struct GuidanceGround: Sendable {
                 dy: dy * Double(every)))
         let spacingKm = dx * Double(every) / 1_000
         let stride = max(1, Int(Self.meshKm / spacingKm))
-        // One point more than the last cell needs, so that each point of the grid lies between two of the mesh.
+        // One more point than the last cell needs, so that each point of the grid lies between two of the mesh.
         let mesh = GuidanceNoise.Plane(
             columns: (grid.columns - 1) / stride + 2, rows: (grid.rows - 1) / stride + 2,
             spacingKm: spacingKm * Double(stride))
@@ -68,7 +68,7 @@ struct GuidanceGround: Sendable {
     // MARK: Mountains
 
     /// Crests from north to south: the Cascades, the Sierra Nevada, the Front Range, the Wasatch and Tetons, the
-    /// Appalachians. Longitude and latitude.
+    /// Appalachians. Each point is a longitude and latitude.
     private static let crests: [[(Double, Double)]] = [
         [(-121.4, 49.0), (-121.8, 46.9), (-121.7, 45.4), (-122.0, 43.0), (-122.2, 41.4)],
         [(-120.6, 39.6), (-119.6, 38.2), (-118.6, 37.0), (-118.2, 35.8)],
@@ -97,7 +97,7 @@ struct GuidanceGround: Sendable {
             eastward: eastward, rows: min(south, north)..<north, columns: min(west, east)..<east)
     }
 
-    /// How far east of a crest a place lies, in km; far away beside its ends.
+    /// The distance of a place to the east of a crest in km; very large beyond the crest's ends.
     private static func kilometres(of place: LonLat, eastOf crest: [(Double, Double)]) -> Float {
         let far: Float = 10_000
         let latitude = place.latitude
@@ -135,8 +135,8 @@ struct GuidanceGround: Sendable {
         return isInside
     }
 
-    /// Feet above the sea: plains that rise westward to the Rockies, basins behind them, the Appalachians. The sea is
-    /// below its level, so that the coast is where heights cross it.
+    /// Feet above the sea: plains that rise westward to the Rockies, basins behind them, the Appalachians. The sea has
+    /// negative heights, so that the coast is where heights cross zero.
     private static func height(_ longitude: Double, _ latitude: Double) -> Double {
         guard isLand(longitude, latitude) else { return -300 }
         func hill(_ centre: Double, _ width: Double) -> Double {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Smooth random numbers 0…1 over the plane of a grid and over altitude: value noise on a lattice, which drifts. The
-/// same numbers wherever a grid samples it, so that a coarser grid shows the same air.
+/// Smooth random numbers 0…1 over the plane of a grid and over altitude: value noise on a drifting lattice. The numbers
+/// don't depend on the sampling grid, so a coarser grid shows the same air.
 struct GuidanceNoise: Sendable {
     let seed: UInt64
-    /// What the numbers are for: another one gives others.
+    /// Selects the pattern; another salt gives other numbers.
     let salt: Int
-    /// The side of a lattice cell on the plane.
+    /// The width of a lattice cell on the plane.
     let cellKm: Double
-    /// Its height.
+    /// The height of a lattice cell.
     let cellFeet: Double
 
     /// A regular grid on the plane, from its south-western point.
@@ -20,9 +20,9 @@ struct GuidanceNoise: Sendable {
         var count: Int { columns * rows }
     }
 
-    /// Adds the noise times an amplitude to each value, row by row.
+    /// Adds the noise times an amplitude to each value, in row-major order.
     ///
-    /// - Parameter drift: how far the pattern has moved eastward and northward, in km.
+    /// - Parameter drift: the displacement of the pattern eastward and northward, in km.
     func add(
         _ amplitude: Float, to values: inout [Float], on plane: Plane, drift: (east: Double, north: Double),
         altitudeFeet: Double
@@ -31,7 +31,7 @@ struct GuidanceNoise: Sendable {
         let east = Self.steps(plane.columns, from: -drift.east / cellKm, step)
         let north = Self.steps(plane.rows, from: -drift.north / cellKm, step)
         guard let last = east.places.last else { return }
-        // A grid that is coarser than the lattice passes most of it over.
+        // A grid coarser than the lattice skips most of it.
         var corners: [Int] = []
         for place in east.places {
             for corner in [Int(place), Int(place) + 1] where corners.last.map({ corner > $0 }) ?? true {
@@ -67,7 +67,7 @@ struct GuidanceNoise: Sendable {
         }
     }
 
-    /// The lattice cell of each point, counted from the first one's, and how far into the cell it lies, smoothed.
+    /// The lattice cell of each point, counted from that of the first, and the smoothed position in the cell.
     private static func steps(_ count: Int, from start: Double, _ step: Double) -> (
         first: Int, places: [Int32], weights: [Float]
     ) {
@@ -85,7 +85,7 @@ struct GuidanceNoise: Sendable {
         return (first, places, weights)
     }
 
-    /// A row of the lattice at an altitude.
+    /// Fills a row of the lattice at an altitude.
     private func fill(_ row: inout [Float], at corners: [Int], _ x: Int, _ y: Int, _ layer: Double) {
         let floor = layer.rounded(.down)
         let part = Float(layer - floor)
@@ -95,7 +95,7 @@ struct GuidanceNoise: Sendable {
         }
     }
 
-    /// 0 ..< 1, of a corner of the lattice.
+    /// The number of a lattice corner, 0 ..< 1.
     private func number(_ x: Int, _ y: Int, _ z: Int) -> Float {
         var hash = seed
         for word in [salt, x, y, z] {
@@ -106,7 +106,7 @@ struct GuidanceNoise: Sendable {
         return Float((hash ^ hash >> 31) >> 40) * 0x1p-24
     }
 
-    /// One number at an instant, of a pattern that only time moves.
+    /// The number at an instant, of a pattern that depends only on time.
     func value(at seconds: Double, cellSeconds: Double, _ place: Int) -> Double {
         let time = seconds / cellSeconds
         let part = time - time.rounded(.down)

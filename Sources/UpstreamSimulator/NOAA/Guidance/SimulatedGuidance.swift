@@ -4,24 +4,24 @@ import GRIBMaking
 import NIOPosix
 import Synchronization
 
-/// NOAA's turbulence grids of the simulated world, as real GRIB2 in the packings of the real files. A message is made
-/// when its file is first read.
+/// NOAA's turbulence grids of the simulated world, as GRIB2 in the packings of the real files. A message is made when
+/// its file is first read.
 ///
 /// Source: docs/upstreams/noaa.md
 package final class SimulatedGuidance: GuidanceContent {
-    /// Which messages a file has.
+    /// The selection of messages in a file.
     package enum Extent: String, Sendable, CaseIterable {
-        /// All of NOAA's: 51 of GTGN, 205 of GTG.
+        /// All messages of NOAA's files: 51 of GTGN, 205 of GTG.
         case whole
-        /// The combined EDR at every 2,000 ft from 10,000 to 44,000 ft, and of GTG the maximum of the column.
+        /// The combined EDR at every 2,000 ft from 10,000 to 44,000 ft, and for GTG also the maximum of the column.
         case levels
     }
 
-    /// A message in the terms of GRIB.
+    /// A message to make, with its GRIB parameters.
     struct Making: Sendable, Hashable {
         let quantity: GuidanceAir.Quantity
         let parameter: GRIBParameter
-        /// nil for the column.
+        /// The level; nil for the column.
         let level: AltitudeLevel?
     }
 
@@ -29,9 +29,9 @@ package final class SimulatedGuidance: GuidanceContent {
     private let ground: GuidanceGround
     private let levels: [AltitudeLevel]
     private let makings: [SimulatedGuidanceProduct: [(SimulatedGuidanceMessage, Making)]]
-    /// The column of the file that is being made.
+    /// The column maximum of the file that is being made.
     private let column = Mutex<Column?>(nil)
-    /// The air of the files that are being made: its bodies are the same for each message of a file.
+    /// A cache of the air of files that are being made: its bodies are the same for each message of a file.
     private let airs = Mutex<[SimulatedGuidanceFile: GuidanceAir]>([:])
     private static let mostAirs = 8
 
@@ -41,14 +41,14 @@ package final class SimulatedGuidance: GuidanceContent {
         var maximum: [Float]
     }
 
-    /// Bits of a value, as few as keep 0.005 EDR apart.
+    /// The number of bits per value: the fewest that distinguish 0.005 EDR.
     private static let bits = 7
-    /// The flags are whole numbers up to 50.
+    /// The values of the flags are whole numbers up to 50.
     private static let flagParameter = GRIBParameter(discipline: 0, category: 19, number: 50)
 
     /// - Parameters:
-    ///   - seed: of the simulator that serves it, so that reports and grids agree.
-    ///   - every: takes every so many-th point of NOAA's grid either way; 1 is the grid itself.
+    ///   - seed: the seed of the simulator that serves it, so that reports and grids agree.
+    ///   - every: the step in rows and columns of NOAA's grid; 1 is the whole grid.
     package init(seed: UInt64 = 1, extent: Extent = .levels, every: Int = 1) {
         self.seed = seed
         ground = GuidanceGround(every: max(1, every))
@@ -85,7 +85,7 @@ package final class SimulatedGuidance: GuidanceContent {
         return await Self.computing { [self] in bytes(of: making, in: file) }
     }
 
-    /// The EDRs that a message packs, before they are packed: from the south-west row by row, NaN where there is none.
+    /// The EDRs of a message before packing, from the south-west in row-major order; NaN for missing.
     ///
     /// - Parameter altitudeFeet: nil for the maximum of the file's levels.
     package func edrs(of file: SimulatedGuidanceFile, altitudeFeet: Int?) -> [Float] {
@@ -102,6 +102,7 @@ package final class SimulatedGuidance: GuidanceContent {
     private func bytes(of making: Making, in file: SimulatedGuidanceFile) -> [UInt8] {
         var draft = GRIBDraft(
             grid: ground.grid, referenceSeconds: file.runSeconds, values: values(making, in: file))
+        draft.productionStatus = .operationalTest
         draft.parameter = making.parameter
         draft.level = making.level.map { .altitude($0) } ?? .column
         draft.lead = .hours(file.leadHours)
@@ -114,7 +115,7 @@ package final class SimulatedGuidance: GuidanceContent {
         let air = air(of: file)
         guard let level = making.level else { return columnMaximum(of: file, air) }
         let values = air.values(making.quantity, altitudeFeet: level.feet)
-        // A file is made level by level: its column comes for nothing.
+        // A file is made level by level, so its column needs no further computation.
         if making.parameter == .eddyDissipation, file.product == .gtg { add(values, level, of: file) }
         return values
     }
@@ -148,9 +149,9 @@ package final class SimulatedGuidance: GuidanceContent {
         return maximum
     }
 
-    // MARK: Where
+    // MARK: The thread that makes messages
 
-    /// One thread for all that is made, which stands back from the rest of the process: a demo serves from the same.
+    /// The only thread that makes messages, at low priority: a demo serves requests in the same process.
     private static let thread = {
         let pool = NIOThreadPool(numberOfThreads: 1)
         pool.start()
@@ -172,7 +173,7 @@ package final class SimulatedGuidance: GuidanceContent {
 }
 
 extension SimulatedGuidance.Making {
-    /// In the words of an index.
+    /// The message's parameter and level in the words of an index.
     fileprivate var name: SimulatedGuidanceMessage {
         let names: [GRIBParameter: String] = [
             .eddyDissipation: "EDPARM", .clearAirTurbulence: "CATEDR", .mountainWaveTurbulence: "MWTURB",
@@ -186,7 +187,7 @@ extension SimulatedGuidance.Making {
 }
 
 extension [Float] {
-    /// Takes the larger value at each place; where only one is a number, that one.
+    /// Takes the maximum at each point. If only one is a number, it is that one.
     fileprivate mutating func formMaximum(_ other: [Float]) {
         withUnsafeMutableBufferPointer { values in
             for place in values.indices { values[place] = Float.maximum(values[place], other[place]) }
@@ -195,6 +196,6 @@ extension [Float] {
 }
 
 extension SimulatedGuidanceFile {
-    /// Unix seconds.
+    /// The valid time in Unix seconds.
     var validSeconds: Int { runSeconds + leadHours * 3_600 }
 }

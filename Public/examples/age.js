@@ -1,0 +1,26 @@
+// @ts-check
+// What every map must show besides the legend: how old the data is, and whether it is simulated, stale or incomplete.
+
+/** Asks a TileJSON each minute, says how old its data is, and calls `renew` with it from the second time on.
+ * @param {string} url
+ * @param {(tileJSON: Billow.TileJSON) => void} renew */
+export async function showAge(url, renew) {
+    const place = /** @type {HTMLElement} */ (document.querySelector("#age"));
+    for (let isFirst = true; ; isFirst = false) {
+        try {
+            const response = await fetch(url, { cache: "no-cache" });
+            if (!response.ok) throw new Error(`the server answered ${response.status}`);
+            /** @type {Billow.TileJSON} */
+            const tileJSON = await response.json();
+            const { dataTime, simulated, stale, incomplete } = tileJSON.billow ?? {};
+            place.textContent = [
+                dataTime ? `Data of ${dataTime.slice(11, 16)}Z` : "How old the data is isn't known",
+                simulated && "SIMULATED", stale && "STALE", incomplete && "INCOMPLETE",
+            ].filter(Boolean).join(" · ");
+            if (!isFirst) renew(tileJSON);
+        } catch (error) {
+            place.textContent = `No contact: ${/** @type {Error} */ (error).message}. The map does not get newer.`;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 60_000));
+    }
+}

@@ -1,0 +1,20 @@
+// @ts-check
+// Billow on Leaflet.
+import { showAge } from "./age.js";
+
+const server = new URL("..", location.href).href;
+const map = L.map("map", { zoomControl: false, center: [39, -96], zoom: 4 });
+L.control.zoom({ position: "topright" }).addTo(map);
+map.createPane("land").style.zIndex = "100";
+const world = await (await fetch(`${server}vendor/basemap/coarse.geojson`)).json();
+L.geoJSON(world, {
+    filter: (/** @type {Billow.Feature} */ { properties: { kind } }) => kind === "land" || kind === "lake",
+    style: (/** @type {Billow.Feature} */ { properties: { kind } }) => ({
+        stroke: false, fillColor: kind === "lake" ? "#b9c8d3" : "#d3d8d3", fillOpacity: 1,
+    }), pane: "land", interactive: false, attribution: "Natural Earth",
+}).addTo(map);
+const turbulence = L.tileLayer(`${server}tiles/hazards,hexagons/latest/{z}/{x}/{y}{r}.png?hours=2`, {
+    maxZoom: 22, attribution: "Turbulence: Billow",
+}).addTo(map);
+// Reports age: each minute the tiles are asked for again, and those that are the same cost no more than a 304.
+showAge(`${server}tiles/hazards,hexagons.json?hours=2`, () => turbulence.redraw());

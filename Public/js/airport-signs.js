@@ -1,0 +1,15 @@
+// @ts-check
+// Airports on the map, by their codes. This and their list are loaded when the map has come near enough to show some.
+import { firstZoom, loadAirports } from "./airports.js";
+import { AIRPORTS, AIRPORT_SIGN } from "./basemap.js";
+
+/** @param {maplibregl.Map} map */
+export async function showAirports(map) {
+    const { all } = await loadAirports();
+    map.getSource(AIRPORTS)?.setData({
+        type: "FeatureCollection", features: all.map((airport) => ({
+            type: "Feature", geometry: { type: "Point", coordinates: [airport.longitude, airport.latitude] },
+            properties: { sign: AIRPORT_SIGN + airport.icao, zoom: firstZoom(airport) },
+        })),
+    });
+}

@@ -1,0 +1,118 @@
+// @ts-check
+// What lies ahead, of a flight or along a route, in groups: reports and computed turbulence by severity, the worst
+// first, then issued areas by their kind.
+import { AREA_KINDS } from "./datasets.js";
+import { element, swatch } from "./dom.js";
+import { age, clockTime, flightLevel, instantOf } from "./format.js";
+import { SEVERITIES } from "./view.js";
+
+/** Groups with so many lines are open from the start, and so is the first. */
+const FEW = 3;
+
+/** `severity` is null for issued areas.
+ * @typedef {{ title: string, severity: number | null, lines: { what: string, note: string }[] }} Group
+ * @typedef {Pick<Billow.Alerts, "clusters" | "hazards" | "field" | "items">} Found
+ * @typedef {NonNullable<Billow.Alerts["items"]>[number]} Item */
+
+/** @param {Found} found
+ * @returns {Group[]} */
+export function groupsAhead({ clusters, hazards, field, items = [] }) {
+    const reported = bySeverity(clusters, "reported", items);
+    const computed = bySeverity(field?.clusters ?? [], "computed", field?.items ?? []);
+    // What was reported comes before what is computed, where both are as bad.
+    const turbulence = [...reported, ...computed].sort((a, b) => (b.severity ?? 0) - (a.severity ?? 0));
+    /** @type {Map<string, Group>} */
+    const issued = new Map();
+    for (const { kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo } of hazards) {
+        const title = `${AREA_KINDS.get(kind) ?? kind}, issued`;
+        const group = issued.get(title) ?? { title, severity: null, lines: [] };
+        issued.set(title, group);
+        const levels = `${flightLevel(altitudeMin ?? 0)} – ${
+            altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax)}`;
+        group.lines.push({
+            what: hazard ?? AREA_KINDS.get(kind) ?? kind,
+            note: [[levels, altitudeReference].filter(Boolean).join(" "), validity(validFrom, validTo)]
+                .filter(Boolean).join(", "),
+        });
+    }
+    return [...turbulence, ...[...issued.values()].sort((a, b) => (a.title < b.title ? -1 : 1))];
+}
+
+/** @typedef {{
+ *     severity?: number, text: string, members?: string[], distance?: number, timeTo?: number, timeToPass?: number,
+ * }} Cluster */
+
+/** @param {Cluster[]} clusters
+ * @param {string} how
+ * @param {Item[]} items  cells of all clusters
+ * @returns {Group[]} */
+function bySeverity(clusters, how, items) {
+    const cells = new Map(items.map((item) => [item.h3, item]));
+    /** @type {Map<number, Group>} */
+    const groups = new Map();
+    for (const cluster of clusters) {
+        const { severity = -1, members = [] } = cluster;
+        const group = groups.get(severity)
+            ?? { title: `${SEVERITIES[severity] ?? "Turbulence"}, ${how}`, severity, lines: [] };
+        groups.set(severity, group);
+        group.lines.push({
+            what: whereOf(cluster), note: [
+                levelsOf(members.flatMap((h3) => cells.get(h3) ?? [])),
+                members.length ? `${members.length} ${members.length === 1 ? "cell" : "cells"}` : null,
+            ].filter(Boolean).join(", "),
+        });
+    }
+    return [...groups.values()];
+}
+
+/** "In 35 NM, 5 min, for 3 min", or "Here, for 3 min"; the server's own words where it gives no distance.
+ * @param {Cluster} cluster */
+function whereOf({ distance, timeTo, timeToPass, text }) {
+    if (distance === undefined) return text;
+    const passing = timeTo === undefined || timeToPass === undefined ? 0 : timeToPass - timeTo;
+    const isHere = Math.round(distance) === 0;
+    return [
+        isHere ? "Here" : `In ${Math.round(distance)} NM`,
+        isHere || timeTo === undefined ? null : minutesText(timeTo),
+        passing < 60 ? null : `for ${minutesText(passing)}`,
+    ].filter(Boolean).join(", ");
+}
+
+/** "5 min", "2 h 05 min"
+ * @param {number} seconds */
+const minutesText = (seconds) =>
+    (seconds < 3570 ? `${Math.round(seconds / 60)} min` : age(Math.round(seconds / 60) * 60_000));
+
+/** @param {Item[]} items */
+function levelsOf(items) {
+    const low = items.flatMap(({ altitudeMin, altitude }) => altitudeMin ?? altitude ?? []);
+    const high = items.flatMap(({ altitudeMax, altitude }) => altitudeMax ?? altitude ?? []);
+    if (!low.length) return null;
+    const [from, to] = [flightLevel(Math.min(...low)), flightLevel(Math.max(...high))];
+    return from === to ? from : `${from} – ${to}`;
+}
+
+/** @param {unknown} from
+ * @param {unknown} to */
+function validity(from, to) {
+    const [start, end] = [instantOf(from), instantOf(to)];
+    return start === null || end === null ? null
+        : `valid ${clockTime(start).slice(0, 5)} – ${clockTime(end).slice(0, 5)}Z`;
+}
+
+/** The groups as a list in which each can be opened; where nothing is ahead, that this isn't smooth air.
+ * @param {Group[]} groups
+ * @param {import("./legend.js").Legend} legend
+ * @returns {Node[]} */
+export function groupNodes(groups, legend) {
+    if (!groups.length) return [element("p", {},
+        element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air.")];
+    return groups.map(({ title, severity, lines }, place) => {
+        const entry = severity === null ? undefined : legend.entry(severity);
+        return element("details", { className: "group", open: place === 0 || lines.length <= FEW },
+            element("summary", {}, entry ? swatch(entry) : null, element("span", {}, title),
+                element("span", { className: "count" }, String(lines.length))),
+            element("ul", {}, ...lines.map(({ what, note }) =>
+                element("li", {}, element("strong", {}, what), note ? element("span", {}, note) : null))));
+    });
+}

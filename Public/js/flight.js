@@ -1,0 +1,150 @@
+// @ts-check
+// One flight, found by its call sign and followed: its card and what lies ahead of it go with it from picture to
+// picture, its track is on the map, and the reader is told when what lies ahead changes. It is loaded when the first
+// flight is looked for.
+import { byId } from "./dom.js";
+import { coveredEdges, middleOfRoom } from "./layout.js";
+import { ServerError, getFeatures, getJSON } from "./server.js";
+
+const TRACK = "flight-track";
+const COLOUR = "#1552c4";
+const TRACK_HOURS = "2";
+const PAGE = "10000";
+/** Followed, it stays within this share of what one sees of the map. */
+const MIDDLE = 0.9;
+const EMPTY = { type: "FeatureCollection", features: [] };
+
+/** Aircraft of a call sign, or of the address that ICAO gave: the very one, else those that begin so.
+ * @param {Billow.Feature[]} features
+ * @param {string} text
+ * @returns {Billow.Feature[]} */
+export function matching(features, text) {
+    const wanted = text.trim().toUpperCase();
+    if (!wanted) return [];
+    /** @param {Billow.Feature} feature */
+    const names = ({ properties: { callsign, icao24 } }) =>
+        [callsign ?? "", icao24 ?? ""].map((name) => String(name).trim().toUpperCase());
+    const same = features.filter((feature) => names(feature).includes(wanted));
+    return same.length ? same : features.filter((feature) => names(feature).some((name) => name.startsWith(wanted)));
+}
+
+export class Flight {
+    #map;
+    #view;
+    #inspector;
+    /** @type {AbortController | null} */
+    #abort = null;
+    /** @type {string | null} */
+    #followed = null;
+
+    /** @param {maplibregl.Map} map
+     * @param {() => Billow.View} view  with the instant of what is on the map
+     * @param {import("./inspect.js").Inspector} inspector */
+    constructor(map, view, inspector) {
+        this.#map = map;
+        this.#view = view;
+        this.#inspector = inspector;
+    }
+
+    /** Those that a text means, at the instant of the map. Throws ServerError.
+     * @param {string} text */
+    async search(text) {
+        /** @type {Billow.Feature[]} */
+        const all = [];
+        const query = this.#query({ limit: PAGE });
+        /** @type {string | null} */
+        let path = "collections/traffic/items";
+        /** @type {URLSearchParams | null} */
+        let parameters = query;
+        while (path !== null) {
+            /** @type {Billow.FeatureCollection} */
+            const { features, links } = await getFeatures(path, parameters ?? new URLSearchParams());
+            all.push(...features);
+            /** @type {string | undefined} */
+            const next = links?.find(({ rel }) => rel === "next")?.href;
+            path = next ?? null;
+            parameters = null;
+        }
+        return matching(all, text);
+    }
+
+    /** Shows the followed flight where it is by now. */
+    async refresh() {
+        const { flight } = this.#view();
+        this.#abort?.abort();
+        if (flight === null) {
+            this.#followed = null;
+            return this.#draw(EMPTY);
+        }
+        const { signal } = (this.#abort = new AbortController());
+        try {
+            /** @type {Billow.Feature} */
+            const aircraft = await getJSON(`collections/traffic/items/${flight}`, this.#query({}), signal);
+            const [lng, lat] = aircraft.geometry.coordinates;
+            this.#say(null);
+            // Only what was found is followed: a question that was given up for a newer one has moved nothing.
+            this.#keepInView(lng, lat, flight !== this.#followed);
+            this.#followed = flight;
+            await this.#inspector.follow({ lng, lat, wrap() { return this; } }, flight);
+            const track = await getJSON(
+                `collections/tracks/items/${flight}`, this.#query({ hours: TRACK_HOURS }), signal,
+            ).catch(() => EMPTY);
+            if (!signal.aborted) this.#draw(track);
+        } catch (error) {
+            if (signal.aborted) return;
+            const isGone = error instanceof ServerError && error.status === 404;
+            this.#say(isGone ? "This flight isn't seen at this time." : /** @type {Error} */ (error).message);
+        }
+    }
+
+    /** @param {Record<string, string>} parameters */
+    #query(parameters) {
+        const { time } = this.#view();
+        const query = new URLSearchParams(parameters);
+        if (time !== null) query.set("time", new Date(time).toISOString().replace(/\.\d+Z/, "Z"));
+        return query;
+    }
+
+    /** @param {number} lng
+     * @param {number} lat
+     * @param {boolean} isNew */
+    #keepInView(lng, lat, isNew) {
+        const { x, y } = this.#map.project([lng, lat]);
+        const { clientWidth, clientHeight } = this.#map.getContainer();
+        const { left, right, top, bottom } = coveredEdges();
+        /** @type {(at: number, from: number, to: number) => boolean} */
+        const isOut = (at, from, to) => Math.abs(at - (from + to) / 2) > (MIDDLE * (to - from)) / 2;
+        if (isNew || isOut(x, left, clientWidth - right) || isOut(y, top, clientHeight - bottom)) {
+            this.#map.easeTo({
+                center: [lng, lat], zoom: Math.max(this.#map.getZoom(), 6), offset: middleOfRoom(), animate: false,
+            });
+        }
+    }
+
+    /** @param {object} data */
+    #draw(data) {
+        const source = this.#map.getSource(TRACK);
+        if (source) return source.setData(data);
+        if (data === EMPTY) return;
+        this.#map.addSource(TRACK, { type: "geojson", data });
+        this.#map.addLayer({
+            id: TRACK, type: "line", source: TRACK, layout: { "line-join": "round" },
+            paint: { "line-color": COLOUR, "line-width": 2.5, "line-opacity": 0.8 },
+        });
+    }
+
+    /** @param {string | null} text */
+    #say(text) {
+        byId("flight-problem").hidden = text === null;
+        byId("flight-problem").textContent = text ?? "";
+    }
+}
+
+/** Tells the reader that what lies ahead has changed: in the page, and by a notification where that is allowed.
+ * @param {string} text */
+export function tellChange(text) {
+    byId("said").textContent = text;
+    if ("Notification" in window && Notification.permission === "granted" && document.visibilityState === "hidden") {
+        new Notification("Billow", { body: `${text} Not for navigation.`, tag: "billow-ahead" });
+    }
+}

@@ -1,0 +1,75 @@
+// @ts-check
+// How many reports there are at each level, over the slider of altitudes: of what the map shows, but at all levels. It
+// is loaded, and asked for, when the reader comes to the slider.
+import { byId, element } from "./dom.js";
+import { flightLevel } from "./format.js";
+import { answer } from "./server.js";
+import { CEILING_FEET, filters } from "./view.js";
+
+const BLOCK_FEET = 1_000;
+const BLOCKS = CEILING_FEET / BLOCK_FEET;
+const MODERATE = 3;
+const KEPT_MILLISECONDS = 60_000;
+const root = byId("histogram");
+let asked = "";
+let since = -Infinity;
+
+/** Counts the rows of a table by levels, and of them those of moderate turbulence or worse.
+ * @param {string} csv */
+export function countLevels(csv) {
+    const [head, ...rows] = csv.trimEnd().split(/\r?\n/);
+    const names = head.split(",");
+    const [low, high, severity] = ["altitudeMin", "altitudeMax", "severity"].map((name) => names.indexOf(name));
+    const counts = Array.from({ length: BLOCKS }, () => ({ all: 0, worse: 0 }));
+    if (low < 0 || high < 0 || severity < 0) return counts;
+    for (const row of rows) {
+        const cells = row.split(",");
+        const last = Math.min(Math.floor(Number(cells[high]) / BLOCK_FEET), BLOCKS - 1);
+        for (let block = Math.floor(Number(cells[low]) / BLOCK_FEET); block <= last; block += 1) {
+            counts[block].all += 1;
+            if (Number(cells[severity]) >= MODERATE) counts[block].worse += 1;
+        }
+    }
+    return counts;
+}
+
+/** Shows how many reports a part of the world has, level by level.
+ * @param {Billow.View} view  with the instant of what is on the map
+ * @param {string} box */
+export async function showLevels(view, box) {
+    const query = filters({ ...view, minAltitude: null, maxAltitude: null });
+    query.set("bbox", box);
+    query.set("aggregate", "false");
+    if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(/\.\d+Z/, "Z"));
+    const question = `${query}`;
+    if (question === asked && performance.now() - since < KEPT_MILLISECONDS) return;
+    asked = question;
+    since = performance.now();
+    try {
+        const response = await answer(`export/hexagons.csv?${question}`);
+        const counts = countLevels(await response.text());
+        if (question === asked) draw(counts);
+    } catch {
+        // The slider works without it. It is asked for again the next time.
+        if (question !== asked) return;
+        asked = "";
+        root.hidden = true;
+    }
+}
+
+/** @param {ReturnType<typeof countLevels>} counts */
+function draw(counts) {
+    const most = Math.max(...counts.map(({ all }) => all));
+    const busiest = counts.findIndex(({ all }) => all === most);
+    root.hidden = most === 0;
+    root.setAttribute("aria-label",
+        `Reports by level in view: most at ${flightLevel(busiest * BLOCK_FEET)}, ${most}`);
+    root.replaceChildren(...counts.map(({ all, worse }, block) => {
+        const bar = element("span", { title: `${flightLevel(block * BLOCK_FEET)}: ${all} reports, ${
+            worse} of them moderate or worse` }, element("i"));
+        bar.style.height = all ? `max(2px, ${(100 * all) / most}%)` : "0";
+        const part = /** @type {HTMLElement} */ (bar.firstChild);
+        part.style.height = all ? `${(100 * worse) / all}%` : "0";
+        return bar;
+    }));
+}

@@ -1,0 +1,101 @@
+// @ts-check
+// Positions as people write them, and as flight plans do. Degrees; longitude before latitude.
+
+/** "4038N", "40.64N", "40°38′N" or the letter in front. */
+const LATITUDE = halfOf("NS");
+const LONGITUDE = halfOf("EW");
+const SIGNED = /^([+-]?\d{1,2}(?:\.\d+)?)\/([+-]?\d{1,3}(?:\.\d+)?)$/;
+const PAIR = /^[+-]?\d{1,3}(\.\d+)?,[+-]?\d{1,2}(\.\d+)?$/;
+/** What the server reads as it is. */
+const PLAIN = /^(\d{2}[NS]\d{3}|\d{4}[NS]\d{5}|\d{6}[NS]\d{7})[EW]$/;
+/** A position lies so near to a whole minute, in minutes, that no second is written. */
+const ALMOST_WHOLE = 0.05;
+
+/** @param {string} letters */
+function halfOf(letters) {
+    const number = "\\d+(?:\\.\\d+)?(?:°(?:\\d+(?:\\.\\d+)?['′’](?:\\d+(?:\\.\\d+)?[\"″”])?)?)?";
+    return `(?:[${letters}]${number}|${number}[${letters}])`;
+}
+
+const BOTH = new RegExp(`^(${LATITUDE})[,/;]?(${LONGITUDE})$`);
+const APART = new RegExp(`(^|\\s)(${LATITUDE})\\s*[,/;]?\\s*(${LONGITUDE})(?=$|[\\s/])`, "g");
+
+/** Writes positions of two words as one.
+ * @param {string} text  in upper case */
+export const joinPositions = (text) => text.replace(APART, "$1$2$3");
+
+/** A position as the server reads it: "4038N07347W", or "-73.78,40.64" as it was typed; null for anything else.
+ * @param {string} text  in upper case
+ * @returns {string | null} */
+export function positionOf(text) {
+    if (PAIR.test(text)) {
+        const [longitude, latitude] = text.split(",").map(Number);
+        return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90 ? text : null;
+    }
+    const [, up, along] = SIGNED.exec(text) ?? [];
+    // 50/30 is short for 50N030W on the Atlantic: without a point or a sign the two can't be told.
+    if (up !== undefined && /[.-]/.test(text)) return written(Number(along), Number(up));
+    const [, north, east] = BOTH.exec(text) ?? [];
+    if (north === undefined) return null;
+    const [latitude, longitude] = [degreesOf(north, 2), degreesOf(east, 3)];
+    if (latitude === null || longitude === null) return null;
+    return PLAIN.test(text) ? text : written(longitude, latitude);
+}
+
+/** A position in the way of flight plans, to the minute where that is exact enough, else to the second; null for none.
+ * @param {number} longitude
+ * @param {number} latitude
+ * @param {boolean} [isRough]  whether the minute is exact enough
+ * @returns {string | null} */
+export function written(longitude, latitude, isRough = false) {
+    if (!(Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90)) return null;
+    const isByMinute = isRough || [longitude, latitude].every((degrees) =>
+        Math.abs(degrees * 60 - Math.round(degrees * 60)) < ALMOST_WHOLE);
+    /** @type {(degrees: number, digits: number) => string} */
+    const half = (degrees, digits) => {
+        const seconds = Math.round(Math.abs(degrees) * 60) * 60;
+        const exact = isByMinute ? seconds : Math.round(Math.abs(degrees) * 3600);
+        const parts = [Math.floor(exact / 3600), Math.floor(exact / 60) % 60, exact % 60];
+        return parts.slice(0, isByMinute ? 2 : 3).map((part, place) =>
+            String(part).padStart(place ? 2 : digits, "0")).join("");
+    };
+    return `${half(latitude, 2)}${latitude < 0 ? "S" : "N"}${half(longitude, 3)}${longitude < 0 ? "W" : "E"}`;
+}
+
+/** Where a position of the server's form lies; null for anything else.
+ * @param {string} text
+ * @returns {[longitude: number, latitude: number] | null} */
+export function placeOf(text) {
+    if (PAIR.test(text)) return /** @type {[number, number]} */ (text.split(",").map(Number));
+    const [, north, east] = BOTH.exec(text) ?? [];
+    if (north === undefined) return null;
+    const [latitude, longitude] = [degreesOf(north, 2), degreesOf(east, 3)];
+    return latitude === null || longitude === null ? null : [longitude, latitude];
+}
+
+/** The degrees of one half; null for one that is none.
+ * @param {string} text
+ * @param {number} digits  of whole degrees
+ * @returns {number | null} */
+function degreesOf(text, digits) {
+    const sign = /[SW]/.test(text) ? -1 : 1;
+    const number = text.replace(/[NSEW]/, "");
+    const [degrees, minutes, seconds] = number.includes("°") ? number.split(/[°'′’"″”]/).map(Number)
+        : number.includes(".") ? [Number(number)] : packed(number, digits);
+    const most = digits === 2 ? 90 : 180;
+    if ((minutes ?? 0) >= 60 || (seconds ?? 0) >= 60) return null;
+    const value = degrees + (minutes || 0) / 60 + (seconds || 0) / 3600;
+    return Number.isFinite(value) && value <= most ? sign * value : null;
+}
+
+/** Degrees, then minutes and seconds of two digits each.
+ * @param {string} number
+ * @param {number} digits
+ * @returns {number[]} */
+function packed(number, digits) {
+    // 50N030W has three digits, 50N30W two.
+    if (number.length <= 3) return [number.length <= digits ? Number(number) : NaN];
+    const rest = number.slice(digits);
+    if (rest.length % 2) return [NaN];
+    return [number.slice(0, digits), rest.slice(0, 2), rest.slice(2) || "0"].map(Number);
+}

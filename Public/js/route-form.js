@@ -1,0 +1,173 @@
+// @ts-check
+// The form of the route: its places are typed, with suggestions, pasted as a flight plan, or picked on the map.
+import { loadAirports } from "./airports.js";
+import { byId, element, setText } from "./dom.js";
+import { flightLevel } from "./format.js";
+import { COMPACT } from "./layout.js";
+import { picking } from "./picking.js";
+import { placesOf, readPlan } from "./plan.js";
+import { written } from "./position.js";
+import { Suggestions } from "./suggest.js";
+import { Waypoints } from "./waypoints.js";
+
+const CEILING_FEET = 60_000;
+/** A click so near to an airport on the map means it. */
+const SNAP_PIXELS = 12;
+/** From here on a pixel is less than a minute of latitude. */
+const FINE_ZOOM = 9;
+const MOST_POINTS = 60;
+const MILES_AROUND_THE_WORLD = 21_638;
+const TILE_PIXELS = 512;
+
+const field = byId("route-text", HTMLInputElement);
+const levelField = byId("route-level", HTMLInputElement);
+const pickButton = byId("route-pick");
+
+export class RouteForm {
+    #map;
+    #view;
+    #change;
+    #fit;
+    #waypoints;
+    /** The places that are picked so far.
+     * @type {string[]} */
+    #points = [];
+    /** @type {HTMLElement | null} */
+    #bar = null;
+
+    /** @param {maplibregl.Map} map
+     * @param {Pick<typeof maplibregl, "Marker">} library
+     * @param {() => Billow.View} view
+     * @param {(difference: Partial<Billow.View>) => void} change
+     * @param {() => void} fit  hears that the map is to show all of the route that comes */
+    constructor(map, library, view, change, fit) {
+        this.#map = map;
+        this.#view = view;
+        this.#change = change;
+        this.#fit = fit;
+        this.#waypoints = new Waypoints(map, library);
+        byId("route-clear").addEventListener("click", () => {
+            this.#end();
+            field.value = "";
+            change({ route: null, level: null });
+        });
+        loadAirports().then((airports) => new Suggestions(field, byId("route-places"), airports));
+    }
+
+    /** Shows a view's route and level.
+     * @param {Billow.View} view */
+    fill(view) {
+        if (document.activeElement !== field) field.value = view.route ?? "";
+        if (document.activeElement !== levelField) {
+            levelField.value = view.level === null ? "" : flightLevel(view.level);
+        }
+        byId("route-clear").hidden = view.route === null;
+    }
+
+    /** Takes in what was typed. */
+    async submit() {
+        const { route, count, level: planned, leftOut, read } = readPlan(field.value, await loadAirports());
+        const level = typedLevel() ?? planned;
+        const names = leftOut.join(" ");
+        this.#say(count >= 2 ? null : [
+            names && `No place known here: ${names}.`,
+            "Give two places or more: airports by code or name, or positions such as 4430N05000W.",
+        ].filter(Boolean).join(" "));
+        if (count < 2) return;
+        const notes = [
+            read.length ? `${read.join(", ")}.` : null, names && `Left out, as they are no places known here: ${names}`,
+        ].filter(Boolean);
+        byId("route-note").hidden = notes.length === 0;
+        byId("route-note").textContent = notes.join(" ");
+        field.value = route;
+        this.#fit();
+        this.#change({ route, level: level === null ? null : Math.round(level / 1000) * 1000, isRouteOpen: true });
+    }
+
+    /** Begins to take clicks on the map as points, or ends that. */
+    togglePicking() {
+        if (this.#bar) return this.#end();
+        this.#points = this.#view().route?.split(" ") ?? [];
+        this.#bar = element("section", { className: "picking card", "aria-label": "Points of the route" },
+            element("p", { role: "status" }),
+            element("button", { type: "button", className: "link", onclick: () => this.#undo() }, "Undo"),
+            element("button", { type: "button", className: "go", onclick: () => this.#end() }, "Done"));
+        document.body.append(this.#bar);
+        document.body.classList.add("is-picking");
+        pickButton.setAttribute("aria-pressed", "true");
+        picking.take = (place) => this.#add(place);
+        addEventListener("keydown", this.#key, { capture: true });
+        // A sheet lies over the map.
+        if (COMPACT.matches && byId("toggle").getAttribute("aria-expanded") === "true") byId("toggle").click();
+        this.#map.getCanvas().focus();
+        this.#show();
+    }
+
+    /** @param {maplibregl.LngLat} place */
+    async #add(place) {
+        const { lng, lat } = place.wrap();
+        const airports = await loadAirports();
+        const zoom = this.#map.getZoom();
+        const miles = (MILES_AROUND_THE_WORLD * Math.cos((lat * Math.PI) / 180)) / (TILE_PIXELS * 2 ** zoom);
+        const point = airports.near(lng, lat, SNAP_PIXELS * miles, zoom)?.icao ?? written(lng, lat, zoom < FINE_ZOOM);
+        if (!this.#bar || point === null || this.#points[this.#points.length - 1] === point) return;
+        if (this.#points.length < MOST_POINTS) this.#points.push(point);
+        this.#show();
+    }
+
+    #undo() {
+        this.#points.pop();
+        this.#show();
+    }
+
+    /** @param {KeyboardEvent} event */
+    #key = (event) => {
+        const isTyping = event.target instanceof HTMLInputElement;
+        if (event.key === "Escape") this.#end();
+        else if (event.key === "Backspace" && !isTyping) this.#undo();
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+    };
+
+    async #show() {
+        const points = this.#points;
+        const count = points.length;
+        const words = count === 0 ? "Click the map to set the first point of the route."
+            : count === 1 ? `${points[0]}. Click the next point.`
+                : `${count} points. Click to add one after ${points[count - 1]}.`;
+        setText(this.#bar?.querySelector("p") ?? null, words);
+        this.#bar?.querySelector("button")?.toggleAttribute("disabled", count === 0);
+        const route = count >= 2 ? points.join(" ") : null;
+        // Of a route the places are on the map with it.
+        this.#waypoints.show(count === 1 ? placesOf(points[0], await loadAirports()) : []);
+        if (route === this.#view().route) return;
+        this.#say(null);
+        byId("route-note").hidden = true;
+        this.#change({ route, level: typedLevel() ?? this.#view().level, isRouteOpen: true });
+    }
+
+    #end() {
+        if (!this.#bar) return;
+        this.#bar.remove();
+        this.#bar = null;
+        picking.take = null;
+        this.#waypoints.show([]);
+        document.body.classList.remove("is-picking");
+        pickButton.setAttribute("aria-pressed", "false");
+        removeEventListener("keydown", this.#key, { capture: true });
+    }
+
+    /** @param {string | null} text */
+    #say(text) {
+        byId("route-problem").hidden = text === null;
+        byId("route-problem").textContent = text ?? "";
+        field.setAttribute("aria-invalid", String(text !== null));
+    }
+}
+
+/** The level in its field, in feet; null where there is none. */
+function typedLevel() {
+    const [, level] = /^\s*(?:FL)?\s*(\d{2,3})\s*$/i.exec(levelField.value) ?? [];
+    return level === undefined ? null : Math.round(Math.min(Number(level) * 100, CEILING_FEET) / 1000) * 1000;
+}

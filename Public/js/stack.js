@@ -1,0 +1,47 @@
+// @ts-check
+// Which of the layers shown lies over which, and how much of what is below shines through.
+import { byId, element } from "./dom.js";
+import { inOrder, layerName } from "./layers.js";
+import { patchChildren } from "./patch.js";
+
+const root = byId("stack");
+
+/** Lists the layers of a view, the topmost first, each with its opacity and buttons that move it.
+ * @param {Billow.View} view
+ * @param {(difference: Partial<Billow.View>) => void} changed */
+export function showStack(view, changed) {
+    const top = [...view.layers].reverse();
+    patchChildren(root, top.map((id, place) => {
+        const name = layerName(id);
+        const percent = view.opacities[id] ?? 100;
+        const slider = element("input", {
+            type: "range", min: 10, max: 100, step: 10, value: percent, "data-layer": id,
+            "aria-label": `Opacity of ${name}`, "aria-valuetext": `${percent} %`,
+        });
+        /** @type {(label: string, sign: string, step: number) => HTMLButtonElement} */
+        const mover = (label, sign, step) => element("button", {
+            type: "button", className: "step", "aria-label": `${name}: ${label}`, disabled: !top[place + step],
+            onclick: () => changed(moved(view, id, -step)),
+        }, sign);
+        return element("li", {}, element("span", {}, name), slider, element("output", {}, `${percent} %`),
+            mover("further up", "↑", -1), mover("further down", "↓", 1));
+    }));
+    // A patch keeps the element, and with it what the reader moved it to.
+    for (const slider of root.querySelectorAll("input")) {
+        const id = slider.dataset.layer ?? "";
+        slider.value = String(view.opacities[id] ?? 100);
+        slider.onchange = () => changed({ opacities: { ...view.opacities, [id]: Number(slider.value) } });
+    }
+}
+
+/** A view's layers with one of them moved by a place; up is 1.
+ * @param {Billow.View} view
+ * @param {string} id
+ * @param {number} step */
+export function moved({ layers }, id, step) {
+    const order = [...layers];
+    const place = order.indexOf(id);
+    order.splice(place, 1);
+    order.splice(place + step, 0, id);
+    return { layers: inOrder(order, order), order };
+}

@@ -1,0 +1,152 @@
+// @ts-check
+// Addresses of exactly what is on the map, for other programs: pictures, features, tiles. Nothing here asks a server.
+import { compact } from "./format.js";
+import { layerName } from "./layers.js";
+import { groupsOf } from "./request.js";
+import { styleOf } from "./styles.js";
+import { filters } from "./view.js";
+
+const MOST_PIXELS = 2048;
+const LOOP_WIDTH = 960;
+/** A pack has zooms closer than the screen, down to the closest that packs have. */
+const PACK_ZOOMS = 3;
+const CLOSEST_PACK_ZOOM = 14;
+const MOST_PACK_TILES = 6_000;
+/** Where the timeline's span is the server's own. */
+const LOOP = { start: "-2h", end: "now", intervals: "13" };
+
+/** What is on the map.
+ * @typedef {{
+ *     view: Billow.View, time: number | null, box: string, width: number,
+ *     span: { start: string | null, end: string | null, intervals: number | null }, base: string,
+ * }} Taken */
+
+/** @param {Taken} taken */
+function pictureQuery({ view, time, box }) {
+    const query = filters(view);
+    query.set("style", styleOf(view).id);
+    query.set("bbox", box);
+    if (time !== null) query.set("time", compact(time));
+    return query;
+}
+
+/** What can be downloaded: what it is, its address and the name of the file.
+ * @param {Taken} taken
+ * @returns {{ what: string, url: string, file: string }[]} */
+export function downloads(taken) {
+    const { view, time, box, width, span, base } = taken;
+    const layers = view.layers.join();
+    const stamp = time === null ? "live" : compact(time);
+    const picture = pictureQuery(taken);
+    for (const [name, value] of Object.entries({
+        width: String(Math.min(Math.round(width), MOST_PIXELS)), legend: "true", timestamp: "true", scalebar: "true",
+    })) picture.set(name, value);
+    const loop = pictureQuery(taken);
+    loop.delete("time");
+    loop.set("width", String(Math.min(Math.round(width), LOOP_WIDTH)));
+    const { start, end, intervals } = span.start === null ? LOOP : span;
+    loop.set("start", start ?? LOOP.start);
+    loop.set("end", end ?? LOOP.end);
+    loop.set("intervals", String(intervals ?? LOOP.intervals));
+    loop.set("anchor", "true");
+    const pack = pictureQuery(taken);
+    pack.set("maxzoom", String(packZoom(box, view.zoom)));
+    const features = filters(view);
+    features.set("bbox", box);
+    if (time !== null) features.set("time", new Date(time).toISOString().replace(/\.\d+Z/, "Z"));
+    return [
+        { what: "Picture (PNG)", url: `${base}maps/${layers}.png?${picture}`, file: `billow-${stamp}.png` },
+        {
+            what: "Loop (animated PNG)", url: `${base}animations/${layers}.png?${loop}`,
+            file: `billow-loop-${stamp}.png`,
+        },
+        ...["mbtiles", "pmtiles"].map((format) => ({
+            what: `Tiles for offline use (${format === "mbtiles" ? "MBTiles" : "PMTiles"})`,
+            url: `${base}export/${layers}.${format}?${pack}`, file: `billow-${stamp}.${format}`,
+        })),
+        ...view.layers.flatMap((id) => ["geojson", "csv"].map((format) => ({
+            what: `${layerName(id)} (${format === "csv" ? "CSV" : "GeoJSON"})`,
+            url: `${base}export/${id}.${format}?${features}`, file: `billow-${id}-${stamp}.${format}`,
+        }))),
+    ];
+}
+
+/** The closest zoom of a pack of what is on screen: three closer than the screen, unless that were too many tiles.
+ * @param {string} box
+ * @param {number} zoom  of the map, whose tiles are twice as wide */
+export function packZoom(box, zoom) {
+    const [west, south, east, north] = box.split(",").map(Number);
+    const width = ((east > west ? east - west : east - west + 360)) / 360;
+    /** @param {number} latitude */
+    const mercator = (latitude) => Math.asinh(Math.tan((latitude * Math.PI) / 180)) / (2 * Math.PI);
+    const height = Math.min(mercator(north) - mercator(south), 1);
+    /** @param {number} z */
+    const count = (z) => (width * 2 ** z + 1) * (height * 2 ** z + 1);
+    let best = Math.min(Math.max(Math.round(zoom) + 1 + PACK_ZOOMS, 0), CLOSEST_PACK_ZOOM);
+    while (best > 0 && count(best) > MOST_PACK_TILES) best -= 1;
+    return best;
+}
+
+/** The tiles of a view: one address for all layers of one opacity, the lowest first.
+ * @param {Taken} taken
+ * @returns {{ url: string, json: string, opacity: number }[]} */
+export function tiles({ view, time, base }) {
+    const query = filters(view);
+    query.set("style", styleOf(view).id);
+    const withTime = new URLSearchParams(query);
+    if (time !== null) withTime.set("time", compact(time));
+    // An instant is in a tile's path, and a parameter of its TileJSON.
+    return groupsOf({ ...view, time: 0 }).map(({ layers, opacity }) => ({
+        url: `${base}tiles/${layers.join()}/${time === null ? "latest" : compact(time)}/{z}/{x}/{y}.png?${query}`,
+        json: `${base}tiles/${layers.join()}.json?${withTime}`, opacity,
+    }));
+}
+
+const ATTRIBUTION = "Turbulence: Billow, not for navigation";
+
+/** How other programs show it: a title, and what to write there.
+ * @param {Taken} taken
+ * @returns {{ title: string, text: string }[]} */
+export function snippets(taken) {
+    const { view } = taken;
+    const [longitude, latitude] = [view.longitude, view.latitude].map((degrees) => Number(degrees.toFixed(3)));
+    const zoom = Number(view.zoom.toFixed(2));
+    const all = tiles(taken);
+    const json = JSON.stringify;
+    return [
+        {
+            title: "Leaflet", text: [
+                `map.setView([${latitude}, ${longitude}], ${Math.round(zoom + 1)});`,
+                ...all.map(({ url, opacity }) => `L.tileLayer(${json(url.replace("{y}.png", "{y}{r}.png"))},
+    { maxZoom: 22, opacity: ${opacity}, attribution: ${json(ATTRIBUTION)} }).addTo(map);`),
+            ].join("\n"),
+        },
+        {
+            title: "MapLibre GL", text: [
+                `map.jumpTo({ center: [${longitude}, ${latitude}], zoom: ${zoom} });`,
+                ...all.flatMap(({ json: url, opacity }, place) => [
+                    `map.addSource("billow-${place}", { type: "raster", url: ${json(url)}, tileSize: 256 });`,
+                    `map.addLayer({ id: "billow-${place}", type: "raster", source: "billow-${place}",
+    paint: { "raster-opacity": ${opacity} } });`,
+                ]),
+            ].join("\n"),
+        },
+        {
+            title: "OpenLayers", text: [
+                `map.getView().setCenter(ol.proj.fromLonLat([${longitude}, ${latitude}]));`,
+                `map.getView().setZoom(${zoom + 1});`,
+                ...all.map(({ url, opacity }) => `map.addLayer(new ol.layer.Tile({ opacity: ${opacity}, source: new \
+ol.source.XYZ({
+    url: ${json(url)}, maxZoom: 22, attributions: ${json(ATTRIBUTION)} }) }));`),
+            ].join("\n"),
+        },
+        {
+            title: "QGIS", text: [
+                "Layer, Add Layer, Add XYZ Layer:", ...all.map(({ url }) => url),
+                "Layer, Add Layer, Add Vector Layer, File:",
+                ...downloads(taken).filter(({ url }) => url.includes(".geojson?"))
+                    .map(({ url }) => `/vsicurl_streaming/${url}`),
+            ].join("\n"),
+        },
+    ];
+}

@@ -1,0 +1,109 @@
+// @ts-check
+// The service worker. Where the server can't be reached it gives what this device has kept: the page, its legend and
+// the last frames, each with the instant at which it was kept, so that the page says that none of it is live. While the
+// server answers, nothing comes from here.
+
+/** @typedef {{
+ *     respondWith(answer: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
+ * }} FetchEvent
+ * @typedef {{ waitUntil(done: Promise<unknown>): void }} LifeEvent
+ * @typedef {{
+ *     addEventListener(name: "install" | "activate", hear: (event: LifeEvent) => void): void,
+ *     addEventListener(name: "fetch", hear: (event: FetchEvent) => void): void,
+ *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> }, registration: { scope: string },
+ * }} ServiceWorkerScope */
+
+const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self));
+const SHELL = "billow-shell";
+const DATA = "billow-data";
+/** On answers that were kept: when that was. */
+const KEPT_AT = "X-Billow-Kept";
+const MOST_KEPT = 800;
+const TRIM_EVERY = 100;
+/** What index.html does not name, as it is loaded when it is first needed. */
+const LATER = [
+    "js/airport-signs.js", "js/airports.js", "js/along.js", "js/datasets.js", "js/flight.js", "js/levels.js",
+    "js/plan.js", "js/position.js", "js/route-form.js", "js/route.js", "js/share.js", "js/suggest.js", "js/take.js",
+    "js/waypoints.js", "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/places.js",
+    "timeline/player.js", "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson",
+    "vendor/basemap/coarse.geojson",
+];
+const DATA_PATHS = /^(tiles\/.+\.(png|json)|status|styles|legend\.(json|svg)|timeline\.json)$/;
+let kept = 0;
+let isRenewing = false;
+
+worker.addEventListener("install", (event) => event.waitUntil(keepShell().then(() => worker.skipWaiting())));
+worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
+worker.addEventListener("fetch", (event) => {
+    const { request } = event;
+    const { scope } = worker.registration;
+    // Who needs a key leaves nothing behind on the device.
+    if (request.method !== "GET" || !request.url.startsWith(scope) || request.headers.has("X-API-Key")) return;
+    const path = request.url.slice(scope.length).replace(/[?#].*$/, "");
+    if (DATA_PATHS.test(path)) event.respondWith(data(event));
+    else if (path === "" || /\.(js|css|svg|geojson)$/.test(path)) event.respondWith(shell(event, path));
+});
+
+/** The whole page or none of it: parts of two versions are never mixed. */
+async function keepShell() {
+    const { scope } = worker.registration;
+    const page = await fetch(scope, { cache: "no-cache" });
+    const text = await page.clone().text();
+    const named = [...text.matchAll(/(?:href|src)="([^":]+\.(?:js|css|svg))"/g)].map(([, path]) => path);
+    const paths = [...new Set([...named, ...LATER])];
+    const answers = await Promise.all(paths.map((path) => fetch(scope + path, { cache: "no-cache" })));
+    if (!page.ok || !answers.every(({ ok }) => ok)) return;
+    const cache = await caches.open(SHELL);
+    await Promise.all([
+        cache.put(scope, page), ...paths.map((path, place) => cache.put(scope + path, answers[place])),
+    ]);
+}
+
+/** @param {FetchEvent} event
+ * @param {string} path */
+async function shell(event, path) {
+    const cache = await caches.open(SHELL);
+    const known = await cache.match(worker.registration.scope + path);
+    try {
+        const answer = await fetch(event.request);
+        const isNewer = known && answer.ok && known.headers.get("ETag") !== answer.headers.get("ETag");
+        if (isNewer && !isRenewing) {
+            isRenewing = true;
+            event.waitUntil(keepShell().catch(() => {}).finally(() => { isRenewing = false; }));
+        }
+        return answer;
+    } catch (error) {
+        if (known) return known;
+        throw error;
+    }
+}
+
+/** @param {FetchEvent} event */
+async function data(event) {
+    const cache = await caches.open(DATA);
+    const { url } = event.request;
+    try {
+        const answer = await fetch(event.request);
+        if (answer.ok) event.waitUntil(keep(cache, url, answer.clone()).catch(() => {}));
+        return answer;
+    } catch (error) {
+        const known = event.request.signal.aborted ? undefined : await cache.match(url);
+        if (known) return known;
+        throw error;
+    }
+}
+
+/** @param {Cache} cache
+ * @param {string} url
+ * @param {Response} answer */
+async function keep(cache, url, answer) {
+    const headers = new Headers(answer.headers);
+    headers.set(KEPT_AT, new Date().toISOString());
+    // The body that is kept is unpacked already.
+    headers.delete("Content-Encoding");
+    await cache.put(url, new Response(await answer.blob(), { headers }));
+    kept += 1;
+    if (kept % TRIM_EVERY) return;
+    const keys = await cache.keys();
+    await Promise.all(keys.slice(0, Math.max(0, keys.length - MOST_KEPT)).map((key) => cache.delete(key)));
+}

@@ -1,0 +1,100 @@
+import BillowExchange
+package import BillowPacks
+package import BillowRaster
+package import BillowSnapshot
+import Datasets
+import Turbulence
+
+/// A whole query as a GeoPackage, written piece by piece.
+package struct GeoPackageExport: FileMaking {
+    private let features: FeatureSource
+    private let query: FeatureQuery
+    private let snapshot: Snapshot
+    private let shown: Shown
+    private let style: Style?
+    private let request: String
+
+    /// - Parameters:
+    ///   - style: the colours in which QGIS shows it; nil leaves them to QGIS.
+    ///   - request: the parameters that it was asked for by, for its metadata.
+    package init(
+        features: FeatureSource, query: FeatureQuery, snapshot: Snapshot, shown: Shown, style: Style?, request: String
+    ) {
+        self.features = features
+        self.query = query
+        self.snapshot = snapshot
+        self.shown = shown
+        self.style = style
+        self.request = request
+    }
+
+    package func begin(in place: FilePlace) async throws -> any FileParts { try await parts(in: place) }
+
+    /// Writes all of it to a path.
+    /// - Returns: how many features were written.
+    package func write(to path: String) async throws -> Int {
+        var parts = try await parts(in: .path(path))
+        while try await parts.next() { try Task.checkCancellation() }
+        return parts.package.features
+    }
+
+    private func parts(in place: FilePlace) async throws -> GeoPackageParts {
+        let metadata = try await metadata()
+        let table = GeoPackageTable(query.collection, isSimulated: shown.freshness.isSimulated)
+        let (file, package) = try place.open { path, _ in try GeoPackageFile(creating: path, table) }
+        let export = FeatureExport(features: features, query: query, in: .rows, snapshot: snapshot, shown: shown)
+        return GeoPackageParts(
+            file: file, package: package, pieces: export.pieces(isAhead: true), metadata: metadata)
+    }
+
+    private func metadata() async throws -> GeoPackageMetadata {
+        let collection = query.collection
+        let freshness = shown.freshness
+        let isInstant = collection.isPicture && !query.isInterval
+        var title = collection.title
+        var members: [(name: String, value: String)] = [("collection", collection.id)]
+        if isInstant {
+            let end = try await features.frames.validUntil(
+                [collection], at: query.instant, filter: query.filter, in: snapshot)
+            title += ", \(query.instant.displayText), valid until \(end.displayText)"
+            members += [("time", query.instant.description), ("valid_until", end.description)]
+        }
+        let words = shown.warnings(asOf: snapshot.publication.asOf)
+        if !words.isEmpty { title += ", \(words.joined(separator: ", "))" }
+        let attribution = PackSource.attribution(of: [collection], isSimulated: freshness.isSimulated)
+        members += [
+            ("attribution", attribution), ("simulated", "\(freshness.isSimulated)"), ("stale", "\(freshness.isStale)"),
+            ("incomplete", "\(shown.isIncomplete)"), ("version", "\(snapshot.publication.version.rawValue)"),
+            ("query", request),
+        ]
+        if let time = freshness.dataTime { members.append(("data_time", time.description)) }
+        if let time = freshness.completeSince { members.append(("complete_since", time.description)) }
+        if let field = shown.field { members.append(("field", field.displayText)) }
+        return GeoPackageMetadata(
+            title: title,
+            description: "\(collection.summary) \(attribution)."
+                + (freshness.isSimulated ? "" : " Not for operational use."),
+            changed: snapshot.publication.asOf, members: members,
+            style: style.map { QGISStyle(collection, $0).tableStyle })
+    }
+}
+
+/// The parts of a GeoPackage.
+private struct GeoPackageParts: FileParts {
+    let file: FileWriter
+    let package: GeoPackageFile
+    var pieces: FeatureExport.Pieces
+    let metadata: GeoPackageMetadata
+
+    var size: Int { get throws { try file.size } }
+
+    mutating func next() async throws -> Bool {
+        try Task.checkCancellation()
+        guard let piece = try await pieces.next() else {
+            try package.finish(metadata)
+            return false
+        }
+        try package.add(piece)
+        return true
+    }
+}

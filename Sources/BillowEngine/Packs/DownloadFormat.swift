@@ -1,0 +1,57 @@
+package import BillowExchange
+
+/// Every format that `/export` gives, once: the route, the command line, links and the description of the interface are
+/// made of this list.
+package enum DownloadFormat: Sendable, Hashable, CaseIterable {
+    /// Features as text.
+    case text(ExportFormat)
+    /// Features in a table.
+    case geoPackage
+    /// A tileset of one instant.
+    case tileset(TilesetFormat)
+    /// Tilesets of several instants, or a content pack.
+    case archive
+
+    package static let allCases: [DownloadFormat] =
+        ExportFormat.allCases.map { .text($0) } + [.geoPackage] + TilesetFormat.allCases.map { .tileset($0) } + [
+            .archive
+        ]
+
+    /// Those with the features of a collection.
+    package static let ofFeatures = allCases.filter { !$0.isPack }
+
+    /// What addresses and files end with.
+    package var ending: String {
+        switch self {
+        case .text(let format): format.rawValue
+        case .geoPackage: "gpkg"
+        case .tileset(let format): format.rawValue
+        case .archive: "zip"
+        }
+    }
+
+    /// Source: PMTiles 3 section 2; OGC 12-128r19 section 1.1.1.1.1; IANA media types
+    package var mediaType: String {
+        switch self {
+        case .text(let format): format.mediaType
+        case .geoPackage: "application/geopackage+sqlite3"
+        case .tileset(.mbtiles): "application/vnd.sqlite3"
+        case .tileset(.pmtiles): "application/vnd.pmtiles"
+        case .archive: "application/zip"
+        }
+    }
+
+    /// Whether it has pictures or vector tiles of layers, and not the features of a collection.
+    package var isPack: Bool {
+        switch self {
+        case .text, .geoPackage: false
+        case .tileset, .archive: true
+        }
+    }
+
+    /// nil for an ending that no format has.
+    package init?(ending: some StringProtocol) {
+        guard let format = Self.allCases.first(where: { $0.ending == ending }) else { return nil }
+        self = format
+    }
+}

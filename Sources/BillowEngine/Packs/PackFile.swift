@@ -1,0 +1,205 @@
+package import BillowPacks
+package import BillowSnapshot
+import BillowTiles
+import Datasets
+import Foundation
+import JSONKit
+import Turbulence
+
+/// A pack as a file.
+package struct PackFile: FileMaking {
+    private let source: PackSource
+    private let request: PackRequest
+    private let snapshot: Snapshot
+
+    package init(_ source: PackSource, _ request: PackRequest, in snapshot: Snapshot) {
+        self.source = source
+        self.request = request
+        self.snapshot = snapshot
+    }
+
+    package func begin(in place: FilePlace) async throws -> any FileParts {
+        switch request.form {
+        case .tileset(let format):
+            return try TilesetParts(source, request, request.scenes[0], format, in: snapshot, place)
+        case .frames(let format):
+            return try ArchiveParts(source, request, format, in: snapshot, place)
+        case .foreFlight:
+            return try ArchiveParts(source, request, .mbtiles, in: snapshot, place)
+        }
+    }
+
+    /// Changes a copy of an MBTiles file, made for the same request, to what this pack has. Pictures that show the
+    /// same as before are not painted. The file is whole only when this returns.
+    /// - Returns: how many tiles were changed, added or removed.
+    /// - Throws: `PackError.foreign` for a file that can't be updated; what making throws.
+    package func update(copy path: String) async throws -> Int {
+        let file = try MBTilesFile(changing: path, form: request.tiles)
+        let all = request.cover.tiles
+        let scene = request.scenes[0]
+        let metadata = try await source.metadata(of: scene, request, in: snapshot)
+        // A tag stands for all that a picture shows, its size, style and filters too. Where it differs, it is painted.
+        let wanted = Set(all)
+        try file.keep { wanted.contains($0) }
+        for start in stride(from: 0, to: all.count, by: TilesetParts.tiles) {
+            try Task.checkCancellation()
+            let part = all[start..<min(start + TilesetParts.tiles, all.count)]
+            let made = try await source.tiles(part, of: scene, request, in: snapshot) { try file.tag(at: $0) }
+            try file.add(made)
+            // A vector tile that has no feature any more.
+            let there = Set(made.map(\.coord))
+            for coord in part where !there.contains(coord) { try file.remove(coord) }
+        }
+        try file.finish(metadata)
+        return file.changes
+    }
+}
+
+/// The parts of a tileset.
+struct TilesetParts: FileParts {
+    let file: FileWriter
+    private let writer: any TilesetWriter
+    private let source: PackSource
+    private let request: PackRequest
+    private let scene: FrameSource.Scene
+    private let snapshot: Snapshot
+    /// Tiles that are written.
+    private var done = 0
+
+    /// Tiles of a part: some 50 ms of work.
+    static let tiles = 256
+
+    init(
+        _ source: PackSource, _ request: PackRequest, _ scene: FrameSource.Scene, _ format: TilesetFormat,
+        in snapshot: Snapshot, _ place: FilePlace
+    ) throws {
+        self.source = source
+        self.request = request
+        self.scene = scene
+        self.snapshot = snapshot
+        (file, writer) = try place.open { path, file -> any TilesetWriter in
+            switch format {
+            case .mbtiles: try MBTilesFile(creating: path, form: request.tiles)
+            case .pmtiles: PMTilesFile(file, form: request.tiles)
+            }
+        }
+    }
+
+    var size: Int { get throws { try file.size } }
+
+    mutating func next() async throws -> Bool {
+        try Task.checkCancellation()
+        let all = request.cover.tiles
+        let part = all[done..<min(done + Self.tiles, all.count)]
+        try writer.add(try await source.tiles(part, of: scene, request, in: snapshot))
+        done = part.endIndex
+        guard done == all.count else { return true }
+        try writer.finish(try await source.metadata(of: scene, request, in: snapshot))
+        return false
+    }
+}
+
+/// The parts of an archive with a tileset for each frame.
+struct ArchiveParts: FileParts {
+    let file: FileWriter
+    private let archive: ZipFile
+    private let source: PackSource
+    private let request: PackRequest
+    private let format: TilesetFormat
+    private let snapshot: Snapshot
+    private var frame = 0
+    private var tileset: TilesetParts?
+    private var ends: [Instant] = []
+
+    init(
+        _ source: PackSource, _ request: PackRequest, _ format: TilesetFormat, in snapshot: Snapshot,
+        _ place: FilePlace
+    ) throws {
+        self.source = source
+        self.request = request
+        self.format = format
+        self.snapshot = snapshot
+        (file, archive) = try place.open { _, file in ZipFile(file, at: snapshot.publication.asOf) }
+    }
+
+    var size: Int { get throws { try file.size + (tileset?.size ?? 0) } }
+
+    mutating func next() async throws -> Bool {
+        guard frame < request.scenes.count else {
+            try await finish()
+            return false
+        }
+        let scene = request.scenes[frame]
+        if tileset == nil { tileset = try TilesetParts(source, request, scene, format, in: snapshot, .temporary) }
+        guard try await tileset?.next() == false, let made = tileset?.file else { return true }
+        try archive.add(path(of: scene), made)
+        ends.append(try await source.validUntil(scene, request, in: snapshot))
+        tileset = nil
+        frame += 1
+        return true
+    }
+
+    private var name: String { request.layers.description.replacing(",", with: "-") }
+    private var folder: String {
+        let first = request.scenes[0].instant.compact
+        return "billow-\(name)-\(first)"
+    }
+
+    private func path(of scene: FrameSource.Scene) -> String {
+        let file = "\(name)-\(scene.instant.compact).\(format.rawValue)"
+        return request.form == .foreFlight ? "\(folder)/layers/\(file)" : file
+    }
+
+    private func finish() async throws {
+        let manifest = request.form == .foreFlight ? foreFlightManifest : frameManifest
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let path = request.form == .foreFlight ? "\(folder)/manifest.json" : "manifest.json"
+        try archive.add(path, Array(try encoder.encode(manifest)))
+        if let scene = request.scenes.last, request.form != .foreFlight {
+            try archive.add(
+                "legend.png", try await source.metadata(of: scene, request, in: snapshot).legend, isCompressed: true)
+        }
+        try archive.finish()
+    }
+
+    /// The frames with their times and files.
+    private var frameManifest: JSONValue {
+        let isSimulated = source.shown(request.scenes[0], request, in: snapshot).freshness.isSimulated
+        return .object([
+            "layers": .array(request.layers.layers.map { .string($0.id) }), "format": .string(format.rawValue),
+            "tiles": .string(request.tiles.rawValue), "version": .number(Double(snapshot.publication.version.rawValue)),
+            "generated": .string(snapshot.publication.asOf.description), "simulated": .bool(isSimulated),
+            "attribution": .string(PackSource.attribution(of: request.layers.layers, isSimulated: isSimulated)),
+            "legend": .string("legend.png"), "query": .string(request.query),
+            "frames": .array(
+                zip(request.scenes, ends).map { scene, end in
+                    let shown = source.shown(scene, request, in: snapshot)
+                    return .object([
+                        "time": .string(scene.instant.description), "validUntil": .string(end.description),
+                        "file": .string(path(of: scene)), "stale": .bool(shown.freshness.isStale),
+                        "incomplete": .bool(shown.isIncomplete || !scene.isWhole),
+                    ])
+                }),
+        ])
+    }
+
+    /// Source: docs/http/packs.md, "ForeFlight"
+    private var foreFlightManifest: JSONValue {
+        let isSimulated = source.shown(request.scenes[0], request, in: snapshot).freshness.isSimulated
+        let first = request.scenes[0].instant
+        let last = ends.max() ?? first
+        return .object([
+            "name": .string((isSimulated ? "SIMULATED " : "") + "Billow \(request.layers.title) \(first.displayText)"),
+            "abbreviation": .string("BILLOW"), "version": .number(Double(snapshot.publication.version.rawValue)),
+            "effectiveDate": .string(Self.plain(first)), "expirationDate": .string(Self.plain(last)),
+            "organizationName": .string("Billow"),
+        ])
+    }
+
+    /// `20261121T02:30:00`, in UTC.
+    private static func plain(_ instant: Instant) -> String {
+        let text = instant.description
+        return "\(text.prefix(10).replacing("-", with: ""))\(text.dropFirst(10).dropLast())"
+    }
+}

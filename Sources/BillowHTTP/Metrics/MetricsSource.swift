@@ -1,0 +1,206 @@
+import BillowEngine
+import BillowSnapshot
+import BillowStore
+import BillowSync
+import Datasets
+import Foundation
+import Turbulence
+
+/// All metrics of a server: what was counted, and what stands now.
+struct MetricsSource: Sendable {
+    let registry: MetricRegistry
+    let build: String
+    let started: Instant
+    let now: @Sendable () -> Instant
+    let readiness: Readiness
+    let connections: ConnectionTable
+    let events: EventHub
+    let work: WorkExecutor
+    let budget: CacheBudget
+    let caches: @Sendable () -> [(name: String, statistics: CacheStatistics)]
+    let publisher: SnapshotPublisher
+    let policy: FreshnessPolicy
+    let sources: SourceStatus
+    let loops: SourceLoops
+    let sizes: StoreSizes
+
+    func exposition() async -> Exposition {
+        var exposition = Exposition()
+        addProcess(to: &exposition)
+        addRequests(to: &exposition)
+        addWork(to: &exposition)
+        addCaches(to: &exposition)
+        let now = now()
+        let snapshot = publisher.snapshot
+        addData(snapshot, at: now, to: &exposition)
+        addSources(snapshot, at: now, to: &exposition)
+        addStore(await sizes.size(at: now), to: &exposition)
+        return exposition
+    }
+
+    private func addProcess(to exposition: inout Exposition) {
+        exposition.add(.build, [(labels: [build], value: 1)])
+        exposition.add(.startTime, started.seconds)
+        exposition.add(.residentMemory, ProcessFacts.residentBytes)
+        exposition.add(.descriptors, FileDescriptors.used())
+        exposition.add(.draining, readiness.isDraining)
+    }
+
+    private func addRequests(to exposition: inout Exposition) {
+        exposition.add(.requests, from: registry)
+        exposition.add(.requestDuration, from: registry)
+        exposition.add(.requestsInFlight, readiness.inFlight)
+        exposition.add(.connections, connections.count)
+        exposition.add(.connectionLimit, connections.settings.maximum)
+        exposition.add(.listeners, events.listeners)
+        exposition.add(.listenerLimit, events.mostListeners)
+        exposition.add(.renderDuration, from: registry)
+    }
+
+    private func addWork(to exposition: inout Exposition) {
+        let all = WorkClass.allCases.map { ($0, work.statistics($0)) }
+        func samples(_ value: (WorkClass, WorkStatistics) -> Int) -> [(labels: [String], value: Double)] {
+            all.map { (labels: [$0.rawValue], value: Double(value($0, $1))) }
+        }
+        exposition.add(.workRunning, samples { $1.running })
+        exposition.add(.workWaiting, samples { $1.waiting })
+        exposition.add(.workQueueLimit, samples { workClass, _ in work.limits(workClass).queue })
+        exposition.add(.workRefused, samples { $1.refused })
+    }
+
+    private func addCaches(to exposition: inout Exposition) {
+        let all = caches()
+        func samples(_ value: (CacheStatistics) -> Int) -> [(labels: [String], value: Double)] {
+            all.map { (labels: [$0.name], value: Double(value($0.statistics))) }
+        }
+        exposition.add(.cacheHits, samples { $0.hits })
+        exposition.add(.cacheMisses, samples { $0.misses })
+        exposition.add(.cacheEntries, samples { $0.entries })
+        exposition.add(.cacheBytes, samples { $0.bytes })
+        exposition.add(.cacheBudgetUsed, budget.usedBytes)
+        exposition.add(.cacheBudget, budget.bytes)
+    }
+
+    private func addData(_ snapshot: Snapshot?, at now: Instant, to exposition: inout Exposition) {
+        exposition.add(.version, (snapshot?.publication.version.rawValue).map { Int($0) })
+        exposition.add(.publications, from: registry)
+        exposition.add(.publicationTime, snapshot?.publication.asOf.seconds)
+        exposition.add(.liveObservations, snapshot?.window.count)
+        guard let snapshot else { return }
+        let layers = Catalogue.layers.map { layer in
+            (layer.id, policy.freshness(of: [layer], at: now, in: snapshot, filter: Filter(), now: now))
+        }
+        exposition.add(.layerStale, layers.map { (labels: [$0], value: $1.isStale ? 1 : 0) })
+        exposition.add(
+            .layerAge,
+            layers.compactMap { id, freshness in
+                freshness.dataTime.map { (labels: [id], value: Double(now.seconds - $0.seconds)) }
+            })
+    }
+
+    // MARK: - Sources
+
+    /// Reasons that are told apart. They are words of the code; files bring further ones.
+    private static let mostReasons = 32
+
+    /// Configured sources only: the names of others come from who sends observations.
+    private func addSources(_ snapshot: Snapshot?, at now: Instant, to exposition: inout Exposition) {
+        let all = sources.all(snapshot, at: now).filter { $0.update != nil }
+        func samples(_ value: (SourceStatus.Source) -> Int?) -> [(labels: [String], value: Double)] {
+            all.compactMap { source in value(source).map { (labels: [source.id], value: Double($0)) } }
+        }
+        exposition.add(.sourceReachable, samples { $0.reachable.map { $0 ? 1 : 0 } })
+        exposition.add(.sourceKeyAccepted, samples { $0.session.map { $0 ? 1 : 0 } })
+        exposition.add(.sourceStale, samples { $0.stale ? 1 : 0 })
+        exposition.add(.sourceAge, samples(\.ageSeconds))
+        exposition.add(.sourceLag, samples(\.lagSeconds))
+        exposition.add(.sourceFailures, samples(\.consecutiveFailures))
+        let rounds = sources.states.all.flatMap { state in
+            [
+                (labels: [state.id.name, "ok"], value: Double(state.areas.values.reduce(0) { $0 + $1.successes })),
+                (labels: [state.id.name, "failed"], value: Double(state.areas.values.reduce(0) { $0 + $1.failures })),
+            ]
+        }
+        exposition.add(.sourceRounds, rounds)
+        exposition.add(
+            .sourceRecords,
+            all.flatMap { source in
+                [
+                    ("accepted", source.counts.accepted), ("duplicate", source.counts.duplicates),
+                    ("retracted", source.counts.retracted),
+                ].map { (labels: [source.id, $0.0], value: Double($0.1)) }
+            })
+        exposition.add(.sourceSkipped, all.flatMap { Self.reasons($0.id, $0.kind, $0.counts.skipped) })
+        exposition.add(.sourceAdjusted, all.flatMap { Self.reasons($0.id, $0.kind, $0.counts.adjusted) })
+        let received = sources.states.all.compactMap { state in
+            loops[state.id].map { (labels: [state.id.name], value: Double($0.receivedBytes)) }
+        }
+        exposition.add(.sourceReceived, received)
+    }
+
+    /// A source's counts by reason. What files say of their records isn't told apart. An upstream's own words, which
+    /// stand behind a colon, are left out.
+    private static func reasons(_ source: String, _ kind: String, _ counts: [String: Int]) -> [(
+        labels: [String], value: Double
+    )] {
+        guard !counts.isEmpty else { return [] }
+        let byWords = Dictionary(
+            counts.map { reason, count in (String(reason.prefix { $0 != ":" }), count) }, uniquingKeysWith: +)
+        let sorted = byWords.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let shown = kind == "inbox" ? [] : sorted.prefix(mostReasons)
+        let rest = sorted.dropFirst(shown.count).reduce(0) { $0 + $1.value }
+        return shown.map { (labels: [source, $0.key], value: Double($0.value)) }
+            + (rest > 0 ? [(labels: [source, "other"], value: Double(rest))] : [])
+    }
+
+    // MARK: - Store
+
+    private func addStore(_ size: StoreSize?, to exposition: inout Exposition) {
+        exposition.add(.storeFailing, publisher.storeFailure != nil)
+        exposition.add(
+            .storeDamaged, publisher.damage.map { (labels: [$0.table.rawValue], value: Double($0.rows)) })
+        guard let size else { return }
+        exposition.add(
+            .storeBytes,
+            [(labels: ["main"], value: Double(size.bytes)), (labels: ["log"], value: Double(size.logBytes))])
+        exposition.add(.storeFree, size.freeBytes)
+        exposition.add(
+            .storeRows,
+            size.rows.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                (labels: [$0.key.rawValue], value: Double($0.value))
+            })
+    }
+}
+
+/// The size of the store. Rows are counted every ten minutes at most, for counting reads an index of each table.
+actor StoreSizes {
+    private static let pauseSeconds = 600
+
+    private let store: any Store
+    private var rows: [StoredTable: Int] = [:]
+    private var countedAt: Instant?
+
+    init(store: any Store) { self.store = store }
+
+    /// nil where the store can't be read, or doesn't tell.
+    func size(at now: Instant) async -> StoreSize? {
+        let counts = countedAt.map { now.seconds - $0.seconds >= Self.pauseSeconds || now < $0 } ?? true
+        if counts { countedAt = now }
+        // A store that fails is a metric of its own.
+        guard var size = try? await store.size(counting: counts) else { return nil }
+        if counts { rows = size.rows } else { size.rows = rows }
+        return size
+    }
+}
+
+/// What the system knows of this process.
+enum ProcessFacts {
+    /// nil where the system doesn't tell.
+    ///
+    /// Source: proc(5), /proc/pid/statm
+    static var residentBytes: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+        let fields = text.split(separator: " ")
+        return fields.count > 1 ? Int(fields[1]).map { $0 * sysconf(Int32(_SC_PAGESIZE)) } : nil
+    }
+}

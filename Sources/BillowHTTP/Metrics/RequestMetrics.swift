@@ -1,0 +1,101 @@
+import BillowEngine
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+/// Counts requests by route and class of status. Routes are those of the router; what a client asked for is never a
+/// label.
+final class RequestMetrics: Sendable {
+    /// The counters of one method of one route.
+    final class Route: Sendable {
+        /// Of a route that was asked for at least once.
+        private final class Handles: Sendable {
+            /// From 1xx to 5xx.
+            let classes: [MetricRegistry.Counter]
+            let duration: MetricRegistry.Histogram
+
+            init(_ registry: MetricRegistry, _ labels: [String]) {
+                classes = (1...5).map { registry.counter(.requests, labels + ["\($0)xx"]) }
+                duration = registry.histogram(.requestDuration, labels)
+            }
+        }
+
+        private let registry: MetricRegistry
+        private let labels: [String]
+        private let handles = AtomicLazyReference<Handles>()
+
+        fileprivate init(_ registry: MetricRegistry, method: String, path: String) {
+            self.registry = registry
+            labels = [method, path]
+        }
+
+        /// Notes an answer.
+        ///
+        /// - Complexity: O(1), without a lock but for the first answer of a route.
+        func note(status: Int, nanoseconds: Int64) {
+            let handles = handles.load() ?? handles.storeIfNil(Handles(registry, labels))
+            handles.classes[min(max(status / 100, 1), 5) - 1].increment(by: 1)
+            handles.duration.recordNanoseconds(nanoseconds)
+        }
+    }
+
+    private final class Table: Sendable {
+        /// By path, then by method.
+        let routes: [String: [HTTPRequest.Method: Route]]
+        /// What no route answered: errors, and files.
+        let others: [Other: [HTTPRequest.Method: Route]]
+        /// Methods that a client made up.
+        let unknown: Route
+
+        init(_ registry: MetricRegistry, _ paths: [(path: String, methods: [HTTPRequest.Method])]) {
+            func all(_ path: String, _ methods: [HTTPRequest.Method]) -> [HTTPRequest.Method: Route] {
+                Dictionary(
+                    methods.map { ($0, Route(registry, method: $0.rawValue, path: path)) },
+                    uniquingKeysWith: { first, _ in first })
+            }
+            routes = Dictionary(
+                paths.map { ($0.path, all($0.path, $0.methods.contains(.get) ? $0.methods + [.head] : $0.methods)) },
+                uniquingKeysWith: { first, _ in first })
+            others = Dictionary(
+                Other.allCases.map { ($0, all($0.rawValue, [.get, .head, .post, .put, .patch, .delete, .options])) },
+                uniquingKeysWith: { first, _ in first })
+            unknown = Route(registry, method: "other", path: Other.unrouted.rawValue)
+        }
+    }
+
+    /// Answers without a route, as the label has them.
+    private enum Other: String, CaseIterable {
+        case unrouted = "none"
+        case files
+    }
+
+    let registry: MetricRegistry
+    private let table = AtomicLazyReference<Table>()
+    private let paths = AtomicLazyReference<RouteTable>()
+
+    init(_ registry: MetricRegistry) { self.registry = registry }
+
+    /// To be called when the table has all routes.
+    func fill(from routes: RouteTable) {
+        _ = table.storeIfNil(Table(registry, routes.paths))
+        _ = paths.storeIfNil(routes)
+    }
+
+    /// The counters of an answer.
+    ///
+    /// - Parameter path: the route's own; nil where none was found.
+    func route(_ path: String?, _ method: HTTPRequest.Method, status: Int) -> Route? {
+        guard let table = table.load() else { return nil }
+        let methods = path.flatMap { table.routes[$0] }
+        if let route = methods?[method] { return route }
+        let isFile = methods == nil && status < 400 && method != .options
+        return table.others[isFile ? .files : .unrouted]?[method] ?? table.unknown
+    }
+
+    /// The counters of an answer to an address that is answered again without the router.
+    ///
+    /// - Complexity: O(routes); to be called once for each answer that is kept.
+    func route(ofAddress address: String) -> Route? {
+        route(paths.load()?.template(of: String(address.prefix { $0 != "?" }), .get), .get, status: 200)
+    }
+}

@@ -1,0 +1,175 @@
+import BillowEngine
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import Synchronization
+
+/// Compresses all text responses of routes and files if the client accepts it. Images are not compressed again.
+///
+/// A body of known length is compressed whole. If it has an entity tag, the result is cached, so that a file is
+/// compressed once. A longer body, or one of unknown length, is compressed while it is sent.
+struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
+    let work: WorkExecutor
+    let compressed: CompressedBodies
+
+    /// The smallest body for which compression is worthwhile.
+    private static var least: Int { 1_000 }
+    /// The largest body that is compressed whole; such bodies are in memory already.
+    private static var mostAtOnce: Int { 4 << 20 }
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        guard let type = response.headers[.contentType], Self.isCompressible(type) else { return response }
+        response.headers.vary(by: "Accept-Encoding")
+        let header = request.headers[.acceptEncoding]
+        // HEAD describes the plain body: its length is useful, and some clients try to decompress the missing body.
+        guard request.method != .head, response.headers[.contentEncoding] == nil,
+            ContentCoding(accepted: header) == .gzip
+        else { return response }
+        if response.status == .notModified {
+            // Returns the form of the tag that the client sent.
+            if request.headers[.ifNoneMatch]?.contains("W/") == true { response.weakenTag() }
+            return response
+        }
+        guard response.status.kind == .successful, ![.noContent, .partialContent].contains(response.status) else {
+            return response
+        }
+        let length = response.body.contentLength
+        if let length, length < (ContentCoding.isIdentityRefused(header) ? 1 : Self.least) { return response }
+        if let length, length <= Self.mostAtOnce {
+            guard let bytes = try await bytes(of: response, request, type) else { return response }
+            response.body = try BytesAnswer.body(of: bytes)
+            response.headers[.contentLength] = String(bytes.count)
+        } else {
+            guard let body = try stream(response.body) else { return response }
+            response.body = body
+        }
+        response.headers[.contentEncoding] = "gzip"
+        // A client with compressed bytes can't resume in the middle, because a range would be of the plain bytes.
+        if response.headers[.acceptRanges] != nil { response.headers[.acceptRanges] = "none" }
+        response.weakenTag()
+        return response
+    }
+
+    /// Excludes images and WOFF fonts, which are compressed already, and events, which must not be delayed.
+    ///
+    /// Source: RFC 9110 section 8.3.1
+    private static func isCompressible(_ type: String) -> Bool {
+        guard !type.hasPrefix("image/png") else { return false }
+        return type.hasPrefix("text/") && type != EventRoutes.mediaType
+            || ["json", "xml", "javascript", "protobuf", "vector-tile"].contains { type.contains($0) }
+    }
+
+    /// The compressed body; nil if memory is exhausted.
+    private func bytes(of response: Response, _ request: Request, _ type: String) async throws -> [UInt8]? {
+        let make: @Sendable () async throws -> [UInt8]? = { [work, body = response.body] in
+            let whole = WholeBody()
+            try await body.write(whole)
+            // The request already had its turn in a queue, so this part of it must not be rejected.
+            return try await work.run(Self.workClass(of: type), isContinuing: true) {
+                Gzip.compress(whole.bytes, level: 6)
+            }
+        }
+        guard let tag = response.headers[.eTag] else { return try await make() }
+        return try await compressed.cache.value(
+            for: CompressedBodies.Key(address: request.uri.string, tag: tag), make: make)
+    }
+
+    /// The work class that produced the body.
+    private static func workClass(of type: String) -> WorkClass { type.contains("vector-tile") ? .tile : .query }
+
+    /// A body that is compressed while it is sent; nil if memory is exhausted.
+    /// - Throws: `WorkError.tooManyAnswers`.
+    private func stream(_ body: ResponseBody) throws(WorkError) -> ResponseBody? {
+        let hold = try AnswerBudget.shared.hold(GzipStream.bytes)
+        guard let stream = GzipStream() else { return nil }
+        return ResponseBody { [work] writer in
+            try await body.write(GzipWriter(base: writer, stream: stream, work: work))
+            withExtendedLifetime(hold) {}
+        }
+    }
+}
+
+/// A cache of compressed bodies by path and entity tag, for files, documents and pages.
+final class CompressedBodies: Sendable {
+    struct Key: Hashable, Sendable {
+        var address: String
+        var tag: String
+    }
+
+    /// The viewer with its libraries takes some 2 MB.
+    private static let capacity = 12 << 20
+
+    let cache: SharedCache<Key, [UInt8]?>
+
+    init() {
+        cache = SharedCache(
+            CacheBudget(bytes: Self.capacity), keyBytes: { $0.address.utf8.count + $0.tag.utf8.count }
+        ) { $0?.count ?? 0 }
+    }
+}
+
+extension HTTPFields {
+    /// Adds the name of a request header to `Vary`.
+    mutating func vary(by name: String) { self[.vary] = self[.vary].map { "\($0), \(name)" } ?? name }
+}
+
+extension Response {
+    /// Weakens the entity tag for a compressed body. `If-None-Match` compares weakly and still matches; `If-Range`
+    /// compares strongly and doesn't.
+    ///
+    /// Source: RFC 9110 section 8.8.3.3
+    fileprivate mutating func weakenTag() {
+        if let tag = headers[.eTag], !tag.hasPrefix("W/") { headers[.eTag] = "W/\(tag)" }
+    }
+}
+
+/// Collects a body in memory.
+private final class WholeBody: ResponseBodyWriter, Sendable {
+    private let taken = Mutex<[UInt8]>([])
+
+    var bytes: [UInt8] { taken.withLock { $0 } }
+
+    func write(_ buffer: ByteBuffer) async throws { taken.withLock { $0 += buffer.readableBytesView } }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+/// Compresses written bytes, in jobs.
+private struct GzipWriter: ResponseBodyWriter {
+    var base: any ResponseBodyWriter
+    let stream: GzipStream
+    let work: WorkExecutor
+    private var waiting = ByteBuffer()
+
+    /// The number of bytes that are compressed in one step, some 2 ms.
+    private static var step: Int { 64 << 10 }
+
+    init(base: any ResponseBodyWriter, stream: GzipStream, work: WorkExecutor) {
+        self.base = base
+        self.stream = stream
+        self.work = work
+    }
+
+    mutating func write(_ buffer: ByteBuffer) async throws {
+        waiting.writeImmutableBuffer(buffer)
+        if waiting.readableBytes >= Self.step { try await compress(isLast: false) }
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+        try await compress(isLast: true)
+        try await base.finish(trailingHeaders)
+    }
+
+    private mutating func compress(isLast: Bool) async throws {
+        let bytes = waiting
+        waiting.clear()
+        let compressed = try await work.run(.query, isContinuing: true) { [stream] in
+            stream.compress(bytes, isLast: isLast)
+        }
+        if compressed.readableBytes > 0 { try await base.write(compressed) }
+    }
+}

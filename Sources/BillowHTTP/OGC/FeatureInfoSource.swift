@@ -1,0 +1,119 @@
+import BillowEngine
+import BillowExchange
+import BillowParameters
+import BillowSnapshot
+import BillowTiles
+import Datasets
+import Foundation
+import Geometry
+import HTTPTypes
+import Hummingbird
+import JSONKit
+import Turbulence
+
+/// Answers GetFeatureInfo of WMS and WMTS: the features at a pixel. These are the features from which the image is
+/// drawn. At low zooms, where an image shows coarser cells, they are the cells at the place itself.
+struct FeatureInfoSource: Sendable {
+    let frames: FrameSource
+    let features: FeatureSource
+    let policy: FreshnessPolicy
+    let work: WorkExecutor
+
+    /// The features of one layer at the pixel.
+    private struct Found: Sendable {
+        var layer: Dataset
+        /// Each is a feature as JSON, without a line end.
+        var features: [[UInt8]]
+    }
+
+    /// Responds with 200 and the features, or with an error if the time has no frame.
+    func answer(_ asked: FeatureInfoParameters, _ request: Request) async throws -> Response {
+        let snapshot = try frames.snapshot()
+        try frames.polygonHistories.require(asked.filter, for: asked.layers)
+        let time = asked.time.requested(of: asked.layers, frames, in: snapshot)
+        let scene = try frames.scene(of: asked.layers, at: time, in: snapshot)
+        let region = asked.region.box(column: asked.column, row: asked.row, reach: 1).map(GeographicRegion.box)
+        let shown = policy.shown(
+            asked.layers, scene: scene.layers, of: region ?? .everywhere, at: scene.instant, filter: asked.filter,
+            in: snapshot)
+        let bytes = try await work.run(.query) { [self] in
+            var found: [Found] = []
+            // The topmost layer comes first.
+            for layer in scene.layers.layers.reversed() {
+                found.append(Found(layer: layer, features: try await find(layer, asked, scene.instant, in: snapshot)))
+            }
+            return try asked.format == .text ? Self.text(found, asked, shown) : Self.json(found, asked, shown)
+        }
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = asked.format == .text ? "text/plain; charset=utf-8" : asked.format.rawValue
+        return try BytesAnswer.make(bytes, headers: headers, request: request)
+    }
+
+    private func find(
+        _ layer: Dataset, _ asked: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
+    ) async throws -> [[UInt8]] {
+        guard let box = asked.box(of: layer) else { return [] }
+        var reader = features.reader(
+            FeatureQuery(picturing: layer, at: instant, filter: asked.filter, in: box), in: snapshot)
+        var writer = FeatureWriter(layer, as: .geojsonl)
+        while !reader.isAtEnd, writer.features < asked.count || !reader.isBetweenFeatures {
+            try await reader.read(PageLimit(features: max(asked.count - writer.features, 1)), to: &writer)
+        }
+        return writer.bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
+    }
+
+    private static func json(_ found: [Found], _ asked: FeatureInfoParameters, _ shown: Shown) throws -> [UInt8] {
+        var members: [String: JSONValue] = [
+            "time": .string(shown.instant.description), "stale": .bool(shown.freshness.isStale),
+            "simulated": .bool(shown.freshness.isSimulated), "incomplete": .bool(shown.isIncomplete),
+            "dataTime": shown.freshness.dataTime.map { .string($0.description) } ?? .null,
+            "numberReturned": .number(Double(found.reduce(0) { $0 + $1.features.count })),
+        ]
+        if let place = asked.region.place(column: asked.column, row: asked.row) {
+            members["place"] = [.number(place.longitude), .number(place.latitude)]
+        }
+        var bytes = Array("{\"type\":\"FeatureCollection\",\"features\":[".utf8)
+        var isFirst = true
+        for layer in found {
+            for feature in layer.features {
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
+                // Inserted before the feature's own members.
+                bytes += Array("{\"layer\":\"\(layer.layer.id)\",".utf8) + feature.dropFirst()
+            }
+        }
+        return bytes + Array("],".utf8) + Array(try JSONBytes.encode(members).readableBytesView).dropFirst()
+    }
+
+    private static func text(_ found: [Found], _ asked: FeatureInfoParameters, _ shown: Shown) throws -> [UInt8] {
+        var lines = ["time: \(shown.instant)"]
+        if let place = asked.region.place(column: asked.column, row: asked.row) {
+            func degrees(_ value: Double) -> String { String(format: "%.5f", value) }
+            lines.append("place: \(degrees(place.longitude)) \(degrees(place.latitude)) (longitude, latitude)")
+        }
+        if let dataTime = shown.freshness.dataTime { lines.append("last data: \(dataTime)") }
+        if shown.freshness.isSimulated { lines.append("SIMULATED") }
+        if shown.freshness.isStale { lines.append("STALE") }
+        if shown.isIncomplete { lines.append("INCOMPLETE") }
+        for layer in found {
+            lines.append("")
+            lines.append("\(layer.layer.title) (\(layer.layer.id)): \(layer.features.count)")
+            for (number, bytes) in layer.features.enumerated() {
+                if number > 0 { lines.append("  --") }
+                let feature = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+                lines.append("  id: \(words(feature["id"] ?? .null))")
+                for property in layer.layer.properties {
+                    guard let value = feature["properties"]?["\(property.name)"], value != .null else { continue }
+                    lines.append("  \(property.name): \(words(value))\(property.unit.map { " \($0)" } ?? "")")
+                }
+            }
+        }
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    /// A value as one line, because the texts of reports contain line breaks.
+    private static func words(_ value: JSONValue) -> String {
+        let text = value.string ?? value.text
+        return String(text.map { $0.isNewline ? " " : $0 })
+    }
+}

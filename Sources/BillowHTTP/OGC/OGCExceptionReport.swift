@@ -1,0 +1,110 @@
+import BillowEngine
+import BillowParameters
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+
+/// A fault of the server whose answer is made already: it is logged as any other.
+struct AnsweredFault: Error {
+    let cause: any Error
+    let response: Response
+}
+
+/// Error responses of WMS and WMTS.
+///
+/// A client error has status 400. A temporary server error has the same status as on other routes, and `Retry-After`.
+enum OGCExceptionReport {
+    /// What an error means to a client of these services.
+    struct Told {
+        var exception: OGCException
+        var status: HTTPResponse.Status
+        var headers: HTTPFields = [:]
+        /// A fault of the server, which has to be logged.
+        var fault: (any Error)?
+
+        /// The answer that tells of it.
+        /// - Throws: `AnsweredFault` with the answer, for what is to be logged.
+        func answer(_ response: Response) throws(AnsweredFault) -> Response {
+            if let fault { throw AnsweredFault(cause: fault, response: response) }
+            return response
+        }
+    }
+
+    static func wms(_ told: Told, _ version: WMSVersion) -> Response {
+        let (exception, status, headers) = (told.exception, told.status, told.headers)
+        var xml = XMLWriter()
+        // InvalidSRS is the name in WMS 1.1.1.
+        let code = version == .v111 && exception.code == .invalidCRS ? "InvalidSRS" : exception.code.rawValue
+        var attributes: [XMLWriter.Attribute] = []
+        if exception.code != .noApplicableCode { attributes.append(("code", code)) }
+        if version == .v130, let locator = exception.locator { attributes.append(("locator", locator)) }
+        var root: [XMLWriter.Attribute] = [("version", version.rawValue)]
+        if version == .v130 { root.append(("xmlns", "http://www.opengis.net/ogc")) }
+        xml.element("ServiceExceptionReport", root) { xml in
+            xml.element("ServiceException", attributes, exception.detail)
+        }
+        return answer(
+            xml, type: version == .v130 ? "text/xml" : "application/vnd.ogc.se_xml", status: status, headers)
+    }
+
+    /// Source: OGC 06-121r3 (OWS Common 1.1) section 8
+    static func ows(_ error: any Error) throws -> Response {
+        let told = try told(error, isOfWMS: false)
+        let exception = told.exception
+        var attributes: [XMLWriter.Attribute] = [("exceptionCode", exception.code.rawValue)]
+        if let locator = exception.locator { attributes.append(("locator", locator)) }
+        var xml = XMLWriter()
+        xml.element(
+            "ows:ExceptionReport",
+            [("xmlns:ows", "http://www.opengis.net/ows/1.1"), ("version", "1.1.0"), ("xml:lang", "en")]
+        ) { xml in
+            xml.element("ows:Exception", attributes) { xml in xml.element("ows:ExceptionText", exception.detail) }
+        }
+        return try told.answer(answer(xml, type: "text/xml", status: told.status, told.headers))
+    }
+
+    private static func answer(_ xml: XMLWriter, type: String, status: HTTPResponse.Status, _ headers: HTTPFields)
+        -> Response
+    {
+        var headers = headers
+        headers[.contentType] = type
+        headers[.cacheControl] = "no-store"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: .init(string: xml.text)))
+    }
+
+    /// - Throws: the error itself where it is about the connection, and not about the request.
+    static func told(_ error: any Error, isOfWMS: Bool) throws -> Told {
+        switch error {
+        case let exception as OGCException: return Told(exception: native(exception, isOfWMS), status: .badRequest)
+        case let problem as ParameterProblem:
+            return Told(exception: native(OGCException(problem), isOfWMS), status: .badRequest)
+        case is CancellationError, is HTTPParserError, is HTTPError: throw error
+        default: break
+        }
+        let problem =
+            Problem(of: error)
+            ?? Problem(.internalError, detail: "Something went wrong in the server; it was logged.")
+        var headers: HTTPFields = [:]
+        if let seconds = problem.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
+        let isServers = problem.status.kind == .serverError
+        let isTime = problem.code == .timeOutsideRetention
+        let code: OGCException.Code =
+            isTime ? .invalidDimensionValue : isServers ? .noApplicableCode : .invalidParameterValue
+        let exception = OGCException(code, isTime ? "TIME" : problem.parameter, detail: problem.detail)
+        return Told(
+            exception: native(exception, isOfWMS), status: isServers ? problem.status : .badRequest, headers: headers,
+            fault: isServers && !(error is WorkError) ? error : nil)
+    }
+
+    /// Replaces a code by one of the standard.
+    private static func native(_ exception: OGCException, _ isOfWMS: Bool) -> OGCException {
+        let code: OGCException.Code =
+            switch exception.code {
+            case .layerNotDefined, .styleNotDefined, .invalidFormat, .invalidDimensionValue, .invalidCRS:
+                isOfWMS ? exception.code : .invalidParameterValue
+            default: exception.code
+            }
+        return OGCException(code, exception.locator, detail: exception.detail)
+    }
+}

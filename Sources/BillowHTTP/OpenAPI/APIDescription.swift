@@ -1,0 +1,315 @@
+import BillowEngine
+import BillowParameters
+import Datasets
+import HTTPTypes
+import Hummingbird
+import JSONKit
+
+/// The description of the interface, made of the table that routes requests, the names that each route reads, and the
+/// schemas of the catalogue.
+///
+/// Source: OpenAPI Specification 3.1.1, and 3.0.4 for clients that know only that; what is used has one meaning in both
+struct APIDescription: Sendable {
+    enum Form: String, Sendable, CaseIterable {
+        case json, oas30
+
+        var version: String { self == .json ? "3.1.1" : "3.0.4" }
+        /// Source: OGC 17-069r4 (OGC API Features part 1) section 9.2
+        var mediaType: String {
+            "application/vnd.oai.openapi+json;version=\(self == .json ? "3.1" : "3.0")"
+        }
+    }
+
+    let routes: RouteTable
+    /// Where the server is.
+    let base: String
+
+    func document(_ form: Form) -> JSONValue {
+        var paths: [String: JSONValue] = [:]
+        for (path, methods) in routes.paths where !path.hasPrefix(LandingRoutes.path + "/") {
+            for route in Self.expanded(path) {
+                var item: [String: JSONValue] = [:]
+                for method in methods { item[method.rawValue.lowercased()] = operation(method, route) }
+                paths[route.path] = .object(item)
+            }
+        }
+        return [
+            "openapi": .string(form.version),
+            "info": [
+                "title": "Billow", "version": "1",
+                "description": "Turbulence as features, tiles, maps and timelines. Not for operational use.",
+            ],
+            "servers": [["url": .string(base)]], "paths": .object(paths),
+            "components": [
+                "parameters": .object(Self.parameters), "schemas": .object(Self.schemas),
+                "responses": [
+                    "problem": [
+                        "description": "What was wrong",
+                        "content": [
+                            "application/problem+json": ["schema": ["$ref": "#/components/schemas/problem"]]
+                        ],
+                    ]
+                ],
+                "securitySchemes": ["key": ["type": "apiKey", "in": "header", "name": "X-API-Key"]],
+            ],
+            "security": [[:], ["key": []]],
+        ]
+    }
+
+    // MARK: - Routes
+
+    /// A path of the table; one that names a collection is one for each.
+    private struct Route {
+        /// As the table has it.
+        var template: String
+        var path: String
+        var dataset: Dataset?
+    }
+
+    private static let place = "/collections/{id}"
+    /// What only collections have that are drawn.
+    private static let picturePlaces = [place + "/tiles", place + "/map"]
+    private static let tile = "/{set}/{matrix}/{row}/{column}"
+
+    private static func expanded(_ path: String) -> [Route] {
+        let holder = [Self.place, "/changes/{collection}"].first { path == $0 || path.hasPrefix($0 + "/") }
+        guard let holder else { return [Route(template: path, path: path)] }
+        let start = holder.prefix { $0 != "{" }
+        let isOfPictures = picturePlaces.contains { path.hasPrefix($0) }
+        return Catalogue.all.filter { dataset in
+            (path != place + "/position" || dataset.content == .field) && (!isOfPictures || dataset.drawing != nil)
+        }.map {
+            Route(template: path, path: "\(start)\($0.id)\(path.dropFirst(holder.count))", dataset: $0)
+        }
+    }
+
+    /// The names that a route reads; nil where it has filters alone, or a grammar of another standard.
+    private static func names(_ route: Route) -> Set<String>? {
+        switch (route.template, route.dataset) {
+        case (place + "/items", let dataset?): FeatureParameters.names(dataset).union(PageParameters.names)
+        case (place + "/items/{feature}", let dataset?): FeatureParameters.names(dataset)
+        case (place + "/area", let dataset?):
+            FeatureParameters.names(dataset).union(PageParameters.names).union(AreaParameters.names)
+        case (place + "/corridor", let dataset?):
+            FeatureParameters.names(dataset).union(PageParameters.names).union(CorridorParameters.names)
+        case (place + "/position", _?): FieldPositionParameters.names
+        case (place + "/tiles" + tile, _?): OGCTileParameters.vectorNames
+        case (place + "/map/tiles" + tile, _?): OGCTileParameters.pictureNames
+        case (place + "/map", _?): OGCMapParameters.names
+        case (place + "/tiles", _), (place + "/tiles/{set}", _), (place + "/map/tiles", _),
+            (place + "/map/tiles/{set}", _), ("/tileMatrixSets", _), ("/tileMatrixSets/{set}", _):
+            ["f"]
+        case ("/changes/{collection}", let dataset?): ChangeParameters.names(dataset)
+        case ("/export/{file}", _):
+            Catalogue.all.reduce(
+                into: DownloadFormat.allCases.filter(\.isPack).reduce(into: []) {
+                    $0.formUnion(PackParameters.names($1))
+                }
+            ) { $0.formUnion(FeatureParameters.names($1)) }
+        case ("/maps/{layers}", _): MapParameters.names
+        case ("/animations/{layers}", _): AnimationParameters.names
+        case ("/legend.json", _): LegendParameters.names
+        case ("/legend.png", _), ("/legend.svg", _): LegendParameters.pictureNames
+        case ("/timeline.json", _): TimelineParameters.names
+        case ("/tiles/{layers}", _): TileJSONParameters.names
+        case ("/tiles/{layers}/{time}/{z}/{x}/{y}", _): TileParameters.names
+        case ("/styles/{id}", _): StyleParameters.names
+        case ("/corridors", _): CorridorShapeParameters.names
+        case ("/profiles.json", _): ProfileParameters.names
+        case ("/profiles.png", _): ProfileParameters.Picture.names
+        case ("/events", _): EventParameters.names
+        case ("/admin/sources/{id}/refresh", _): RefreshParameters.names
+        case ("/collections", _), (place, _), (place + "/schema", _), (place + "/queryables", _),
+            ("/conformance", _), ("/openapi.json", _), ("/ogc", _), ("/", _):
+            ["f"]
+        default: nil
+        }
+    }
+
+    /// Every name that a route reads: what has to be described.
+    var names: Set<String> {
+        routes.paths.flatMap { Self.expanded($0.path) }.reduce(into: []) { names, route in
+            names.formUnion(Self.names(route) ?? [])
+        }
+    }
+
+    /// What `f` may be.
+    private static func formats(_ route: Route) -> [String] {
+        switch route.template {
+        case "/openapi.json": APIDescription.Form.allCases.map(\.rawValue)
+        case "/": ["json", "html"]
+        case "/export/{file}": DownloadFormat.allCases.map(\.ending)
+        case "/tiles/{layers}": ["png", "mvt", "json"]
+        case place, place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
+            place + "/map/tiles", place + "/map/tiles/{set}":
+            ["json"]
+        case place + "/map", place + "/map/tiles" + tile: ["png"]
+        case place + "/tiles" + tile: ["mvt"]
+        case let path where path.hasPrefix(place) || path.hasPrefix("/changes/") || path == "/corridors":
+            ["json", "geojson"]
+        default: ["json"]
+        }
+    }
+
+    private func operation(_ method: HTTPRequest.Method, _ route: Route) -> JSONValue {
+        var parameters: [JSONValue] = route.path.split(separator: "/").flatMap { segment in
+            segment.matches(of: /\{([a-z]+)\}/).map { Self.pathParameter(String($0.1)) }
+        }
+        let names = Self.names(route) ?? (method == .get ? QueryReader.filterNames : [])
+        let shown = method == .get ? names : names.subtracting(["coords", "route"])
+        if shown.contains("f") {
+            let formats: [JSONValue] = Self.formats(route).map { .string($0) }
+            parameters.append([
+                "name": "f", "in": "query", "required": false, "description": "The format",
+                "schema": ["type": "string", "enum": .array(formats)],
+            ])
+        }
+        for name in shown.sorted() where name != "f" && QueryParameter.named(name) != nil {
+            if let own = Self.ownParameters(route.template).first(where: { $0.name == name }) {
+                parameters.append(Self.described(own))
+            } else {
+                parameters.append(["$ref": .string("#/components/parameters/\(name)")])
+            }
+        }
+        let words = route.path.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        var operation: [String: JSONValue] = [
+            "operationId": .string(method.rawValue.lowercased() + (words.isEmpty ? "Root" : words.joined())),
+            "tags": [.string(route.path.split(separator: "/").first.map(String.init) ?? "root")],
+            "parameters": .array(parameters),
+            "responses": [
+                "200": ["description": "What was asked for", "content": content(route)],
+                "default": ["$ref": "#/components/responses/problem"],
+            ],
+        ]
+        if let dataset = route.dataset { operation["summary"] = .string(dataset.title) }
+        if [.post, .put, .patch].contains(method) {
+            operation["requestBody"] = ["content": ["application/json": ["schema": ["type": "object"]]]]
+        }
+        return .object(operation)
+    }
+
+    /// What means something else on a route than on others.
+    private static func ownParameters(_ template: String) -> [QueryParameter] {
+        switch template {
+        case place + "/map": QueryParameter.ofMaps
+        case "/maps/{layers}": QueryParameter.ofPictures(width: MapParameters.defaultWidth)
+        case "/animations/{layers}": QueryParameter.ofPictures(width: AnimationParameters.defaultWidth)
+        case "/timeline.json": QueryParameter.ofTimelines
+        default: []
+        }
+    }
+
+    private static func pathParameter(_ name: String) -> JSONValue {
+        var schema: [String: JSONValue] = ["type": "string"]
+        if name == "set" { schema["enum"] = [.string(TileMatrixSet.id)] }
+        if ["matrix", "row", "column"].contains(name) { schema = ["type": "integer", "minimum": 0] }
+        if name == "file" {
+            schema["enum"] = .array(
+                Catalogue.all.flatMap { dataset in
+                    DownloadFormat.allCases.filter { !$0.isPack || dataset.drawing != nil }.map {
+                        .string("\(dataset.id).\($0.ending)")
+                    }
+                })
+        }
+        return ["name": .string(name), "in": "path", "required": true, "schema": .object(schema)]
+    }
+
+    private func content(_ route: Route) -> JSONValue {
+        let collection = Self.place
+        switch (route.template, route.dataset) {
+        case (collection + "/items/{feature}", let dataset?):
+            return ["application/geo+json": ["schema": ["$ref": .string("#/components/schemas/\(dataset.id)")]]]
+        case (collection + "/schema", _), (collection + "/queryables", _):
+            return [FeatureSchema.mediaType: ["schema": ["type": "object"]]]
+        case (collection, _), (collection + "/tiles", _), (collection + "/tiles/{set}", _),
+            (collection + "/map/tiles", _), (collection + "/map/tiles/{set}", _):
+            return ["application/json": ["schema": ["type": "object"]]]
+        case (collection + "/map", _), (collection + "/map/tiles" + Self.tile, _): return ["image/png": [:]]
+        case (collection + "/tiles" + Self.tile, _): return ["application/vnd.mapbox-vector-tile": [:]]
+        case ("/wms", _), ("/wmts", _): return ["*/*": [:]]
+        case (_, let dataset?):
+            let schema: JSONValue = [
+                "allOf": [
+                    ["$ref": "#/components/schemas/featureCollection"],
+                    [
+                        "type": "object",
+                        "properties": [
+                            "features": [
+                                "type": "array", "items": ["$ref": .string("#/components/schemas/\(dataset.id)")],
+                            ]
+                        ],
+                    ],
+                ]
+            ]
+            return ["application/geo+json": ["schema": schema]]
+        case ("/export/{file}", _):
+            return .object(
+                Dictionary(DownloadFormat.allCases.map { ($0.mediaType, ["schema": ["type": "string"]]) }) { a, _ in a }
+            )
+        case (let path, _):
+            if path.hasSuffix(".xml") { return ["application/xml": [:]] }
+            if path.hasPrefix("/wmts/") { return path.hasSuffix("{i}") ? ["*/*": [:]] : ["image/png": [:]] }
+            if path.hasSuffix(".png") { return ["image/png": [:]] }
+            if path.hasSuffix(".svg") { return ["image/svg+xml": [:]] }
+            if path == "/metrics" { return ["text/plain": ["schema": ["type": "string"]]] }
+            if path == "/events" { return ["text/event-stream": [:]] }
+            if path.hasPrefix("/tiles/") || path.hasPrefix("/maps/") || path.hasPrefix("/animations/")
+                || path.hasPrefix("/v2/")
+            {
+                return ["*/*": [:]]
+            }
+            return ["application/json": ["schema": ["type": "object"]]]
+        }
+    }
+
+    // MARK: - Components
+
+    private static let parameters: [String: JSONValue] = QueryParameter.all.reduce(into: [:]) { all, parameter in
+        all[parameter.name] = described(parameter)
+    }
+
+    private static func described(_ parameter: QueryParameter) -> JSONValue {
+        var description: [String: JSONValue] = [
+            "name": .string(parameter.name), "in": "query", "required": false,
+            "description": .string(parameter.summary), "schema": parameter.schema,
+        ]
+        if parameter.isList {
+            description["style"] = "form"
+            description["explode"] = false
+        }
+        return .object(description)
+    }
+
+    private static let schemas: [String: JSONValue] = {
+        var schemas: [String: JSONValue] = [
+            "problem": [
+                "type": "object", "required": ["type", "title", "status", "detail", "code"],
+                "properties": [
+                    "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
+                    "detail": ["type": "string"], "code": ["type": "string"], "parameter": ["type": "string"],
+                    "value": ["type": "string"], "allowed": ["type": "string"],
+                ],
+            ],
+            "featureCollection": [
+                "type": "object", "required": ["type", "features"],
+                "properties": [
+                    "type": ["type": "string", "enum": ["FeatureCollection"]],
+                    "features": ["type": "array", "items": ["type": "object"]],
+                    "numberMatched": ["type": "integer", "minimum": 0],
+                    "numberReturned": ["type": "integer", "minimum": 0],
+                    "timeStamp": ["type": "string", "format": "date-time"],
+                    "links": ["type": "array", "items": ["$ref": "#/components/schemas/link"]],
+                ],
+            ],
+            "link": [
+                "type": "object", "required": ["href", "rel"],
+                "properties": [
+                    "href": ["type": "string"], "rel": ["type": "string"], "type": ["type": "string"],
+                    "title": ["type": "string"],
+                ],
+            ],
+        ]
+        for dataset in Catalogue.all { schemas[dataset.id] = FeatureSchema.feature(of: dataset) }
+        return schemas
+    }()
+}

@@ -1,0 +1,65 @@
+import BillowEngine
+package import Geometry
+
+/// Where a client looks: in a box, along a route or in an area. They belong to `/changes`, `/events` and packs.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `bbox` | west,south,east,north in degrees | the earth | everywhere |
+/// | `route` | waypoints | as of `RouteReader` | none |
+/// | `coords` | `LINESTRING(…)`, `POLYGON((…))`, `MULTIPOLYGON(((…)))` | as of `RouteReader`, `AreaParameters` | none |
+/// | `width`, `corridor-width`, `width-units` | of a route, as of `RouteReader` | | 100 |
+/// | `crs` | any text | | ignored |
+package struct PlaceParameters: Sendable {
+    /// nil for everywhere, or where `area` says it.
+    package let box: BoundingBox?
+    /// A corridor or an area.
+    package let area: AreaIndex?
+
+    package static let names: Set<String> = [
+        "bbox", "route", "coords", "width", "corridor-width", "width-units", "crs",
+    ]
+    private static let ofRoutes = ["width", "corridor-width", "width-units"]
+
+    /// - Parameter limitKm2: the largest area that may be asked for by its outline; nil where another limit holds.
+    package init(_ reader: QueryReader, airports: AirportTable, limitKm2: Double?) throws(ParameterProblem) {
+        box = try reader.bbox()
+        let text = reader.phrase("coords")
+        let isPlaced = reader.has("route") || text != nil
+        if isPlaced, reader.has("bbox") {
+            throw reader.invalid("bbox", reader.text("bbox") ?? "", "left out where a route or an area is given")
+        }
+        let shape = text.flatMap(WellKnownText.shape)
+        if text != nil, reader.has("route") {
+            throw reader.invalid("route", reader.phrase("route") ?? "", "left out where coords is given")
+        }
+        if case .polygons(let polygons)? = shape {
+            try Self.refuseWidth(reader)
+            area = try AreaReader.area(polygons, limitKm2: limitKm2)
+            return
+        }
+        if let text, shape == nil {
+            throw reader.invalid(
+                "coords", text, "LINESTRING(longitude latitude, …) or POLYGON((longitude latitude, …))")
+        }
+        guard isPlaced else {
+            try Self.refuseWidth(reader)
+            area = nil
+            return
+        }
+        let asked = try RouteReader(airports).read(reader, nil)
+        let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
+        guard let area = AreaIndex(corridor.area) else {
+            throw reader.invalid("route", reader.phrase("route") ?? "", "a route with a corridor around it")
+        }
+        self.area = area
+    }
+
+    private static func refuseWidth(_ reader: QueryReader) throws(ParameterProblem) {
+        guard let name = ofRoutes.first(where: reader.has) else { return }
+        throw reader.invalid(name, reader.text(name) ?? "", "left out without a route")
+    }
+
+    /// The squares in which something may concern the client; nil for everywhere.
+    package var squares: DegreeSquares? { area.map { DegreeSquares($0) } ?? box.map { DegreeSquares($0) } }
+}

@@ -1,0 +1,206 @@
+import BillowEngine
+import BillowFields
+package import JSONKit
+import BillowSnapshot
+import BillowTiles
+import BillowTimeline
+import Datasets
+import Turbulence
+
+/// The description of a query parameter in the OpenAPI document. The names that a route reads determine its parameters.
+package struct QueryParameter: Sendable {
+    package let name: String
+    /// A complete sentence.
+    package let summary: String
+    /// The JSON Schema of its value.
+    package let schema: JSONValue
+    /// Whether commas separate the items of a list; otherwise they are part of a single text.
+    package let isList: Bool
+
+    private init(_ name: String, _ summary: String, _ schema: JSONValue, isList: Bool = false) {
+        self.name = name
+        self.summary = summary
+        self.schema = schema
+        self.isList = isList
+    }
+
+    /// The parameter with a name; nil if it isn't described.
+    package static func named(_ name: String) -> QueryParameter? { byName[name] }
+
+    private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+
+    private static func text(_ name: String, _ summary: String, example: String? = nil) -> QueryParameter {
+        var schema: [String: JSONValue] = ["type": "string"]
+        if let example { schema["example"] = .string(example) }
+        return QueryParameter(name, summary, .object(schema))
+    }
+
+    private static func choice(_ name: String, _ summary: String, _ values: [String], standard: String? = nil)
+        -> QueryParameter
+    {
+        var schema: [String: JSONValue] = ["type": "string", "enum": .array(values.map { .string($0) })]
+        if let standard { schema["default"] = .string(standard) }
+        return QueryParameter(name, summary, .object(schema))
+    }
+
+    private static func flag(_ name: String, _ summary: String, standard: Bool? = nil) -> QueryParameter {
+        var schema: [String: JSONValue] = ["type": "boolean"]
+        if let standard { schema["default"] = .bool(standard) }
+        return QueryParameter(name, summary, .object(schema))
+    }
+
+    private static func number(
+        _ name: String, _ summary: String, _ range: ClosedRange<Double>, isWhole: Bool = false, standard: Double? = nil
+    ) -> QueryParameter {
+        var schema: [String: JSONValue] = [
+            "type": isWhole ? "integer" : "number", "minimum": .number(range.lowerBound),
+            "maximum": .number(range.upperBound),
+        ]
+        if let standard { schema["default"] = .number(standard) }
+        return QueryParameter(name, summary, .object(schema))
+    }
+
+    private static func list(_ name: String, _ summary: String, of item: JSONValue, most: Int = QueryReader.mostNames)
+        -> QueryParameter
+    {
+        QueryParameter(
+            name, summary,
+            ["type": "array", "items": item, "minItems": 1, "maxItems": .number(Double(most))], isList: true)
+    }
+
+    private static let severities: JSONValue = [
+        "type": "string",
+        "enum": .array(Severity.allCases.flatMap { [.string("\($0.rawValue)"), .string($0.name)] }),
+    ]
+
+    /// Every parameter that some route reads, in no particular order.
+    package static let all: [QueryParameter] = [
+        text("f", "A format that the route has", example: "json"),
+        QueryParameter(
+            "limit", "The most features of a page; above the maximum it counts as the maximum",
+            [
+                "type": "integer", "minimum": 1, "maximum": .number(Double(PageParameters.maximumLimit)),
+                "default": .number(Double(PageParameters.defaultLimit)),
+            ]),
+        text("after", "Where the page begins, as the link `next` has it"),
+        QueryParameter(
+            "bbox", "west,south,east,north in degrees, or six numbers with heights, which are passed over",
+            [
+                "type": "array", "items": ["type": "number"],
+                "oneOf": [["minItems": 4, "maxItems": 4], ["minItems": 6, "maxItems": 6]],
+            ], isList: true),
+        text(
+            "datetime", "An instant, or an interval a/b whose ends may be open (..)", example: "2026-11-21T02:30:00Z"),
+        text("time", "`latest` or an instant", example: "latest"),
+        choice(
+            "hours", "How far back a picture looks", History.allCases.map(\.text), standard: History.default.text),
+        list("severity", "Severities, as numbers or names", of: severities),
+        QueryParameter("minSeverity", "This severity or worse", severities),
+        number("minAltitude", "Feet, whole thousands: blocks that overlap [min, max)", 0...60_000, isWhole: true),
+        number("maxAltitude", "Feet, whole thousands: blocks that overlap [min, max)", 0...60_000, isWhole: true),
+        list("source", "The names of sources", of: ["type": "string"]),
+        list("kind", "Kinds of observations and areas", of: ["type": "string"]),
+        choice(
+            "category", "The aircraft category that severities are for", AircraftCategory.all.map(\.name),
+            standard: AircraftCategory.default.name),
+        choice("product", "Of turbulence fields one product alone", FieldProduct.allCases.map(\.name)),
+        text("run", "Of turbulence fields the instant at which the computation began"),
+        flag("smoothing", "Of turbulence fields: values between the grid's points", standard: false),
+        flag("aggregate", "One feature for each cell; false gives every standing observation", standard: true),
+        flag("deadReckoning", "Aircraft where they would be by now", standard: false),
+        choice("shape", "Of turbulence fields: H3 cells or contours", ["cells", "contours"], standard: "cells"),
+        choice(
+            "mode", "Polygons of this severity alone, or of this one and worse", ["exact", "atLeast"], standard: "exact"
+        ),
+        number("tolerance", "Degrees by which outlines are simplified", 0...5),
+        number("smooth", "How often corners are cut", 0...3, isWhole: true, standard: 0),
+        text("coords", "A place, an area or a route as Well-known Text"),
+        text("crs", "Ignored: longitude and latitude in degrees"),
+        text("route", "Waypoints with blanks between them", example: "KJFK 4430N05000W EGLL"),
+        number("width", "Width of the corridor in nautical miles, edge to edge", 1...250),
+        text("corridor-width", "The same in other units"),
+        choice("width-units", "The units of corridor-width", ["NM", "nmi", "km", "m", "mi"]),
+        number("speed", "Ground speed in knots", 1...2_000),
+        text("departure", "The instant at which the start is left"),
+        number("level", "The planned level in feet", 0...60_000),
+        number("climb", "Feet a minute; needs speed and level", 100...10_000),
+        number("descent", "Feet a minute; needs speed and level", 100...10_000),
+        flag("simplify", "Whether a ring's outline is simplified", standard: true),
+        number("stretch", "Nautical miles between two columns of a profile", 1...500, standard: 10),
+        text("since", "The cursor of an earlier answer"),
+        flag("geometry", "Whether features have their geometry"),
+        text("z", "Feet, low/high, or a list of feet"),
+        text("flight", "The id of a monitored flight"),
+        text("lastEventId", "The id of the last event, where the header can't be sent"),
+        flag("full", "Whether everything is fetched again", standard: false),
+        number("width-pixels", "Width of the picture", 320...4_096, isWhole: true, standard: 1_000),
+        number("height-pixels", "Height of the picture", 200...2_048, isWhole: true, standard: 420),
+        choice("theme", "For a light or a dark ground", ["light", "dark"]),
+        text("style", "The id of a style"),
+        number(
+            "minzoom", "The lowest zoom of a pack",
+            Double(PackLimits.zooms.lowerBound)...Double(PackLimits.zooms.upperBound), isWhole: true, standard: 0),
+        number(
+            "maxzoom", "The highest zoom of a pack",
+            Double(PackLimits.zooms.lowerBound)...Double(PackLimits.zooms.upperBound), isWhole: true, standard: 8),
+        choice("tiles", "Of packs: pictures or vector tiles", ["png", "mvt"], standard: "png"),
+        number("scale", "Pixels of a point", 1...3, isWhole: true, standard: 1),
+        number("labels", "Aircraft named in 256 × 256 points", 0...100, isWhole: true, standard: 25),
+        choice("form", "Of archives: frames with a manifest, or a content pack", ["frames", "foreflight"]),
+        choice("tileset", "The format of an archive's tilesets", TilesetFormat.allCases.map(\.rawValue)),
+        flag("estimate", "Whether only the number of tiles is told", standard: false),
+        text("start", "The first frame: an instant, or an offset from now", example: "-2h"),
+        text("end", "The last frame: an instant, or an offset from now", example: "now"),
+        number("intervals", "The most frames", 1...500, isWhole: true),
+        flag("anchor", "Whether frames lie on round times"),
+        number("opacity", "Opacity of the picture", 0...1),
+        number("labels", "Aircraft named in each 256 × 256 points", 0...100, isWhole: true, standard: 25),
+        choice("incomplete", "Whether a picture that lacks data is hatched", ["hatch", "none"], standard: "none"),
+        text("bbox-crs", "The coordinate reference system of bbox, as a URI"),
+        number("height", "Height of the picture", 1...4_096, isWhole: true),
+        flag("transparent", "Whether the picture is transparent where there is nothing"),
+        text("bgcolor", "The colour under the picture", example: "0xFFFFFF"),
+        flag("legend", "Whether the legend is drawn", standard: false),
+        flag("timestamp", "Whether the time is written", standard: false),
+        flag("scalebar", "Whether a scale bar is drawn", standard: false),
+        number("v", "The version of a frame, as a timeline names it", 0...Double(1 << 53), isWhole: true),
+        QueryParameter(
+            "s", "The look of a frame, as a timeline names it", ["type": "string", "pattern": "^[0-9a-f]{16}$"]),
+        list("layer", "Layers of a legend, the lowest first", of: layers, most: LayerList.longest),
+        list("layers", "Layers, each once", of: layers, most: Catalogue.layers.count),
+        flag("composed", "Whether the layers are one picture", standard: false),
+        flag("counts", "Whether cells of moderate turbulence or worse are counted", standard: false),
+        choice("rule", "Which frame is shown at a time", FrameRule.allCases.map(\.rawValue), standard: "latest"),
+        choice("orientation", "Of a legend", ["vertical", "horizontal"], standard: "vertical"),
+        number("delay", "Milliseconds of a frame", 20...60_000, isWhole: true, standard: 500),
+        number("hold", "Milliseconds of the last frame", 20...60_000, isWhole: true),
+        number("loop", "How often it is played; 0 is for ever", 0...10_000, isWhole: true, standard: 0),
+    ]
+
+    private static let layers: JSONValue = [
+        "type": "string", "enum": .array(Catalogue.layers.map { .string($0.id) }),
+    ]
+
+    /// What has another meaning on a picture of a region than elsewhere.
+    /// - Parameter width: that of a picture whose size isn't named.
+    package static func ofPictures(width: Int) -> [QueryParameter] {
+        [
+            number("width", "Width of the picture in points", 1...4_096, isWhole: true, standard: Double(width)),
+            choice("form", "An animated PNG, or a contact sheet", ["animation", "sheet"], standard: "animation"),
+        ]
+    }
+
+    /// What has another meaning on timelines.
+    package static let ofTimelines: [QueryParameter] = [
+        text("time", "The frame to show: an instant, or an offset from now", example: "now")
+    ]
+
+    /// Parameters with a different meaning in OGC API – Maps.
+    package static let ofMaps: [QueryParameter] = [
+        QueryParameter(
+            "bbox", "Four numbers in the order of bbox-crs",
+            ["type": "array", "items": ["type": "number"], "minItems": 4, "maxItems": 6], isList: true),
+        text("crs", "The coordinate reference system of the picture, as a URI"),
+        number("width", "Width of the picture", 1...4_096, isWhole: true, standard: 1_024),
+    ]
+}

@@ -1,0 +1,91 @@
+import BillowEngine
+import BillowParameters
+import HTTPTypes
+import Hummingbird
+
+/// The entry points for programs: `/ogc`, and `/` for clients that prefer JSON to HTML; `/conformance` and
+/// `/openapi.json`.
+///
+/// Source: OGC 17-069r4 (OGC API Features part 1) sections 7.2 to 7.4
+struct LandingRoutes: Sendable {
+    let routes: RouteTable
+    let publicURL: String?
+    let work: WorkExecutor
+
+    /// The path of the landing page for clients that accept anything, such as browsers and some programs.
+    static let path = "/ogc"
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/ogc") { request, _ in try landing(request) }
+        router.get("/") { request, _ in
+            // The viewer is served from the public files.
+            guard try isForProgram(request) else { throw HTTPError(.notFound) }
+            return try landing(request, headers: [.vary: "Accept"])
+        }
+        addDocuments(to: router)
+    }
+
+    /// Adds the documents that are also available below the landing page's path.
+    func addDocuments(to router: some RouterMethods<some RequestContext>) {
+        router.get("/conformance") { request, _ in try conformance(request) }
+        router.get("/openapi.json") { request, _ in try await description(request) }
+    }
+
+    private struct Landing: Encodable {
+        var title = "Billow"
+        var description = "Turbulence as features, tiles, maps and timelines"
+        var links: [Link]
+    }
+
+    private func isForProgram(_ request: Request) throws -> Bool {
+        if let form = request.uri.queryParameters["f"] { return form == "json" }
+        return AcceptedMedia(request.headers[.accept]).prefersJSON
+    }
+
+    private func landing(_ request: Request, headers: HTTPFields = [:]) throws -> Response {
+        if request.uri.path != "/" { try QueryReader(request, known: ["f"]).requireJSON() }
+        let base = BaseURL.of(request, publicURL)
+        let links = [
+            Link("self", request.uri.path == "/" ? "\(base)/?f=json" : base + Self.path, title: "This document"),
+            Link("alternate", "\(base)/", type: "text/html", title: "The viewer"),
+            Link(
+                "service-desc", "\(base)/openapi.json?f=\(APIDescription.Form.oas30.rawValue)",
+                type: APIDescription.Form.oas30.mediaType, title: "The interface as OpenAPI 3.0"),
+            Link(
+                "service-desc", "\(base)/openapi.json", type: APIDescription.Form.json.mediaType,
+                title: "The interface as OpenAPI 3.1"),
+            Link("conformance", "\(base)/conformance", title: "The specifications that the interface follows"),
+            Link("data", "\(base)/collections", title: "The collections"),
+            Link(OGCTileRoutes.schemes, "\(base)/tileMatrixSets", title: "How tiles are counted"),
+        ]
+        var headers = headers
+        headers[.cacheControl] = "no-cache"
+        return try JSONAnswer.make(Landing(links: links), headers: headers, request: request)
+    }
+
+    /// Source: OGC 17-069r4 annex A
+    private static let classes =
+        ["core", "oas30", "geojson"].map {
+            "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/\($0)"
+        } + OGCTileRoutes.classes
+
+    private func conformance(_ request: Request) throws -> Response {
+        try QueryReader(request, known: ["f"]).requireJSON()
+        return try JSONAnswer.make(
+            ["conformsTo": Self.classes], headers: [.cacheControl: "no-cache"], request: request)
+    }
+
+    /// OpenAPI 3.1; or 3.0 with `f=oas30` or for clients whose `Accept` names only that.
+    private func description(_ request: Request) async throws -> Response {
+        let reader = try QueryReader(request, known: ["f"])
+        let asked = try reader.choice("f", APIDescription.Form.allCases.map { ($0.rawValue, $0) })
+        let accept = request.headers[.accept] ?? ""
+        let form = asked ?? (accept.contains("version=3.0") && !accept.contains("version=3.1") ? .oas30 : .json)
+        let description = APIDescription(routes: routes, base: BaseURL.of(request, publicURL))
+        return try await work.run(.query) {
+            try JSONAnswer.make(
+                description.document(form), headers: [.cacheControl: "no-cache", .vary: "Accept"],
+                contentType: form.mediaType, request: request)
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import BillowExchange
+import Synchronization
+
+/// Features as GeoPackage: an SQLite file with a table, its spatial index, its style for QGIS and what it says of
+/// itself.
+///
+/// Source: OGC 12-128r19 (GeoPackage 1.4); the file says version 1.3, which more readers know
+package final class GeoPackageFile: Sendable {
+    /// `GPKG`, and the version.
+    private static let applicationID: Int32 = 0x4750_4B47
+    private static let version: Int32 = 10_300
+
+    private struct FileState {
+        /// The row whose polygons are on their way: its bytes up to the geometry.
+        var begun: [UInt8]?
+        var polygons: [UInt8] = []
+        var polygonCount = 0
+        var envelope = GeoPackageGeometry.Envelope.empty
+        /// Features that are written; the key of the next one is one more.
+        var features: Int64 = 0
+        var extent = GeoPackageGeometry.Envelope.empty
+        var index: SpatialIndex
+    }
+
+    private let file: SQLiteFile
+    private let table: GeoPackageTable
+    private let insertion: String
+    private let state: Mutex<FileState>
+
+    /// Begins a file; `SQLiteFile.init(creating:)` says where.
+    package convenience init(creating path: String, _ table: GeoPackageTable) throws(PackError) {
+        try self.init(creating: path, table, sortedAtOnce: SpatialIndex.batch)
+    }
+
+    /// - Parameter sortedAtOnce: features in one stretch of the spatial index.
+    init(creating path: String, _ table: GeoPackageTable, sortedAtOnce: Int) throws(PackError) {
+        file = try SQLiteFile(creating: path, applicationID: Self.applicationID, userVersion: Self.version)
+        self.table = table
+        insertion = table.insertion
+        try file.execute(GeoPackageTable.schema)
+        try file.execute(table.creation)
+        state = Mutex(FileState(index: try SpatialIndex(table.index, in: file, batch: sortedAtOnce)))
+    }
+
+    /// Bytes that it has by now, about.
+    package var size: Int { get throws(PackError) { try file.size } }
+
+    /// How many features were written.
+    package var features: Int { Int(state.withLock { $0.features }) }
+
+    // MARK: Rows
+
+    /// Writes rows as a `FeatureWriter` gives them; a feature of many polygons may go on in the next bytes.
+    package func add(_ rows: [UInt8]) throws(PackError) {
+        let error = state.withLock { state -> PackError? in
+            do throws(PackError) { try add(rows, &state) } catch { return error }
+            return nil
+        }
+        if let error { throw error }
+    }
+
+    private func add(_ bytes: [UInt8], _ state: inout FileState) throws(PackError) {
+        let result = bytes.withUnsafeBytes { bytes -> Result<Void, PackError> in
+            var reader = RowReader(bytes)
+            do throws(PackError) {
+                while !reader.isAtEnd {
+                    if state.begun != nil { try addPolygon(&reader, &state) } else { try addRow(&reader, &state) }
+                }
+            } catch { return .failure(error) }
+            return .success(())
+        }
+        try result.get()
+    }
+
+    /// Writes the next row, or keeps it where its polygons follow.
+    private func addRow(_ reader: inout RowReader, _ state: inout FileState) throws(PackError) {
+        let start = reader.place
+        for _ in 0...table.columns.count { reader.skip() }
+        // A geometry that comes at once comes with its row.
+        guard !reader.isAtEnd, reader.nextTag == .geometry else {
+            state.begun = Array(reader.bytes[start..<reader.place])
+            state.polygons = []
+            state.polygonCount = 0
+            state.envelope = .empty
+            return
+        }
+        let values = UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.place])
+        try insert(values, geometry: reader.blob(), &state)
+    }
+
+    private func addPolygon(_ reader: inout RowReader, _ state: inout FileState) throws(PackError) {
+        guard reader.nextTag == .polygon else {
+            reader.skip()
+            guard let begun = state.begun else { return }
+            state.begun = nil
+            let geometry =
+                GeoPackageGeometry.multiPolygonPrefix(of: state.polygonCount, state.envelope) + state.polygons
+            state.polygons = []
+            let inserted = begun.withUnsafeBytes { values in
+                geometry.withUnsafeBytes { geometry -> Result<Void, PackError> in
+                    do throws(PackError) { return .success(try insert(values, geometry: geometry, &state)) } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return try inserted.get()
+        }
+        let polygon = reader.blob()
+        state.envelope.extend(RowReader.envelope(ofPolygon: polygon))
+        state.polygons.append(contentsOf: polygon)
+        state.polygonCount += 1
+    }
+
+    private func insert(
+        _ values: UnsafeRawBufferPointer, geometry: UnsafeRawBufferPointer, _ state: inout FileState
+    ) throws(PackError) {
+        state.features += 1
+        let key = state.features
+        let columns = Int32(table.columns.count)
+        try file.with(insertion) { row throws(PackError) in
+            row.bind(key, at: 1)
+            row.bind(blob: geometry, at: 2)
+            var reader = RowReader(values)
+            for position in 3...columns + 3 { reader.bind(to: row, at: position) }
+            try row.run()
+        }
+        let envelope = RowReader.envelope(ofGeometry: geometry)
+        state.extent.extend(envelope)
+        try state.index.add(key, envelope, to: file)
+    }
+
+    // MARK: The end
+
+    /// Writes what the file says of itself; it is whole then.
+    package func finish(_ metadata: GeoPackageMetadata) throws(PackError) {
+        let error = state.withLock { state -> PackError? in
+            do throws(PackError) {
+                try state.index.finish(in: file)
+                try describe(metadata, state.extent)
+                try file.finish()
+            } catch { return error }
+            return nil
+        }
+        if let error { throw error }
+    }
+
+    private func describe(_ metadata: GeoPackageMetadata, _ extent: GeoPackageGeometry.Envelope) throws(PackError) {
+        try file.with("INSERT INTO gpkg_contents VALUES (?, 'features', ?, ?, ?, ?, ?, ?, ?, ?)") {
+            row throws(PackError) in
+            row.bind(table.name, at: 1)
+            row.bind(metadata.title, at: 2)
+            row.bind(metadata.description, at: 3)
+            row.bind(metadata.changed, at: 4)
+            for (position, value) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
+                if extent.isEmpty {
+                    row.bindNull(at: Int32(5 + position))
+                } else {
+                    row.bind(value, at: Int32(5 + position))
+                }
+            }
+            row.bind(Int64(GeoPackageGeometry.referenceSystem), at: 9)
+            try row.run()
+        }
+        try insert(
+            "gpkg_geometry_columns", [table.name, GeoPackageTable.geometryColumn, table.geometryType.rawValue],
+            order: "?1, ?2, ?3, \(GeoPackageGeometry.referenceSystem), 0, 0")
+        try insert(
+            "gpkg_extensions",
+            [
+                table.name, GeoPackageTable.geometryColumn, "gpkg_rtree_index",
+                "http://www.geopackage.org/spec120/#extension_rtree", "write-only",
+            ], order: "?1, ?2, ?3, ?4, ?5")
+        try file.execute(table.triggers)
+        for column in table.columns {
+            guard let summary = column.summary else { continue }
+            try insert(
+                "gpkg_data_columns", [table.name, column.name, summary],
+                order: "?1, ?2, NULL, NULL, ?3, NULL, NULL")
+        }
+        try insert("gpkg_metadata", [metadata.document], order: "1, 'dataset', 'http://gdal.org', 'text/xml', ?1")
+        try insert(
+            "gpkg_metadata_reference", [table.name, metadata.changed], order: "'table', ?1, NULL, NULL, ?2, 1, NULL")
+        guard let style = metadata.style else { return }
+        try insert(
+            "layer_styles", [table.name, GeoPackageTable.geometryColumn, style.name, style.document, metadata.changed],
+            order: "1, '', '', ?1, ?2, ?3, ?4, NULL, 1, '', '', NULL, ?5")
+        try insert(
+            "gpkg_contents", [metadata.changed],
+            order: "'layer_styles', 'attributes', 'layer_styles', '', ?1, NULL, NULL, NULL, NULL, 0")
+    }
+
+    /// Inserts a row of texts.
+    /// - Parameter order: what each column gets, in SQL.
+    private func insert(_ name: String, _ texts: [String], order: String) throws(PackError) {
+        try file.with("INSERT INTO \(name) VALUES (\(order))") { row throws(PackError) in
+            for (position, text) in texts.enumerated() { row.bind(text, at: Int32(position + 1)) }
+            try row.run()
+        }
+    }
+}
+
+/// Reads the values of rows (`FeatureRow`). What it reads was written by this process: it is taken as it stands.
+private struct RowReader {
+    let bytes: UnsafeRawBufferPointer
+    private(set) var place = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { place == bytes.count }
+
+    var nextTag: FeatureRow.Tag {
+        guard let tag = FeatureRow.Tag(rawValue: bytes[place]) else { preconditionFailure("no row was written here") }
+        return tag
+    }
+
+    private var length: Int {
+        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt32.self)))
+    }
+    private var bits: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt64.self)) }
+
+    /// Passes over a value.
+    mutating func skip() {
+        switch nextTag {
+        case .null, .endOfPolygons: place += 1
+        case .integer, .decimal: place += 9
+        case .text, .geometry, .polygon: place += 5 + length
+        }
+    }
+
+    /// A value that has a length.
+    mutating func blob() -> UnsafeRawBufferPointer {
+        defer { skip() }
+        return UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length])
+    }
+
+    /// Binds the next value.
+    mutating func bind(to row: SQLiteFile.Row, at position: Int32) {
+        switch nextTag {
+        case .integer: row.bind(Int64(bitPattern: bits), at: position)
+        case .decimal: row.bind(Double(bitPattern: bits), at: position)
+        case .text:
+            row.bind(text: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]), at: position)
+        case .null, .geometry, .polygon, .endOfPolygons: row.bindNull(at: position)
+        }
+        skip()
+    }
+
+    private static func double(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Double {
+        Double(bitPattern: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+    }
+
+    /// From the header, or of a point the point.
+    static func envelope(ofGeometry bytes: UnsafeRawBufferPointer) -> GeoPackageGeometry.Envelope {
+        let start = GeoPackageGeometry.prefixLength
+        guard bytes.count > start else { return .empty }
+        guard bytes[3] & 0b1110 != 0 else {
+            let (longitude, latitude) = (double(bytes, start + 5), double(bytes, start + 13))
+            return GeoPackageGeometry.Envelope(west: longitude, east: longitude, south: latitude, north: latitude)
+        }
+        return GeoPackageGeometry.Envelope(
+            west: double(bytes, start), east: double(bytes, start + 8), south: double(bytes, start + 16),
+            north: double(bytes, start + 24))
+    }
+
+    /// Of the exterior ring.
+    static func envelope(ofPolygon bytes: UnsafeRawBufferPointer) -> GeoPackageGeometry.Envelope {
+        var envelope = GeoPackageGeometry.Envelope.empty
+        let points = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt32.self)))
+        for point in 0..<points {
+            let (longitude, latitude) = (double(bytes, 13 + 16 * point), double(bytes, 21 + 16 * point))
+            envelope.extend(
+                GeoPackageGeometry.Envelope(west: longitude, east: longitude, south: latitude, north: latitude))
+        }
+        return envelope
+    }
+}

@@ -1,0 +1,194 @@
+internal import GRDBSQLite
+import Synchronization
+
+/// An SQLite file of a format that others read: MBTiles or GeoPackage. It is written once, from the first page to the
+/// last, in one transaction and without a journal. Who wants it whole or not at all writes it under another name.
+///
+/// One connection, used by one caller at a time: the lock says so.
+///
+/// Source: sqlite.org/pragma.html (journal_mode, synchronous, locking_mode)
+package final class SQLiteFile: Sendable {
+    /// A connection with the statements that were prepared on it.
+    private struct Connection {
+        var handle: OpaquePointer
+        var statements: [String: OpaquePointer] = [:]
+        var isOpen = true
+    }
+
+    private let connection: Mutex<Connection>
+
+    /// Begins a file.
+    /// - Parameters:
+    ///   - path: an empty file, or none yet. It is open when this returns: its name may go away then.
+    ///   - applicationID: what the format puts into the file's header.
+    ///   - userVersion: the version of the format.
+    package init(creating path: String, applicationID: Int32, userVersion: Int32 = 0) throws(PackError) {
+        connection = Mutex(Connection(handle: try Self.open(path)))
+        try execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'")
+        try begin()
+        try execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(userVersion)")
+    }
+
+    /// Opens a file that exists, to change it or to read it.
+    package init(changing path: String) throws(PackError) {
+        connection = Mutex(Connection(handle: try Self.open(path)))
+        try begin()
+    }
+
+    /// Nothing of it is durable before it is closed: what isn't finished is thrown away with its file.
+    private func begin() throws(PackError) {
+        try execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
+        try execute("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; BEGIN EXCLUSIVE")
+    }
+
+    deinit { connection.withLock { Self.close(&$0) } }
+
+    private static func open(_ path: String) throws(PackError) -> OpaquePointer {
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let error = failure(code, handle)
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        sqlite3_extended_result_codes(handle, 1)
+        return handle
+    }
+
+    private static func close(_ connection: inout Connection) {
+        guard connection.isOpen else { return }
+        connection.isOpen = false
+        for statement in connection.statements.values { sqlite3_finalize(statement) }
+        connection.statements = [:]
+        sqlite3_close_v2(connection.handle)
+    }
+
+    private static func failure(_ code: Int32, _ handle: OpaquePointer?) -> PackError {
+        .database(code: code, handle.map { String(cString: sqlite3_errmsg($0)) } ?? "no connection")
+    }
+
+    /// Runs statements that give nothing back.
+    package func execute(_ sql: String) throws(PackError) {
+        let error = connection.withLock { connection -> PackError? in
+            let code = sqlite3_exec(connection.handle, sql, nil, nil, nil)
+            return code == SQLITE_OK ? nil : Self.failure(code, connection.handle)
+        }
+        if let error { throw error }
+    }
+
+    /// Ends the transaction and closes the file, which then is whole.
+    package func finish() throws(PackError) {
+        try execute("COMMIT")
+        connection.withLock { Self.close(&$0) }
+    }
+
+    /// Bytes that it has by now, about.
+    package var size: Int {
+        get throws(PackError) {
+            try first("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") { Int($0.integer(0)) }
+                ?? 0
+        }
+    }
+
+    /// Hands a statement to `body`, prepared once; it is not valid afterwards.
+    package func with<Value: Sendable>(_ sql: String, _ body: (Row) throws(PackError) -> Value) throws(PackError)
+        -> Value
+    {
+        let result = connection.withLock { connection -> Result<Value, PackError> in
+            var statement = connection.statements[sql]
+            if statement == nil {
+                let code = sqlite3_prepare_v3(
+                    connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+                guard code == SQLITE_OK, statement != nil else {
+                    return .failure(Self.failure(code, connection.handle))
+                }
+                connection.statements[sql] = statement
+            }
+            guard let statement else { return .failure(.memory) }
+            defer {
+                sqlite3_reset(statement)
+                sqlite3_clear_bindings(statement)
+            }
+            do throws(PackError) { return .success(try body(Row(handle: statement))) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// What `body` makes of the first row of a query; nil for none.
+    package func first<Value: Sendable>(_ sql: String, _ body: (Row) -> Value) throws(PackError) -> Value? {
+        try with(sql) { row throws(PackError) in try row.step() ? body(row) : nil }
+    }
+
+    /// The statement's arguments, from position 1, and the columns of its current row, from position 0.
+    package struct Row {
+        fileprivate let handle: OpaquePointer
+
+        /// - Returns: whether there is a row.
+        package func step() throws(PackError) -> Bool {
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: return true
+            case SQLITE_DONE: return false
+            case let code: throw SQLiteFile.failure(code, sqlite3_db_handle(handle))
+            }
+        }
+
+        /// Runs it for its effect and makes it ready for the next arguments.
+        package func run() throws(PackError) {
+            while try step() {}
+            sqlite3_reset(handle)
+        }
+
+        package func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
+        package func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
+        package func bindNull(at position: Int32) { check(sqlite3_bind_null(handle, position)) }
+
+        package func bind(_ value: String, at position: Int32) {
+            var value = value
+            value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), at: position) }
+        }
+
+        /// UTF-8. SQLite copies it.
+        package func bind(text bytes: UnsafeRawBufferPointer, at position: Int32) {
+            guard let start = bytes.baseAddress, !bytes.isEmpty else {
+                return check(sqlite3_bind_text(handle, position, "", 0, transient))
+            }
+            check(
+                sqlite3_bind_text64(
+                    handle, position, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), transient,
+                    UInt8(SQLITE_UTF8)))
+        }
+
+        /// SQLite copies them.
+        package func bind(_ bytes: [UInt8], at position: Int32) {
+            bytes.withUnsafeBytes { bind(blob: $0, at: position) }
+        }
+
+        package func bind(blob bytes: UnsafeRawBufferPointer, at position: Int32) {
+            guard let start = bytes.baseAddress, !bytes.isEmpty else {
+                return check(sqlite3_bind_zeroblob(handle, position, 0))
+            }
+            check(sqlite3_bind_blob64(handle, position, start, UInt64(bytes.count), transient))
+        }
+
+        package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+        package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+        package func text(_ column: Int32) -> String? {
+            sqlite3_column_text(handle, column).map { String(cString: $0) }
+        }
+
+        package func bytes(_ column: Int32) -> [UInt8] {
+            let start = sqlite3_column_blob(handle, column)
+            return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+        }
+
+        /// Binding fails only for a position that the statement doesn't have, or without memory.
+        private func check(_ code: Int32) {
+            precondition(code == SQLITE_OK, "arguments don't fit a statement (SQLite code \(code))")
+        }
+    }
+}
+
+/// SQLITE_TRANSIENT, a C macro that Swift doesn't import: SQLite copies what is bound.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -1,0 +1,77 @@
+package import BillowTiles
+package import Geometry
+
+/// The tiles of some zooms that share a point with a region, in rising order of `TileID`.
+package struct TileCover: Sendable, Hashable {
+    package let tiles: [TileCoord]
+    package let zooms: ClosedRange<Int>
+    /// The region's box.
+    package let box: BoundingBox
+
+    /// There would be more tiles than may be.
+    package struct TooMany: Error, Sendable, Hashable {
+        /// Of a box all of them; of an area those that were found before it was given up.
+        package var tiles: Int
+        package var limit: Int
+    }
+
+    /// The tiles of a box; what lies beyond web mercator's edge is left out.
+    package init(_ box: BoundingBox, zooms: ClosedRange<Int>, limit: Int) throws(TooMany) {
+        let limits = UnitMercator.maximumLatitude
+        let parts =
+            box.crossesAntimeridian ? [(box.west, 180.0), (-180.0, box.east)] : [(box.west, box.east)]
+        let top = UnitMercator.y(latitude: min(max(box.north, -limits), limits))
+        let bottom = UnitMercator.y(latitude: min(max(box.south, -limits), limits))
+        /// What of a row or a column of tiles a stretch of it touches; one that ends on a border stays this side of it.
+        func indices(_ from: Double, _ to: Double, _ count: Int) -> ClosedRange<Int> {
+            let first = min(max(Int((from * Double(count)).rounded(.down)), 0), count - 1)
+            let last = min(max(Int((to * Double(count)).rounded(.up)) - 1, first), count - 1)
+            return first...last
+        }
+        var levels: [(z: Int, columns: [ClosedRange<Int>], rows: ClosedRange<Int>)] = []
+        var total = 0
+        for z in zooms {
+            let count = 1 << z
+            var columns = parts.map {
+                indices(UnitMercator.x(longitude: $0.0), UnitMercator.x(longitude: $0.1), count)
+            }
+            if columns.count == 2, columns[1].upperBound >= columns[0].lowerBound { columns = [0...count - 1] }
+            let rows = indices(top, bottom, count)
+            total += columns.reduce(0) { $0 + $1.count } * rows.count
+            levels.append((z, columns, rows))
+        }
+        guard total <= limit else { throw TooMany(tiles: total, limit: limit) }
+        let found = levels.flatMap { z, columns, rows in
+            columns.flatMap { $0.flatMap { x in rows.compactMap { TileCoord(z: z, x: x, y: $0) } } }
+        }
+        self.init(found, zooms, box)
+    }
+
+    /// The tiles of an area.
+    package init(_ area: AreaIndex, zooms: ClosedRange<Int>, limit: Int) throws(TooMany) {
+        var found: [TileCoord] = []
+        var level = [TileCoord(z: 0, x: 0, y: 0)].compactMap(\.self)
+        for z in 0...zooms.upperBound {
+            level = level.filter { coord in
+                guard case .box(let box) = coord.region else { return true }
+                return area.area.intersects(box)
+            }
+            guard found.count + level.count <= limit else {
+                throw TooMany(tiles: found.count + level.count, limit: limit)
+            }
+            if zooms.contains(z) { found += level }
+            level = level.flatMap { coord in
+                [(0, 0), (1, 0), (0, 1), (1, 1)].compactMap {
+                    TileCoord(z: z + 1, x: 2 * coord.x + $0.0, y: 2 * coord.y + $0.1)
+                }
+            }
+        }
+        self.init(found, zooms, area.box)
+    }
+
+    private init(_ tiles: [TileCoord], _ zooms: ClosedRange<Int>, _ box: BoundingBox) {
+        self.tiles = tiles.map { (TileID.of($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        self.zooms = zooms
+        self.box = box
+    }
+}

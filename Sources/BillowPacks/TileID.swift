@@ -1,0 +1,26 @@
+package import BillowTiles
+
+/// The number of a tile in a PMTiles archive: all tiles of the zooms before, and then its place on the Hilbert curve of
+/// its zoom. Tiles that are near each other have numbers that are near each other.
+///
+/// Source: PMTiles 3 section 4.1, github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
+package enum TileID {
+    package static func of(_ coord: TileCoord) -> UInt64 {
+        var place: UInt64 = 0
+        var (x, y) = (coord.x, coord.y)
+        var side = (1 << coord.z) / 2
+        while side > 0 {
+            let (right, lower) = (x & side > 0 ? 1 : 0, y & side > 0 ? 1 : 0)
+            place += UInt64(side) * UInt64(side) * UInt64((3 * right) ^ lower)
+            if lower == 0 {
+                if right == 1 { (x, y) = (side - 1 - x, side - 1 - y) }
+                (x, y) = (y, x)
+            }
+            side >>= 1
+        }
+        return before(zoom: coord.z) + place
+    }
+
+    /// How many tiles the zooms below have together.
+    static func before(zoom: Int) -> UInt64 { ((1 << UInt64(2 * zoom)) - 1) / 3 }
+}

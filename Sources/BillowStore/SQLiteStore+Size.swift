@@ -1,0 +1,28 @@
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+    package func size(counting: Bool) async throws(StoreError) -> StoreSize? {
+        var rows: [StoredTable: Int] = [:]
+        if counting {
+            for table in StoredTable.allCases {
+                // A damaged table is a metric of its own.
+                rows[table] = try? await reading(table) { db in
+                    try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.rawValue.quotedDatabaseIdentifier)")
+                }
+            }
+        }
+        var disk = statvfs()
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let free =
+            statvfs(folder, &disk) == 0
+            ? Int(clamping: UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize)).partialValue)
+            : nil
+        return StoreSize(
+            bytes: Self.fileBytes(path), logBytes: Self.fileBytes(path + "-wal"), freeBytes: free, rows: rows)
+    }
+
+    private static func fileBytes(_ path: String) -> Int {
+        Int(clamping: FileIdentity.status(path)?.st_size ?? 0)
+    }
+}

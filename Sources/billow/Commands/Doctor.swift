@@ -1,0 +1,98 @@
+import ArgumentParser
+import BillowStore
+import BillowTimeline
+import Foundation
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what a set-up lacks, before a server runs or beside one.",
+        discussion: """
+            Looks at libraries, fonts, folders, disk, database, port, descriptors and the clock. Asks each configured \
+            upstream once, for as little as possible: OpenSky counts a credit. Stores nothing. Each finding is a line: \
+            ok, warning or failure. Exit status 0 where nothing failed, otherwise that of the failure: wrong settings \
+            first, else the first.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "The address that a server would listen on (default: as serve).")
+    var host: String?
+
+    @Option(help: "The port that a server would listen on (default: as serve).")
+    var port: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(help: "Ask no upstream.")
+    var offline = false
+
+    @Option(help: "For each call of an upstream, an ISO 8601 duration.")
+    var timeout = "PT10S"
+
+    func validate() throws {
+        guard let seconds = ISODuration.seconds(timeout), (1...600).contains(seconds) else {
+            throw ValidationError("--timeout is '\(timeout)'; it must be a duration from PT1S to PT10M")
+        }
+    }
+
+    func run() async throws {
+        try await Failure.reported {
+            let report = try await examine()
+            if json {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                print(String(decoding: try encoder.encode(report), as: UTF8.self))
+            } else {
+                print(report.text, terminator: "")
+            }
+            if let kind = report.kind { throw ExitCode(kind.rawValue) }
+        }
+    }
+
+    private func examine() async throws -> DoctorReport {
+        var findings = [SetupChecks.libraries()] + SetupChecks.fonts()
+        let settings: Settings
+        do throws(SettingsError) { settings = try common.settings(host: host, port: port, needs: []) } catch {
+            // What lies behind settings that can't be used isn't known.
+            findings += error.problems.map { .failure(.settings, $0.kind, $0.description) }
+            return DoctorReport(findings)
+        }
+        findings.append(.ok(.settings, "\(common.config ?? "no file"); sources: \(settings.sources.count)"))
+        findings += SetupChecks.viewer(settings.server.publicFolder)
+        findings.append(SetupChecks.styles(settings.server.stylesFolder))
+        let folders = SetupChecks.folders(settings)
+        findings += folders.map { SetupChecks.writable($0.path, for: $0.purpose) }
+        if let place = folders.first?.path {
+            findings.append(SetupChecks.disk(free: SetupChecks.freeBytes(at: place), of: place))
+        }
+        let (ofDatabase, newest) = await SetupChecks.database(settings)
+        findings += ofDatabase
+        let server = settings.server
+        findings.append(
+            await SetupChecks.port(
+                server.host, server.port, opener: SQLiteStore.opener(path: settings.database)))
+        let (limit, used) = Settings.Server.descriptors
+        findings.append(SetupChecks.descriptors(wanted: server.maxConnections, limit: limit, used: used))
+        let outcomes = offline ? [] : try await upstreams(settings)
+        findings += outcomes.map(\.finding)
+        findings.append(SetupChecks.clock(SystemClock.now(), newest: newest, others: outcomes.compactMap(\.clock)))
+        return DoctorReport(findings)
+    }
+
+    /// All at once, in the order of the settings.
+    private func upstreams(_ settings: Settings) async throws -> [UpstreamCheck.Outcome] {
+        let clients = UpstreamClients()
+        let check = UpstreamCheck(clients: clients, limit: .seconds(ISODuration.seconds(timeout) ?? 10))
+        let outcomes = await withTaskGroup(
+            of: (Int, UpstreamCheck.Outcome?).self, returning: [Int: UpstreamCheck.Outcome].self
+        ) { group in
+            for (index, source) in settings.sources.enumerated() {
+                group.addTask { (index, await check.check(source)) }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        try await clients.shutdown()
+        return outcomes.sorted { $0.key < $1.key }.map(\.value)
+    }
+}

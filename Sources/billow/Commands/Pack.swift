@@ -1,0 +1,115 @@
+import ArgumentParser
+import BillowEngine
+import BillowPacks
+import BillowParameters
+import BillowRaster
+import BillowStore
+import BillowSync
+import BillowTiles
+import Foundation
+import Geometry
+
+struct Pack: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write tiles for offline use: MBTiles, PMTiles, or an archive of frames.",
+        discussion: """
+            --query takes what /export takes for packs: time, bbox, route, minzoom, maxzoom, tiles, scale, start, end, \
+            intervals, form, tileset, … The file gets its name when it is whole.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Layers by comma, the first lowest.")
+    var layers: String
+
+    @Option(name: [.short, .long], help: "The file to write; its ending is mbtiles, pmtiles or zip.")
+    var output: String
+
+    @Option(help: "Parameters as the HTTP interface has them: 'bbox=-125,24,-66,50&maxzoom=7'.")
+    var query: String?
+
+    @Flag(help: "Change an MBTiles file of the same request: only tiles that differ are made and written.")
+    var update = false
+
+    func run() async throws {
+        try await Failure.reportedUnlessInterrupted {
+            guard let format = DownloadFormat(ending: URL(fileURLWithPath: output).pathExtension), format.isPack else {
+                let endings = DownloadFormat.allCases.filter(\.isPack).map(\.ending).joined(separator: ", ")
+                throw Failure(.usage, "the ending of \(output) names no pack; it must be one of \(endings)")
+            }
+            if update, format != .tileset(.mbtiles) {
+                throw Failure(.usage, "--update changes MBTiles alone: \(output) has another ending")
+            }
+            let settings = try common.settings(needs: [.stored, .styles])
+            let logger = Logs.start(settings)
+            guard !DatabaseNames(settings.database).areLost(byWriting: output) else {
+                throw Failure(
+                    .usage, "\(output) is a database, or a file that belongs to one: give another file to write to")
+            }
+            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+            let styles: StyleLibrary
+            do { styles = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+            let (publisher, frames) = settings.published(store, logger)
+            try await publisher.refresh()
+            let snapshot = try frames.snapshot()
+            let policy = FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames)
+            let timelines = TimelineService(frames: frames, settings: settings.timeline, policy: policy)
+            let reader = try QueryReader(try items(), known: PackParameters.names(format))
+            let asked = try PackParameters(
+                layers: LayerList(parameter: layers), format: format, reader, styles: styles,
+                defaults: settings.timeline.defaults, airports: .large)
+            let pictures = PictureSource(frames: frames, store: store)
+            let features = FeatureSource(frames: frames, store: store)
+            let work = WorkExecutor()
+            let source = PackSource(
+                frames: frames, tiles: try TileService(pictures: pictures, work: work),
+                vectors: VectorTileSource(
+                    frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work),
+                policy: policy)
+            let request = try await work.reserve(.query) { try await asked.request(timelines, in: snapshot) }
+            let tiles = request.cover.tiles.count * request.scenes.count
+            if asked.isEstimate { return Terminal.say("\(tiles) tiles in \(request.scenes.count) frames") }
+            let changes = try await write(PackFile(source, request, in: snapshot), work)
+            try store.close()
+            Terminal.say(changes.map { "\(tiles) tiles, \($0) of them changed" } ?? "\(tiles) tiles written")
+        }
+    }
+
+    private func items() throws -> [(name: String, value: String)] {
+        guard let query else { return [] }
+        guard let items = URLComponents(string: "?\(query)")?.queryItems else {
+            throw Failure(.usage, "--query is '\(query)'; it must be name=value pairs joined by '&'")
+        }
+        return items.map { ($0.name, $0.value ?? "") }
+    }
+
+    /// - Returns: how many tiles an update changed; nil where all were written.
+    private func write(_ pack: PackFile, _ work: WorkExecutor) async throws -> Int? {
+        let isUpdate = update && FileManager.default.fileExists(atPath: output)
+        let unfinished = try UnfinishedFile(for: output)
+        do {
+            let changes = try await work.reserve(.query) { () async throws -> Int? in
+                if isUpdate {
+                    do {
+                        try Data(contentsOf: URL(fileURLWithPath: output), options: .alwaysMapped).write(
+                            to: URL(fileURLWithPath: unfinished.path))
+                    } catch {
+                        throw Failure(.inputOutput, "\(output) can't be copied: \(error.localizedDescription)")
+                    }
+                    return try await pack.update(copy: unfinished.path)
+                }
+                var parts = try await pack.begin(in: .path(unfinished.path))
+                while try await parts.next() {}
+                return nil
+            }
+            try Task.checkCancellation()
+            try unfinished.finish(replacing: true)
+            return changes
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import BillowEngine
+import BillowRaster
+import BillowStore
+import Foundation
+import GRIBKit
+import NIOCore
+import NIOPosix
+import Turbulence
+
+/// The checks of this machine. Each takes what it judges, so that a test can give it anything.
+enum SetupChecks {
+    // MARK: What Billow is made of
+
+    /// All libraries are linked: without one the program doesn't start. The tables of one are files of their own.
+    ///
+    /// - Parameter tables: where ecCodes looks for its tables.
+    static func libraries(tables: [String] = ECCodes.tableFolders) -> Finding {
+        // A build may have them inside.
+        let hasTables = tables.contains {
+            $0.contains("MEMFS") || FileManager.default.isReadableFile(atPath: "\($0)/boot.def")
+        }
+        guard hasTables else {
+            return .failure(
+                .libraries, .inputOutput,
+                "ecCodes finds no tables in \(tables.joined(separator: ", ")), so no grid can be read; install them "
+                    + "(Debian: libeccodes-data)")
+        }
+        return .ok(.libraries, "Billow \(BuildVersion.text), with ecCodes \(ECCodes.version)")
+    }
+
+    static func fonts(_ paths: [String] = [LegendRenderer.defaultFontPath, LegendRenderer.defaultBoldFontPath])
+        -> [Finding]
+    {
+        let broken = paths.compactMap { path -> Finding? in
+            do throws(TextError) {
+                _ = try TextRenderer(fontPath: path)
+                return nil
+            } catch { return .failure(.fonts, .inputOutput, error.description) }
+        }
+        return broken.isEmpty ? [.ok(.fonts, paths.joined(separator: ", "))] : broken
+    }
+
+    /// Without these files the page opens, and shows no map, no land or no airports.
+    private static let viewerParts = [
+        "vendor/maplibre/maplibre-gl.js", "vendor/basemap/basemap.geojson", "vendor/airports/airports.json",
+    ]
+
+    static func viewer(_ folder: String) -> [Finding] {
+        guard FileManager.default.fileExists(atPath: "\(folder)/index.html") else {
+            return [
+                .failure(
+                    .viewer, .inputOutput,
+                    "\(folder) has no viewer; Billow looks at \(SharedFolder.viewer.candidates.joined(separator: ", "))"
+                )
+            ]
+        }
+        let missing = viewerParts.filter { !FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
+        return missing.isEmpty
+            ? [.ok(.viewer, folder)]
+            : [.warning(.viewer, "\(folder) lacks \(missing.joined(separator: ", ")); Scripts/setup-viewer makes them")]
+    }
+
+    static func styles(_ folder: String) -> Finding {
+        do throws(StyleError) {
+            let library = try StyleLibrary(folder: folder)
+            return .ok(.styles, "\(folder): \(library.styles.map(\.id).joined(separator: ", "))")
+        } catch { return .failure(.styles, .inputOutput, error.description) }
+    }
+
+    // MARK: Files
+
+    /// The folders that something is written to.
+    static func folders(_ settings: Settings) -> [(purpose: String, path: String)] {
+        var folders = [("the database", folder(of: settings.database)), ("temporary files", NSTemporaryDirectory())]
+        if let portFile = settings.server.portFile { folders.append(("the port file", folder(of: portFile))) }
+        for source in settings.sources {
+            guard case .inbox(let inbox) = source.kind else { continue }
+            let isThere = FileManager.default.fileExists(atPath: inbox.path)
+            folders.append(("the inbox \(source.id)", isThere ? inbox.path : folder(of: inbox.path)))
+        }
+        return folders.map { (purpose: $0.0, path: $0.1) }
+    }
+
+    private static func folder(of path: String) -> String {
+        URL(filePath: path).standardizedFileURL.deletingLastPathComponent().path
+    }
+
+    /// Makes an empty file there, and removes it: modes alone don't tell of read-only and full file systems.
+    static func writable(_ path: String, for purpose: String) -> Finding {
+        guard FileManager.default.isFolder(path) else {
+            return .failure(.folders, .inputOutput, "\(path), for \(purpose), is no folder")
+        }
+        let probe = "\(path)/.billow-doctor-\(UUID().uuidString)"
+        let descriptor = open(probe, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        guard descriptor >= 0 else {
+            return .failure(
+                .folders, .inputOutput,
+                "\(path), for \(purpose), can't be written to: \(String(cString: strerror(errno)).lowercased())")
+        }
+        close(descriptor)
+        unlink(probe)
+        return .ok(.folders, "\(path), for \(purpose), can be written to")
+    }
+
+    /// Where SQLite can't write its log any more, nothing can be stored. Bytes.
+    static let leastFree = 256 << 20
+    /// A week of a busy server. Bytes.
+    static let wantedFree = 2 << 30
+
+    /// - Parameter free: bytes; nil where the system doesn't tell.
+    static func disk(free: Int?, of path: String) -> Finding {
+        guard let free else { return .warning(.disk, "the system doesn't tell how much room \(path) has") }
+        let text = "\(path) has \(free >> 20) MiB free"
+        if free < leastFree { return .failure(.disk, .inputOutput, "\(text), of the \(leastFree >> 20) MiB it needs") }
+        return free < wantedFree ? .warning(.disk, "\(text); \(wantedFree >> 20) MiB last longer") : .ok(.disk, text)
+    }
+
+    static func freeBytes(at path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+
+    // MARK: The database
+
+    /// The check of `billow check` but for the archive's, and whether its data goes with the sources.
+    ///
+    /// - Returns: what was found, and the newest time that stored data confirms.
+    static func database(_ settings: Settings) async -> (findings: [Finding], newest: Instant?) {
+        let path = settings.database
+        guard FileManager.default.fileExists(atPath: path) else {
+            return ([.ok(.database, "\(path) isn't there yet; a server makes it")], nil)
+        }
+        do {
+            let store = try await SQLiteStore.open(path: path, access: .reading)
+            defer { try? store.close() }  // What was read is told; closing adds nothing to it.
+            var findings = try await store.problems().map { Finding.failure(.database, .data, "\(path): \($0)") }
+            if let warning = SQLiteStore.permissionWarning(path: path) { findings.append(.warning(.database, warning)) }
+            let sources = try await store.sources()
+            if let simulated = settings.isSimulated, let other = sources.first(where: { $0.simulated == !simulated }) {
+                findings.append(
+                    .failure(
+                        .database, .data,
+                        "\(path) holds \(simulated ? "real" : "simulated") data (source '\(other.id)'), and the "
+                            + "sources are \(simulated ? "simulated" : "real")"))
+            }
+            let version = try await store.head().version
+            if !findings.contains(where: { $0.status == .failure }) {
+                findings.append(.ok(.database, "\(path) is sound, at version \(version)"))
+            }
+            return (findings, try await store.confirmedTime(retentionSeconds: settings.retentionSeconds))
+        } catch { return ([.failure(.database, error)], nil) }
+    }
+
+    // MARK: The system
+
+    /// Listens for a moment, as the server would.
+    ///
+    /// - Parameter opener: the process that has the database open.
+    static func port(_ host: String, _ port: Int, opener: Int32?) async -> Finding {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1).bind(host: host, port: port).get()
+            try await channel.close()
+            return .ok(.port, port == 0 ? "the system chooses one" : "\(host):\(port) is free")
+        } catch {
+            if let error = error as? IOError, error.errnoCode == EADDRINUSE, let opener {
+                return .warning(
+                    .port, "\(host):\(port) is taken; a server seems to run, for process \(opener) uses the database")
+            }
+            guard let error = error as? IOError else { return .failure(.port, error) }
+            return .failure(.port, Failure.listening(on: host, port: port, error))
+        }
+    }
+
+    static func descriptors(wanted: Int, limit: Int, used: Int) -> Finding {
+        let allowed = Settings.Server.connections(wanted: wanted, limit: limit, used: used)
+        let text = "\(limit) descriptors allow \(allowed) connections"
+        return allowed < wanted
+            ? .warning(.descriptors, "\(text) of the \(wanted) in server.maxConnections; raise the hard limit")
+            : .ok(.descriptors, text)
+    }
+
+    /// Observations further ahead of the clock are refused. Seconds.
+    static let refusedAhead = 300
+    /// What a clock that is set by the network never misses. Seconds.
+    static let wantedAccuracy = 10
+
+    /// - Parameters:
+    ///   - newest: the newest time that stored data confirms.
+    ///   - others: the clocks of upstreams, by the source's name.
+    static func clock(_ now: Instant, newest: Instant?, others: [(source: String, time: Instant)]) -> Finding {
+        if let newest, newest.seconds - now.seconds > refusedAhead {
+            return .failure(
+                .clock, .unavailable, "the clock says \(now), and stored data is from \(newest): it is behind")
+        }
+        // One upstream may be wrong; the one that is nearest is the one to believe.
+        guard let nearest = others.min(by: { abs($0.time.seconds - now.seconds) < abs($1.time.seconds - now.seconds) })
+        else { return .ok(.clock, "\(now); no upstream's clock to compare it with") }
+        let ahead = now.seconds - nearest.time.seconds
+        let text = "\(now), \(abs(ahead)) s \(ahead < 0 ? "behind" : "ahead of") the clock of \(nearest.source)"
+        if abs(ahead) > refusedAhead { return .failure(.clock, .unavailable, "\(text); set it by the network") }
+        return abs(ahead) > wantedAccuracy ? .warning(.clock, "\(text); set it by the network") : .ok(.clock, text)
+    }
+}

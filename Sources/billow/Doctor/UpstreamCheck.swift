@@ -1,0 +1,122 @@
+import AsyncHTTPClient
+import AviationWeather
+import BillowSync
+import Foundation
+import NIOHTTP1
+import NOAAGuidance
+import OpenSky
+import SkyPath
+import Turbulence
+import UpstreamKit
+
+/// Asks an upstream for as little as it can be asked for: whether it is reached, whether it takes the key, and what
+/// time it is there. Stores nothing.
+struct UpstreamCheck: Sendable {
+    let clients: UpstreamClients
+    /// For each call.
+    let limit: Duration
+
+    struct Outcome: Sendable {
+        var finding: Finding
+        /// The source and its clock.
+        var clock: (source: String, time: Instant)?
+    }
+
+    /// nil for a source that isn't fetched over HTTP.
+    func check(_ source: Settings.Source) async -> Outcome? {
+        guard let baseURL = source.kind.baseURL else { return nil }
+        let name = "\(source.id) (\(source.kind.name))"
+        let time: Instant?
+        do throws(UpstreamError) { time = try await serverTime(at: baseURL) } catch {
+            return Outcome(finding: .failure(.upstream, Failure.Kind(error), "\(name): \(error.description)"))
+        }
+        let clock = time.map { (source: source.id.name, time: $0) }
+        do throws(UpstreamError) {
+            try await ask(source.kind)
+            let key = source.kind.hasKey ? "takes the key" : "answers"
+            return Outcome(finding: .ok(.upstream, "\(name) \(key)"), clock: clock)
+        } catch {
+            // It may be asked later, and no setting needs to change.
+            let isBusy = error.code == .rateLimited || error.code == .creditsSpent
+            return Outcome(
+                finding: isBusy
+                    ? .warning(.upstream, "\(name): \(error.description)")
+                    : .failure(.upstream, Failure.Kind(error), "\(name): \(error.description)"), clock: clock)
+        }
+    }
+
+    /// The upstream's time, by an answer of any status to a request without a key.
+    private func serverTime(at baseURL: String) async throws(UpstreamError) -> Instant? {
+        var request = HTTPClientRequest(url: baseURL)
+        request.method = .HEAD
+        let exchange = Exchange(
+            httpClient: clients.guidance, timeout: limit, maximumBodyBytes: 64 << 10, secrets: [],
+            now: UnixClock.seconds)
+        let answer = try await exchange.answer(to: request)
+        return answer.headers.first(name: "date").flatMap { RetryAfter.date($0) }.flatMap { Instant(seconds: $0) }
+    }
+
+    private func ask(_ kind: Settings.Source.Kind) async throws(UpstreamError) {
+        switch kind {
+        case .skyPath(let settings):
+            var configuration = settings.configuration
+            configuration.timeout = min(configuration.timeout, limit)
+            let client = try SkyPathClient(configuration: configuration, httpClient: clients.standard)
+            switch settings.api {
+            case .v4: _ = try await client.map(SkyPathMapQuery(.hours(2), ring: Self.smallRing, severities: [4]))
+            case .v5 where settings.query.polygon != nil:
+                _ = try await client.corridor(SkyPathCorridorQuery(ring: Self.smallRing))
+            case .v5: _ = try await client.hexagons(SkyPathHexagonsQuery(parent: Self.coarseCell, minSeverity: 4))
+            }
+        case .aviationWeather(let settings):
+            var configuration = settings.configuration
+            configuration.timeout = min(configuration.timeout, limit)
+            let client = try AviationWeatherClient(configuration: configuration, httpClient: clients.standard)
+            guard let box = GeographicBox(west: -96, south: 40, east: -95, north: 41) else { return }
+            _ = try await client.pilotReports(in: box, ageHours: 1)
+        case .openSky(let settings):
+            var configuration = settings.configuration
+            configuration.timeout = min(configuration.timeout, limit)
+            let client = try OpenSkyClient(configuration: configuration, httpClient: clients.standard)
+            // One credit of a day's hundreds.
+            _ = try await client.states(in: GeographicBox(west: 7, south: 47, east: 8, north: 48))
+        case .noaa(let settings):
+            var configuration = settings.configuration
+            configuration.timeout = min(configuration.timeout, limit)
+            let client = try GuidanceClient(configuration: configuration, httpClient: clients.guidance)
+            // Its length alone; it may not be there yet.
+            for file in GuidanceProduct.gtgn.candidates(nowSeconds: UnixClock.seconds()).prefix(1) {
+                _ = try await client.state(of: file)
+            }
+        case .inbox: break
+        }
+    }
+
+    /// One degree over the North Atlantic.
+    private static let smallRing = [(-30.0, 50.0), (-29, 50), (-29, 51), (-30, 51)].compactMap {
+        LonLat(longitude: $0.0, latitude: $0.1)
+    }
+    /// An H3 cell of resolution 0.
+    private static let coarseCell: UInt64 = 0x0800_1fff_ffff_ffff
+}
+
+extension Settings.Source.Kind {
+    /// Where it is asked over HTTP.
+    fileprivate var baseURL: String? {
+        switch self {
+        case .skyPath(let settings): settings.configuration.environment.baseURL
+        case .aviationWeather(let settings): settings.configuration.baseURL
+        case .openSky(let settings): settings.configuration.baseURL
+        case .noaa(let settings): settings.configuration.baseURL
+        case .inbox: nil
+        }
+    }
+
+    fileprivate var hasKey: Bool {
+        switch self {
+        case .skyPath: true
+        case .openSky(let settings): settings.configuration.credentials != nil
+        case .aviationWeather, .noaa, .inbox: false
+        }
+    }
+}

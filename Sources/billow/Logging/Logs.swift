@@ -1,0 +1,39 @@
+import Logging
+import OpenSky
+import SkyPath
+import UpstreamKit
+
+enum Logs {
+    /// Structured lines on standard error, as the settings want them.
+    static func start(_ settings: Settings) -> Logger {
+        start(level: settings.logLevel, format: settings.logFormat, secrets: settings.secrets)
+    }
+
+    static func start(level: String, format: LogFormat = .text, secrets: [Secret] = []) -> Logger {
+        let level = Logger.Level(rawValue: level) ?? .info
+        let output = LogOutput(redaction: LogRedaction(secrets))
+        LoggingSystem.bootstrap { label in
+            var handler: any LogHandler =
+                switch format {
+                case .text: StreamLogHandler(label: label, stream: output)
+                case .json: JSONLogHandler(label: label, output: output)
+                }
+            handler.logLevel = level
+            return handler
+        }
+        return Logger(label: "billow")
+    }
+}
+
+extension Settings {
+    /// What no log may have.
+    var secrets: [Secret] {
+        sources.flatMap { source -> [Secret?] in
+            switch source.kind {
+            case .skyPath(let settings): [settings.configuration.apiKey]
+            case .openSky(let settings): [settings.configuration.credentials?.clientSecret]
+            case .aviationWeather, .noaa, .inbox: []
+            }
+        }.compactMap(\.self)
+    }
+}

@@ -1,0 +1,20 @@
+import BillowEngine
+import BillowStore
+import Logging
+
+extension Settings {
+    /// Creates a publisher of a store's snapshots, and a source of their frames, for a command that serves no clients.
+    ///
+    /// - Parameter liveSeconds: the length of the live window.
+    func published(
+        _ store: SQLiteStore, _ logger: Logger, liveSeconds: Int = SnapshotPublisher.liveSeconds
+    ) -> (SnapshotPublisher, FrameSource) {
+        let publisher = SnapshotPublisher(
+            store: store, severityTable: severityTable, liveSeconds: liveSeconds, now: SystemClock.now, logger: logger)
+        let frames = FrameSource(
+            publisher: publisher, store: store, retentionSeconds: retentionSeconds,
+            trafficRetentionSeconds: trafficRetentionSeconds, fieldRetentionSeconds: fieldRetentionSeconds,
+            trafficDropSeconds: trafficDropSeconds, polygonHistories: polygons, logger: logger)
+        return (publisher, frames)
+    }
+}

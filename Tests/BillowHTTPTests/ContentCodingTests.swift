@@ -1,0 +1,191 @@
+import CZlib
+import EngineTestSupport
+import Foundation
+import Geometry
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import JSONKit
+import NIOCore
+import NIOHTTP1
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+@testable import BillowHTTP
+@testable import BillowParameters
+
+/// The bytes of a gzip body by zlib; nil for what is none, and for bytes behind the first member.
+func gunzip(_ packed: ByteBuffer) -> [UInt8]? {
+    var stream = z_stream()
+    guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
+    defer { inflateEnd(&stream) }
+    var input = Array(packed.readableBytesView)
+    var output: [UInt8] = []
+    var room = [UInt8](repeating: 0, count: 1 << 16)
+    var status = Z_OK
+    var left = 0
+    input.withUnsafeMutableBufferPointer { input in
+        stream.next_in = input.baseAddress
+        stream.avail_in = UInt32(input.count)
+        while status == Z_OK {
+            room.withUnsafeMutableBufferPointer { room in
+                stream.next_out = room.baseAddress
+                stream.avail_out = UInt32(room.count)
+                status = inflate(&stream, Z_NO_FLUSH)
+            }
+            output += room.prefix(room.count - Int(stream.avail_out))
+        }
+        left = Int(stream.avail_in)
+    }
+    return status == Z_STREAM_END && left == 0 ? output : nil
+}
+
+@Suite("Content coding")
+struct ContentCodingTests {
+    @Test(
+        "a client gets gzip where it takes that at least as gladly as plain bytes",
+        arguments: [
+            (nil, false), ("", false), ("gzip", true), ("GZIP", true), ("x-gzip", true), ("br, gzip", true),
+            ("gzip;q=0", false), ("gzip;q=0.000, *", false), ("*", true), ("*;q=0", false), ("gzip; q=0.5", true),
+            ("identity, gzip;q=0.5", false), ("identity;q=0.5, gzip", true), ("identity;q=0", false),
+            ("identity;q=0, gzip;q=0.1", true), ("deflate, br", false), ("gzip;q=x", false), ("gzip;q=2", false),
+            (" ,;, gzip ;q=1.0 ", true), ("br;q=1.0, gzip;q=0.8, *;q=0.1", true), ("gzip;q=-1", false),
+        ] as [(String?, Bool)])
+    func negotiation(header: String?, isCompressed: Bool) {
+        #expect(ContentCoding(accepted: header) == (isCompressed ? .gzip : .identity))
+    }
+
+    private static let gzip: HTTPFields = [.acceptEncoding: "gzip"]
+
+    private func withTurbulence(_ test: @Sendable (World) async throws -> Void) async throws {
+        try await withWorld { world in
+            let cells = H3.disk(around: try cell(10, 50), distance: 20)
+            try await world.take(try cells.map { try observation($0) })
+            try await test(world)
+        }
+    }
+
+    private static let texts = [
+        "/collections", "/collections/hexagons/items?limit=20", "/collections/hexagons/items?limit=10000",
+        "/export/hexagons.csv", "/export/hexagons.geojson", "/timeline.json", "/tiles/hexagons.json",
+        "/styles/skypath.json", "/tiles/hexagons/latest/4/8/5.mvt", "/changes/hexagons", "/",
+        "/vendor/maplibre/maplibre-gl.js",
+    ]
+
+    @Test(
+        "every text is the same compressed and plain, says that it differs by coding, and is smaller", arguments: texts)
+    func same(path: String) async throws {
+        try await withTurbulence { world in
+            let plain = try await world.get(path)
+            let packed = try await world.get(path, Self.gzip)
+            #expect(plain.status == .ok && packed.status == .ok, "\(path)")
+            #expect(plain.headers[.contentEncoding] == nil)
+            #expect(plain.headers[.vary]?.hasSuffix("Accept-Encoding") == true)
+            #expect(packed.headers[.vary] == plain.headers[.vary])
+            #expect(packed.headers[.contentEncoding] == "gzip")
+            #expect(try #require(gunzip(packed.body)) == Array(buffer: plain.body), "\(path)")
+            #expect(packed.body.readableBytes < plain.body.readableBytes)
+            if let length = packed.headers[.contentLength] { #expect(length == "\(packed.body.readableBytes)") }
+        }
+    }
+
+    @Test("a tag is weak where the body is compressed, and 304 works with either form and either coding")
+    func tags() async throws {
+        try await withTurbulence { world in
+            for path in ["/collections/hexagons/items?limit=20", "/vendor/maplibre/maplibre-gl.js", "/timeline.json"] {
+                let strong = try #require(try await world.get(path).headers[.eTag])
+                let weak = try #require(try await world.get(path, Self.gzip).headers[.eTag])
+                #expect(weak == "W/\(strong)")
+                for tag in [strong, weak] {
+                    for headers in [Self.gzip, [:]] {
+                        var headers = headers
+                        headers[.ifNoneMatch] = tag
+                        let answer = try await world.get(path, headers)
+                        #expect(answer.status == .notModified, "\(path) \(tag)")
+                        #expect(answer.body.readableBytes == 0)
+                        #expect(answer.headers[.vary] == "Accept-Encoding")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("what is small, a picture, or part of a file is left as it is")
+    func untouched() async throws {
+        try await withTurbulence { world in
+            let small = try await world.get("/healthz", Self.gzip)
+            #expect(small.headers[.contentEncoding] == nil)
+            let asked = try await world.get("/healthz", [.acceptEncoding: "gzip, identity;q=0"])
+            #expect(asked.headers[.contentEncoding] == "gzip")
+            #expect(gunzip(asked.body) == Array(buffer: small.body))
+            let picture = try await world.get("/tiles/hexagons/latest/4/8/5.png", Self.gzip)
+            #expect(picture.headers[.contentEncoding] == nil)
+            #expect(picture.headers[.vary] == nil)
+            #expect(picture.headers[.eTag]?.hasPrefix("W/") == false)
+            let part = try await world.get(
+                "/vendor/maplibre/maplibre-gl.js", [.acceptEncoding: "gzip", .range: "bytes=10-19"])
+            #expect(part.status == .partialContent)
+            #expect(part.headers[.contentEncoding] == nil)
+            #expect(part.headers[.acceptRanges] == "bytes")
+            #expect(part.body.readableBytes == 10)
+        }
+    }
+
+    @Test("what is compressed can't be had in parts, and a part of it is not mixed with plain bytes")
+    func ranges() async throws {
+        try await withTurbulence { world in
+            let path = "/vendor/maplibre/maplibre-gl.js"
+            let whole = try await world.get(path, Self.gzip)
+            #expect(whole.headers[.acceptRanges] == "none")
+            let rest = try await world.get(
+                path, [.acceptEncoding: "gzip", .range: "bytes=10-", .ifRange: try #require(whole.headers[.eTag])])
+            #expect(rest.status == .ok)
+            #expect(rest.body == whole.body)
+        }
+    }
+
+    @Test("HEAD tells of the plain bytes, whatever the client takes", arguments: [gzip, [:]])
+    func head(headers: HTTPFields) async throws {
+        try await withTurbulence { world in
+            for path in ["/collections/hexagons/items?limit=20", "/vendor/maplibre/maplibre-gl.js"] {
+                let whole = try await world.get(path)
+                let head = try await world.get(path, headers, method: .head)
+                for name in [HTTPField.Name.contentEncoding, .eTag, .vary, .contentLength, .acceptRanges] {
+                    #expect(head.headers[name] == whole.headers[name], "\(path) \(name)")
+                }
+                #expect(head.body.readableBytes == 0)
+            }
+        }
+    }
+
+    @Test("a file is compressed once, and again when it has changed")
+    func cached() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "coding-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "a.js")
+        try Data(repeating: 0x61, count: 5_000).write(to: file)
+        try await withWorld(publicFolder: folder.path) { world in
+            let cache = world.application.compressed.cache
+            for _ in 0..<5 { _ = try await world.get("/a.js", Self.gzip) }
+            #expect(cache.statistics.misses == 1)
+            #expect(cache.statistics.hits == 4)
+            try Data(repeating: 0x62, count: 6_000).write(to: file)
+            #expect(gunzip(try await world.get("/a.js", Self.gzip).body)?.first == 0x62)
+        }
+    }
+
+    @Test("bytes compressed as they come are one member", arguments: [0, 1, 70_000, 1_000_000])
+    func stream(count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }
+        let stream = try #require(GzipStream())
+        var packed = ByteBuffer()
+        for start in stride(from: 0, to: count, by: 33_000) {
+            let part = ByteBuffer(bytes: bytes[start..<min(start + 33_000, count)])
+            packed.writeImmutableBuffer(stream.compress(part, isLast: false))
+        }
+        packed.writeImmutableBuffer(stream.compress(ByteBuffer(), isLast: true))
+        #expect(gunzip(packed) == bytes)
+    }
+}

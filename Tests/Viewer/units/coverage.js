@@ -1,0 +1,48 @@
+// @ts-check
+import { boxOf, Coverage } from "/js/coverage.js";
+import { parseHash } from "/js/view.js";
+import { equal, ok, test } from "../harness.js";
+
+/** @param {number} west
+ * @param {number} south
+ * @param {number} east
+ * @param {number} north */
+const bounds = (west, south, east, north) => ({
+    getWest: () => west, getSouth: () => south, getEast: () => east, getNorth: () => north,
+});
+
+test("the box of a map is cut at the ends of the world and turned at the antimeridian", () => {
+    equal(boxOf(bounds(-127.5, 22, -64.25, 53)), "-127.50,22.00,-64.25,53.00");
+    equal(boxOf(bounds(-200, -89, 190, 89)), "-180.00,-85.05,180.00,85.05");
+    equal(boxOf(bounds(170, 10, 190, 20)), "170.00,10.00,-170.00,20.00");
+    equal(boxOf(bounds(-550, 10, -530, 20)), "170.00,10.00,-170.00,20.00");
+});
+
+test("a map is asked about once, and keeps what was known until the answer is there", async () => {
+    const asked = /** @type {string[]} */ ([]);
+    const fetch = window.fetch;
+    window.fetch = async (url) => {
+        asked.push(String(url));
+        const isLacking = String(url).includes("gtg");
+        return new Response(null, isLacking ? { headers: { "X-Incomplete": "true" } } : {});
+    };
+    try {
+        const { view } = parseHash("#layers=gtg,hexagons");
+        let tell = () => {};
+        const coverage = new Coverage(() => tell());
+        const ask = (/** @type {string} */ box) => new Promise((resolve) => {
+            tell = () => {
+                const known = coverage.of(view, null, box, "", false);
+                if (known) resolve(known);
+            };
+            coverage.of(view, null, box, "", false);
+        });
+        equal(coverage.of(view, null, "0,0,1,1", "", false), null);
+        equal(await ask("0,0,2,2"), ["gtg"]);
+        equal(coverage.of(view, null, "0,0,3,3", "", false), ["gtg"]);
+        ok(asked.every((url) => url.startsWith("maps/")), asked.join(" "));
+        equal(new Set(asked).size, asked.length, "each once");
+    } finally {
+        window.fetch = fetch;
+    }
+});

@@ -1,0 +1,16 @@
+// @ts-check
+import { tilesInView } from "/js/covering.js";
+import { equal, ok, test } from "../harness.js";
+
+test("the tiles of a view are those of its zoom around its middle, the middle first, each once", () => {
+    equal(tilesInView({ zoom: 0, longitude: 0, latitude: 0 }, 1200, 400).length, 4);
+    const tiles = tilesInView({ zoom: 4, longitude: -96, latitude: 39 }, 1440, 900);
+    equal(tiles[0], [5, 7, 12]);
+    equal([tiles.length, new Set(tiles.map(String)).size], [28, 28]);
+});
+
+test("they go on beyond the antimeridian, and end at the poles", () => {
+    const xs = new Set(tilesInView({ zoom: 2, longitude: 180, latitude: 0 }, 500, 100).map(([, x]) => x));
+    ok(xs.has(7) && xs.has(0), [...xs].join());
+    ok(tilesInView({ zoom: 2, longitude: 0, latitude: 85 }, 500, 900).every(([, , y]) => y >= 0), "none north of it");
+});

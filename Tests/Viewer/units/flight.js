@@ -1,0 +1,59 @@
+// @ts-check
+import { groupsAhead } from "/js/alerts.js";
+import { inShort } from "/js/ahead.js";
+import { matching } from "/js/flight.js";
+import { equal, test } from "../harness.js";
+
+const [A, B, C] = [["a00001", "UAL12 "], ["a00002", "UAL123"], ["a00003", undefined]].map(([icao24, callsign]) => ({
+    geometry: { type: "Point", coordinates: [0, 0] }, properties: { icao24, callsign },
+}));
+
+test("a flight is found by its whole call sign or address, else by how they begin", () => {
+    equal(matching([A, B, C], "ual12"), [A]);
+    equal(matching([A, B, C], "UAL1"), [A, B]);
+    equal(matching([A, B, C], "A00003"), [C]);
+    equal([matching([A, B, C], "DLH1"), matching([A, B, C], " ")], [[], []]);
+});
+
+test("what lies ahead in short is the worst of each kind, and the same while only distances change", () => {
+    const cluster = (/** @type {number} */ severity, /** @type {string} */ text) =>
+        ({ severity, text, members: [], longitude: 0, latitude: 0 });
+    const hazards = [{ kind: "sigmet", hazard: "TURB" }, { kind: "sigmet", hazard: "TURB" }];
+    const field = { clusters: [{ severity: 1, text: "" }] };
+    const far = inShort({ clusters: [cluster(1, "40 NM"), cluster(3, "60 NM")], hazards, field });
+    equal(far, "Moderate reported, Light computed, SIGMET TURB");
+    equal(inShort({ clusters: [cluster(3, "52 NM"), cluster(1, "32 NM")], hazards, field }), far);
+    equal(inShort({ clusters: [], hazards: [] }), "nothing reported, which is not smooth air");
+});
+
+test("what lies ahead is grouped by severity, reports before what is computed, and issued areas by kind", () => {
+    const here = { longitude: 0, latitude: 0 };
+    const groups = groupsAhead({
+        clusters: [
+            { ...here, severity: 1, text: "Light", members: ["a"], distance: 12.4, timeTo: 90, timeToPass: 95 },
+            {
+                ...here, severity: 3, text: "Moderate", members: ["b", "c"], distance: 35, timeTo: 300, timeToPass: 480,
+            },
+            { ...here, severity: 1, text: "Light in 80 NM", members: [] },
+        ],
+        items: [
+            { h3: "b", altitudeMin: 31_000, altitudeMax: 33_000 },
+            { h3: "c", altitudeMin: 34_000, altitudeMax: 34_000 },
+        ],
+        field: { clusters: [{ severity: 3, text: "Moderate computed", members: ["d"], distance: 0.4 }],
+            items: [{ h3: "d", altitude: 35_000 }] },
+        hazards: [
+            { kind: "sigmet", hazard: "TURB", altitudeMin: 20_000, validFrom: "2026-07-21T18:00:00Z",
+                validTo: "2026-07-21T22:00:00Z" },
+            { kind: "gairmet", hazard: "TURB-HI", altitudeMin: 0, altitudeMax: 8_000, altitudeReference: "AGL" },
+        ],
+    });
+    equal(groups.map(({ title, lines }) => [title, ...lines.map(({ what, note }) => `${what}: ${note}`)]), [
+        ["Moderate, reported", "In 35 NM, 5 min, for 3 min: FL310 – FL340, 2 cells"],
+        ["Moderate, computed", "Here: FL350, 1 cell"],
+        ["Light, reported", "In 12 NM, 2 min: 1 cell", "Light in 80 NM: "],
+        ["G-AIRMET, issued", "TURB-HI: SFC – FL080 AGL"],
+        ["SIGMET, issued", "TURB: FL200 – no upper limit, valid 18:00 – 22:00Z"],
+    ]);
+    equal(groupsAhead({ clusters: [], hazards: [] }), []);
+});

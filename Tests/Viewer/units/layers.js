@@ -1,0 +1,27 @@
+// @ts-check
+import { firstLayers } from "/js/layers.js";
+import { equal, test } from "../harness.js";
+
+/** A status with data of some layers, and sources of some kinds.
+ * @param {string[]} layers
+ * @param {string[]} kinds
+ * @param {boolean} [simulated] */
+const status = (layers, kinds, simulated = false) => /** @type {Billow.Status} */ (/** @type {unknown} */ ({
+    simulated, sources: kinds.map((kind) => ({ kind })),
+    layers: Object.fromEntries(layers.map((id) => [id, { dataTime: "2026-09-24T12:00:00Z" }])),
+}));
+
+test("the catalogue says what a page shows at first", () => {
+    equal(firstLayers(null), ["hazards", "hexagons", "pireps"]);
+    equal(firstLayers(status(["hexagons", "gtg"], ["skypath", "noaa-gtg"])), ["hazards", "hexagons", "pireps"]);
+});
+
+test("a field is shown at first where the world is simulated, and alone where nothing else is there", () => {
+    equal(firstLayers(status(["hexagons", "gtg"], ["noaa-gtg"], true)), ["gtg", "hazards", "hexagons", "pireps"]);
+    equal(firstLayers(status(["gtg"], ["noaa-gtg"])), ["gtg"]);
+    equal(firstLayers(status(["gtg", "hazards"], ["noaa-gtg"])), ["gtg", "hazards"]);
+});
+
+test("an imported field is shown like one that a source fetches", () => {
+    equal(firstLayers(status(["gtg"], [])), ["gtg"]);
+});

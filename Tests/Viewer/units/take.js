@@ -1,0 +1,57 @@
+// @ts-check
+import { downloads, packZoom, snippets, tiles } from "/js/take.js";
+import { parseHash } from "/js/view.js";
+import { equal, ok, test } from "../harness.js";
+
+const { view } = parseHash("#layers=hexagons,hazards&opacity=hazards:40&min=30000&style=night&map=4.00/39.000/-96.000");
+const TAKEN = {
+    view, time: Date.UTC(2026, 6, 21, 18), box: "-110.00,30.00,-80.00,48.00", width: 1440, base: "http://b.test/map/",
+    span: { start: "-6h", end: "now", intervals: 19 },
+};
+
+test("downloads are of what is on the map: layers, filters, instant, part of the world, style", () => {
+    const found = downloads(TAKEN);
+    equal(found.map(({ file }) => file), [
+        "billow-20260721T180000Z.png", "billow-loop-20260721T180000Z.png", "billow-20260721T180000Z.mbtiles",
+        "billow-20260721T180000Z.pmtiles", "billow-hazards-20260721T180000Z.geojson",
+        "billow-hazards-20260721T180000Z.csv", "billow-hexagons-20260721T180000Z.geojson",
+        "billow-hexagons-20260721T180000Z.csv",
+    ]);
+    const [picture, loop, pack, , features] = found.map(({ url }) => new URL(url));
+    equal(picture.pathname, "/map/maps/hazards,hexagons.png");
+    for (const [name, value] of [["bbox", TAKEN.box], ["minAltitude", "30000"], ["hours", "2"], ["style", "skypath"],
+        ["time", "20260721T180000Z"]]) {
+        equal(picture.searchParams.get(name), value);
+    }
+    equal([loop.searchParams.get("start"), loop.searchParams.get("time")], ["-6h", null]);
+    equal(pack.pathname, "/map/export/hazards,hexagons.mbtiles");
+    for (const [name, value] of [["bbox", TAKEN.box], ["time", "20260721T180000Z"], ["maxzoom", "8"]]) {
+        equal(pack.searchParams.get(name), value);
+    }
+    equal(features.searchParams.get("time"), "2026-07-21T18:00:00Z");
+});
+
+test("a pack of what is on screen has closer zooms too, but never too many tiles", () => {
+    equal(packZoom("-1.00,50.00,1.00,51.00", 8), 12);
+    equal(packZoom("-180.00,-85.05,180.00,85.05", 1), 5);
+    equal(packZoom("-180.00,-85.05,180.00,85.05", 6), 6, "of the whole world no more");
+    const elsewhere = packZoom("10.00,-10.00,30.00,10.00", 5);
+    equal(packZoom("170.00,-10.00,-170.00,10.00", 5), elsewhere, "across the antimeridian");
+    equal(packZoom("0.00,0.00,0.01,0.01", 13), 14);
+});
+
+test("tiles have the instant in their path, and one address for each opacity", () => {
+    const found = tiles(TAKEN);
+    equal(found.map(({ opacity }) => opacity), [0.4, 1]);
+    ok(found[0].url.startsWith("http://b.test/map/tiles/hazards/20260721T180000Z/{z}/{x}/{y}.png?"), found[0].url);
+    const [, live] = tiles({ ...TAKEN, time: null });
+    equal(live.url.split("?")[0], "http://b.test/map/tiles/hexagons/latest/{z}/{x}/{y}.png");
+});
+
+test("each program gets both layers, and Leaflet its own count of zooms", () => {
+    const texts = Object.fromEntries(snippets(TAKEN).map(({ title, text }) => [title, text]));
+    equal(Object.keys(texts), ["Leaflet", "MapLibre GL", "OpenLayers", "QGIS"]);
+    for (const text of Object.values(texts)) ok(text.includes("hazards") && text.includes("hexagons"), text);
+    ok(texts.Leaflet.includes("map.setView([39, -96], 5)") && texts.Leaflet.includes("{y}{r}.png"), texts.Leaflet);
+    ok(texts.QGIS.includes("/vsicurl_streaming/http://b.test/map/export/hexagons.geojson?"), texts.QGIS);
+});
