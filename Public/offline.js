@@ -40,7 +40,8 @@ worker.addEventListener("fetch", (event) => {
     // Who needs a key leaves nothing behind on the device.
     if (request.method !== "GET" || !request.url.startsWith(scope) || request.headers.has("X-API-Key")) return;
     const path = request.url.slice(scope.length).replace(/[?#].*$/, "");
-    if (DATA_PATHS.test(path)) event.respondWith(data(event));
+    // The status page has the path of what it shows.
+    if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(data(event));
     else if (path === "" || /\.(js|css|svg|geojson)$/.test(path)) event.respondWith(shell(event, path));
 });
 

@@ -1,21 +1,193 @@
 // @ts-check
-// The status page where the server wants a key: asks for one, and shows the page by it.
-import { answer } from "./server.js";
+// The status page: how the server is, its sources and its layers, from `/status`. It is asked for again and again; ages
+// tick meanwhile. Elements change only where their words do, so that nothing is read out for nothing.
+import { contact } from "./contact.js";
+import { byId, element, setText } from "./dom.js";
+import { age, dateTime, instantOf, near } from "./format.js";
+import { LAYERS } from "./layers.js";
+import { getJSON, now, ServerError } from "./server.js";
+import { stateOf } from "./source-state.js";
 
-const REFRESH_MILLISECONDS = 15_000;
+const ASK_MILLISECONDS = 10_000;
+const TICK_MILLISECONDS = 1_000;
 
-async function show() {
-    try {
-        const response = await answer("status", { headers: { Accept: "text/html" }, cache: "no-store" });
-        const page = new DOMParser().parseFromString(await response.text(), "text/html");
-        document.body.replaceChildren(...document.adoptNode(page.body).childNodes);
-        setTimeout(show, REFRESH_MILLISECONDS);
-    } catch (error) {
-        const words = document.createElement("p");
-        words.className = "bad";
-        words.textContent = error instanceof Error ? error.message : String(error);
-        document.body.append(words);
+/** What the server said last, and what went wrong since.
+ * @type {{ status: Billow.Status | null, problem: string | null }} */
+const known = { status: null, problem: null };
+
+async function ask() {
+    if (document.visibilityState === "visible") {
+        try {
+            known.status = await getJSON("status", null);
+            known.problem = null;
+        } catch (error) {
+            known.problem = error instanceof ServerError || error instanceof Error ? error.message : String(error);
+        }
+        show();
     }
+    setTimeout(ask, ASK_MILLISECONDS);
 }
 
-show();
+function show() {
+    const { status, problem } = known;
+    const { level, words } = stateOfServer(status, problem);
+    byId("state").dataset.level = level;
+    setText(byId("state"), words);
+    document.title = `${words} · Billow`;
+    showBanners(status, problem);
+    if (!status) return setText(byId("about"), problem ?? "Asking the server…");
+    const started = instantOf(status.started);
+    setText(byId("about"), [
+        `Version ${status.version ?? "–"}`, `${number(status.liveObservations)} live observations`,
+        started !== null && `up for ${age(now() - started)}`, `seen ${age(now() - (contact.since ?? now()))} ago`,
+    ].filter(Boolean).join(" · "));
+    const isLost = problem !== null;
+    fill(byId("sources"), sourceTable(status.sources ?? [], isLost));
+    fill(byId("layers"), layerTable(status.layers ?? {}, isLost));
+    fill(byId("store"), ...storeFacts(status));
+}
+
+/** @param {Billow.Status | null} status
+ * @param {string | null} problem */
+export function stateOfServer(status, problem) {
+    if (problem !== null) return { level: "bad", words: "can't be reached" };
+    if (!status) return { level: "wait", words: "…" };
+    if (status.draining) return { level: "bad", words: "is stopping" };
+    if (!status.ready) return { level: "bad", words: "is not ready" };
+    if (status.storeFailure) return { level: "bad", words: "is serving, but can't read its store" };
+    return status.stale ? { level: "warn", words: "is serving stale data" } : { level: "good", words: "is serving" };
+}
+
+/** @param {Billow.Status | null} status
+ * @param {string | null} problem */
+function showBanners(status, problem) {
+    /** @type {[level: string, text: string][]} */
+    const wanted = [];
+    if (problem !== null) {
+        const since = contact.since === null ? "" : ` What is shown is of ${near(contact.since, now())}.`;
+        wanted.push(["bad", `No contact with the server: ${problem}.${since}`]);
+    }
+    if (status?.storeFailure) wanted.push(["bad", `The store can't be read: ${status.storeFailure}`]);
+    for (const { table, rows } of status?.damage ?? []) {
+        wanted.push(["bad", `${number(rows)} rows of the table ${table} can't be read: the log tells more.`]);
+    }
+    if (status?.simulated) wanted.push(["simulated", "SIMULATED DATA — not for operational use"]);
+    fill(byId("banners"), ...wanted.map(([level, text]) =>
+        element("div", { className: "banner", "data-level": level }, element("p", {}, text))));
+}
+
+/** @param {Billow.SourceStatus[]} sources
+ * @param {boolean} isLost */
+function sourceTable(sources, isLost) {
+    if (!sources.length) return element("p", { className: "note" }, "None: what is shown was imported or sent in.");
+    return table(
+        ["Source", "State", "Last success", "Newest record", "Next attempt", "Every", "Accepted"],
+        sources.map((source) => {
+            const [level, words] = isLost ? ["wait", "not known now"] : stateOf(source);
+            const received = instantOf(source.lastSuccess);
+            const next = instantOf(source.nextAttempt);
+            const skipped = Object.entries(source.counts?.skipped ?? {}).sort();
+            const error = typeof source.lastError === "string" ? source.lastError : source.lastError?.message;
+            return element("tr", { "data-level": level },
+                element("th", { scope: "row" }, dot(), source.id,
+                    element("span", { className: "note" }, ` ${source.kind}`)),
+                cell("State", element("span", { className: "told" }, words),
+                    error ? element("span", { className: "problem" }, error) : null,
+                    ...Object.entries(source.disabled ?? {}).sort().map(([type, reason]) =>
+                        element("span", { className: "problem" }, `${type}: ${reason}`))),
+                cell("Last success", received === null ? "–" : `${age(now() - received)} ago`),
+                cell("Newest record", source.lagSeconds === undefined ? "–"
+                    : `${age(source.lagSeconds * 1000)} old when received`),
+                cell("Next attempt", next === null ? "–" : next <= now() ? "due" : `in ${age(next - now())}`),
+                cell("Every", duration(source.update)),
+                cell("Accepted", number(source.counts?.accepted),
+                    ...skipped.map(([reason, count]) => element("span", { className: "note" },
+                        `${number(count)} skipped: ${reason}`))));
+        }));
+}
+
+/** @param {NonNullable<Billow.Status["layers"]>} layers
+ * @param {boolean} isLost */
+function layerTable(layers, isLost) {
+    const titles = ["Layer", "State", "Newest data", "Complete since"];
+    return table(titles, LAYERS.filter(({ id }) => layers[id]).map(({ id, name }) => {
+        const layer = layers[id];
+        const received = instantOf(layer.dataTime);
+        const complete = instantOf(layer.completeSince);
+        const [level, words] = isLost ? ["wait", "not known now"] : received === null ? ["wait", "no data"]
+            : layer.stale ? ["warn", "stale"] : layer.incomplete ? ["warn", "incomplete"] : ["good", "fresh"];
+        return element("tr", { "data-level": level },
+            element("th", { scope: "row" }, dot(), name),
+            cell("State", element("span", { className: "told" }, words)),
+            cell("Newest data", received === null ? "–" : `received ${age(now() - received)} ago`),
+            cell("Complete since", complete === null ? "–" : dateTime(complete)));
+    }));
+}
+
+/** @param {Billow.Status} status */
+function storeFacts(status) {
+    const oldest = instantOf(status.oldestObservation);
+    const newest = instantOf(status.newestObservation);
+    /** @type {[string, string][]} */
+    const facts = [
+        ["Observations from", oldest === null ? "–" : dateTime(oldest)],
+        ["Observations to", newest === null ? "–" : dateTime(newest)],
+        ["Tiles kept", cache(status.tileCache)], ["Vector tiles kept", cache(status.vectorTileCache)],
+        ["Maps kept", cache(status.mapCache)], ["Small answers kept", cache(status.answerCache)],
+    ];
+    return facts.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)]).reduce(
+        (pairs, node, place) => {
+            if (place % 2 === 0) pairs.push(element("div", {}, node));
+            else pairs[pairs.length - 1].append(node);
+            return pairs;
+        }, /** @type {HTMLElement[]} */ ([]));
+}
+
+/** @param {Billow.CacheStatus | undefined} statistics */
+function cache(statistics) {
+    if (!statistics) return "–";
+    const { entries, bytes, hits, misses } = statistics;
+    const asked = hits + misses;
+    const share = asked ? `, ${Math.round((100 * hits) / asked)} % of ${number(asked)} from it` : "";
+    return `${number(entries)} in ${(bytes / 1e6).toFixed(1)} MB${share}`;
+}
+
+/** @param {string[]} titles
+ * @param {HTMLElement[]} rows */
+function table(titles, rows) {
+    return element("table", {},
+        element("thead", {}, element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)))),
+        element("tbody", {}, ...rows));
+}
+
+/** @param {string} title  of its column, for narrow windows
+ * @param {...(Node | string | null)} children */
+const cell = (title, ...children) => element("td", { "data-title": title }, ...children);
+
+const dot = () => element("span", { className: "dot", "aria-hidden": "true" });
+
+/** "10 s" for PT10S; other updates are words already.
+ * @param {string | undefined} update */
+function duration(update) {
+    const [text, hours = 0, minutes = 0, seconds = 0] =
+        /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?$/.exec(update ?? "") ?? [null];
+    if (text === null) return update ?? "–";
+    return age(1000 * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)));
+}
+
+/** @param {number | undefined} count */
+const number = (count) => (count === undefined ? "–" : count.toLocaleString("en-GB"));
+
+/** Puts other children in place of those there are, where they differ.
+ * @param {HTMLElement} root
+ * @param {...HTMLElement} children */
+function fill(root, ...children) {
+    const text = children.map((child) => child.outerHTML).join("");
+    if (root.dataset.text === text) return;
+    root.dataset.text = text;
+    root.replaceChildren(...children);
+}
+
+ask();
+setInterval(() => document.visibilityState === "visible" && show(), TICK_MILLISECONDS);
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && show());

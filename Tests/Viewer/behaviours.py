@@ -1023,6 +1023,11 @@ def accessible(viewer):
         viewer.page.goto(f"{viewer.base}/{path}", wait_until="load")
         viewer.until("document.querySelector('#age')?.textContent !== 'Loading…'")
         judge(path)
+    for scheme in ("light", "dark"):
+        viewer.page.emulate_media(color_scheme=scheme)
+        viewer.page.goto(f"{viewer.base}/status", wait_until="load")
+        viewer.until("document.querySelectorAll('#sources tbody tr').length > 0")
+        judge(f"status page, {scheme}")
 
 
 def examples(viewer):
@@ -1047,9 +1052,24 @@ def examples(viewer):
 
 
 def status_page(viewer):
-    """the status page names the sources, and leads back to the map"""
+    """the status page tells of sources and layers, lets ages tick, says when contact is lost, and leads to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
-    viewer.eventually(lambda: "simulator" in viewer.text("body"))
+    viewer.until("document.querySelectorAll('#sources tbody tr').length >= 4")
+    viewer.eventually(lambda: viewer.text("#state") == "is serving" and "SIMULATED" in viewer.text("#banners"))
+    rows = viewer.page.evaluate("[...document.querySelectorAll('#layers tbody th')].map((node) => node.innerText)")
+    named = viewer.page.evaluate("import('./js/datasets.js').then(({ LAYERS }) => LAYERS.map(({ name }) => name))")
+    assert sorted(rows) == sorted(named), (rows, named)
+    before = viewer.text("#about")
+    viewer.eventually(lambda: viewer.text("#about") != before)
+    viewer.expected = ["ERR_FAILED", "Failed to load"]
+    viewer.page.route("**/status", lambda route: route.abort())
+    viewer.eventually(lambda: viewer.text("#state") == "can't be reached")
+    viewer.eventually(lambda: "No contact with the server" in viewer.text("#banners"))
+    viewer.eventually(lambda: "not known now" in viewer.text("#sources") and "up to date" not in viewer.text("#sources"))
+    viewer.page.unroute("**/status")
+    viewer.eventually(lambda: viewer.text("#state") == "is serving")
+    viewer.page.click("text=Map")
+    viewer.page.wait_for_selector("#map")
 
 
 ALL = [

@@ -62,7 +62,8 @@ final class PublicFiles: Sendable {
             })
     }
 
-    /// The file at a decoded path, or the index of a folder; nil if there is none.
+    /// The file at a decoded path, the page of that name without its ending, or the index of a folder; nil if there is
+    /// none.
     func find(_ path: String) async throws -> Found? {
         if let file = made[path] { return .file(file) }
         return try await NIOThreadPool.singleton.runIfActive { [self] in try look(path) }
@@ -71,6 +72,7 @@ final class PublicFiles: Sendable {
     private func look(_ path: String) throws -> Found? {
         guard path.hasPrefix("/"), !path.split(separator: "/").contains(".."), !path.contains("\0") else { return nil }
         var place = folder + path
+        if !path.hasSuffix("/"), Self.state(of: place) == nil { place += ".html" }
         guard var state = Self.state(of: place) else { return nil }
         if state.isFolder {
             guard path.hasSuffix("/") else { return .folder }
@@ -143,8 +145,8 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
         headers[.cacheControl] = "no-cache"
         headers[.acceptRanges] = "bytes"
         headers[.contentType] = Self.mediaType(of: file.path)
-        // Programs get a landing page instead of the viewer.
-        if request.uri.path == "/" { headers.vary(by: "Accept") }
+        // Programs get JSON at the paths of pages.
+        if file.path.hasSuffix(".html") { headers.vary(by: "Accept") }
         if isKnown(file, request.headers) { return Response(status: .notModified, headers: headers) }
         headers[.contentLength] = String(file.size)
         guard request.method == .get else { return Response(status: .ok, headers: headers) }
@@ -211,15 +213,12 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
 struct PageRules: Sendable {
     let headers: HTTPFields
 
-    /// - Parameters:
-    ///   - publicURL: the base URL of links in responses, which the viewer follows.
-    ///   - style: an inline style sheet, allowed by its hash.
-    init(publicURL: String?, style: String? = nil) {
+    /// - Parameter publicURL: the base URL of links in responses, which the viewer follows.
+    init(publicURL: String?) {
         let own = (["'self'"] + [Self.origin(of: publicURL)].compactMap { $0 }).joined(separator: " ")
-        let styles = style.map { "'self' '\(Self.hash(of: $0))'" } ?? "'self'"
         let policy = [
             "default-src 'none'", "script-src 'self'", "worker-src 'self' blob:", "child-src 'self' blob:",
-            "style-src \(styles)", "img-src \(own) data: blob:", "connect-src \(own)", "font-src 'self'",
+            "style-src 'self'", "img-src \(own) data: blob:", "connect-src \(own)", "font-src 'self'",
             "manifest-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'",
         ]
         headers = [
@@ -233,10 +232,6 @@ struct PageRules: Sendable {
             return nil
         }
         return "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
-    }
-
-    private static func hash(of text: String) -> String {
-        "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
     }
 }
 

@@ -36,24 +36,16 @@ struct OperationRoutes: Sendable {
     }
 
     private func answerStatus(_ request: Request) async throws -> Response {
-        let isPage = StatusPage.isWanted(request.headers[.accept])
-        var headers: HTTPFields = isPage ? StatusPage.headers : [:]
-        headers[.cacheControl] = "no-store"
-        headers[.vary] = "Accept, X-API-Key"
-        let isAdministrator: Bool
-        do { isAdministrator = try await authorizer.isAdministrator(request) } catch let problem as Problem
-            where isPage && problem.status == .unauthorized && request.headers[.apiKey] == nil
-        {
-            // A browser can't send an access key with the page's URL, but a page that asks for one can.
-            headers[.wwwAuthenticate] = problem.headers[.wwwAuthenticate]
-            return Response(
-                status: problem.status, headers: headers,
-                body: ResponseBody(byteBuffer: ByteBuffer(string: StatusPage.keyForm)))
-        }
-        let status = status(isRedacted: !isAdministrator)
-        guard isPage else { return try JSONAnswer.make(status, headers: headers, request: request) }
-        return try BytesAnswer.make(
-            Array(StatusPage.html(try JSONBytes.value(of: status)).utf8), headers: headers, request: request)
+        // The page for people is status.html of the public files. It requests the JSON, with a key if one is needed.
+        guard !Self.isPage(request) else { throw HTTPError(.notFound) }
+        let status = status(isRedacted: try await !authorizer.isAdministrator(request))
+        let headers: HTTPFields = [.cacheControl: "no-store", .vary: "Accept, X-API-Key"]
+        return try JSONAnswer.make(status, headers: headers, request: request)
+    }
+
+    /// Whether a request is for HTML. A client that accepts anything is a program.
+    private static func isPage(_ request: Request) -> Bool {
+        request.uri.queryParameters["f"] != "json" && request.headers[.accept]?.contains("text/html") == true
     }
 
     private struct Ready: Encodable {

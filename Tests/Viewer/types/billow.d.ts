@@ -91,12 +91,35 @@ declare namespace Billow {
         lastSuccess?: string | null;
         nextAttempt?: string | null;
         lastError?: { code?: string; message?: string; detail?: string } | string | null;
-        counts?: { accepted: number } | null;
+        lagSeconds?: number;
+        counts?: { accepted: number; skipped?: Record<string, number> } | null;
         disabled?: Record<string, string> | null;
+    }
+
+    /** What a cache of the server holds, and how often it had what was asked for. */
+    interface CacheStatus {
+        entries: number;
+        bytes: number;
+        hits: number;
+        misses: number;
     }
 
     /** `/status` */
     interface Status {
+        version?: number;
+        started?: string;
+        ready?: boolean;
+        draining?: boolean;
+        stale?: boolean;
+        liveObservations?: number;
+        oldestObservation?: string | null;
+        newestObservation?: string | null;
+        storeFailure?: string | null;
+        damage?: { table: string; rows: number }[];
+        tileCache?: CacheStatus;
+        vectorTileCache?: CacheStatus;
+        mapCache?: CacheStatus;
+        answerCache?: CacheStatus;
         simulated?: boolean;
         sources?: SourceStatus[];
         layers?: Record<string, {

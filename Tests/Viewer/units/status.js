@@ -1,5 +1,5 @@
 // @ts-check
-import { stateOf as stateOfSource } from "/js/sources.js";
+import { stateOf as stateOfSource } from "/js/source-state.js";
 import { banners, emptyKnowledge, stateOf } from "/js/status.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
