@@ -1065,7 +1065,8 @@ def status_page(viewer):
     viewer.page.route("**/status", lambda route: route.abort())
     viewer.eventually(lambda: viewer.text("#state") == "can't be reached")
     viewer.eventually(lambda: "No contact with the server" in viewer.text("#banners"))
-    viewer.eventually(lambda: "not known now" in viewer.text("#sources") and "up to date" not in viewer.text("#sources"))
+    viewer.eventually(lambda: viewer.text("#sources").count("not known now") == len(
+        viewer.page.query_selector_all("#sources tbody tr")))
     viewer.page.unroute("**/status")
     viewer.eventually(lambda: viewer.text("#state") == "is serving")
     viewer.page.click("text=Map")
