@@ -7,8 +7,9 @@
 //     await player.load();
 //     player.play();
 //
-// With Leaflet it is `new LeafletFrames(map, L)`. The player requests a manifest, loads the frames ahead of time, and
-// shows a frame only when all its tiles are in. Until then the previous frame stays, so the map is never blank.
+// With Leaflet it is `new LeafletFrames(map, L)`, with OpenLayers `new OpenLayersFrames(map, ol)`. The player requests a
+// manifest, loads the frames ahead of time, and shows a frame only when all its tiles are in. Until then the previous
+// frame stays, so the map is never blank.
 // Instants are milliseconds since 1970 UTC.
 //
 // Events: `manifest` (detail: the layer's part of the manifest), `frame` (detail: time, index, live, forecast,
@@ -34,4 +35,5 @@ export { TimelinePlayer } from "./timeline/player.js";
 export { TimelinePoints } from "./timeline/points.js";
 export { MapLibreFrames, MapLibrePoints } from "./timeline/maplibre.js";
 export { LeafletFrames, LeafletPoints } from "./timeline/leaflet.js";
+export { OpenLayersFrames, OpenLayersPoints } from "./timeline/openlayers.js";
 export { middle } from "./timeline/places.js";

@@ -557,7 +557,7 @@ def inspect_beside(viewer):
     """a click some pixels beside a cell finds the worst one there, and says where it lies and why it is drawn so"""
     viewer.open("#layers=hexagons&map=4/37/-95")
     places = viewer.page.evaluate("""async () => {
-        const answer = await fetch("collections/hexagons/items?hours=2&minSeverity=3&bbox=-105,28,-80,46&limit=500");
+        const answer = await fetch("collections/hexagons/items?hours=2&minSeverity=1&bbox=-105,28,-80,46&limit=500");
         const { features } = await answer.json();
         return features.map(({ geometry, properties }) => {
             const { x, y } = billow.map.project(geometry.coordinates[0][0]);
@@ -1051,6 +1051,50 @@ def examples(viewer):
         assert len(lines) < 25, (url, len(lines))
 
 
+TIMELINE_PAGE = """<!doctype html><meta charset="utf-8"><style>html, body, #map { margin: 0; height: 100% }</style>
+<link rel="stylesheet" href="/vendor/STYLE"><div id="map"></div><script src="/vendor/SCRIPT"></script>
+<script type="module">
+    import * as timeline from "/timeline.js";
+    const map = MAP;
+    const clock = new timeline.TimelineClock({ speed: 2 });
+    const frames = new timeline.TimelinePlayer(new timeline.NAMEFrames(map, LIBRARY), { url: "/timeline.json", clock,
+        layer: "hexagons", start: "-1h", end: "now", intervals: 4 });
+    const points = new timeline.TimelinePoints(
+        new timeline.NAMEPoints(map, LIBRARY), { url: "/collections/pireps/items", clock });
+    Object.assign(window, { times: new Set(), problems: [], frames });
+    frames.addEventListener("frame", ({ detail }) => detail.ready && times.add(detail.time));
+    for (const part of [frames, points]) {
+        part.addEventListener("problem", ({ detail }) => detail && problems.push(detail));
+    }
+    await frames.load();
+    await points.load();
+    clock.play();
+</script>"""
+TIMELINE_MAPS = {
+    "Leaflet": ("leaflet/leaflet.css", "leaflet/leaflet.js", "L", "L.map('map').setView([39, -96], 4)"),
+    "OpenLayers": ("openlayers/ol.css", "openlayers/ol.js", "ol",
+                   "new ol.Map({ target: 'map', view: new ol.View({ center: [-10.7e6, 4.7e6], zoom: 4 }) })"),
+}
+
+
+def timeline_elsewhere(viewer):
+    """timeline.js plays frames and points on Leaflet and OpenLayers, and the map is never without a picture"""
+    for name, (style, script, library, code) in TIMELINE_MAPS.items():
+        page = TIMELINE_PAGE.replace("STYLE", style).replace("SCRIPT", script).replace("NAME", name)
+        page = page.replace("LIBRARY", library).replace("MAP", code)
+        viewer.page.route("**/timeline-page", lambda route: route.fulfill(body=page, content_type="text/html"))
+        viewer.page.goto(f"{viewer.base}/timeline-page", wait_until="load")
+        viewer.eventually(lambda: viewer.vivid(0, 0, 1000, 700) > 500)
+        least = []
+        while viewer.page.evaluate("times.size") < 3:
+            least.append(viewer.vivid(0, 0, 1000, 700))
+            assert len(least) < 300, (name, viewer.page.evaluate("[...times]"))
+        assert min(least, default=500) >= 500, (name, least)
+        assert viewer.page.evaluate("problems") == [], name
+        viewer.page.evaluate("frames.destroy()")
+        viewer.page.unroute("**/timeline-page")
+
+
 def status_page(viewer):
     """the status page tells of sources and layers, lets ages tick, says when contact is lost, and leads to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
@@ -1079,5 +1123,5 @@ ALL = [
     ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link,
     inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions, pick_points, follow_flight,
     open_cards, take_along, lost_contact, resting, offline, key_entry, narrow_screen, layouts, readers_settings,
-    accessible, examples, status_page,
+    accessible, examples, timeline_elsewhere, status_page,
 ]

@@ -1,0 +1,139 @@
+// @ts-check
+// Frames and points on an OpenLayers map.
+
+import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
+
+/** @typedef {import("./points.js").TimedFeature} TimedFeature */
+
+/** A tile layer of OpenLayers.
+ * @typedef {{ layer: any, loading: number, asked: boolean, ready: boolean, failed: boolean }} OpenLayersFrame */
+
+/** Frames on an OpenLayers map: a tile layer for each, of which one is opaque. */
+export class OpenLayersFrames {
+    #map;
+    #library;
+    #options;
+    /** @type {Set<OpenLayersFrame>} */
+    #frames = new Set();
+    /** The map has drawn all that it asked for: then no tile of a frame waits for its turn any more. */
+    #onComplete = () => {
+        for (const frame of this.#frames) frame.ready = frame.asked && frame.loading === 0;
+    };
+
+    /** `library` is OpenLayers' `ol`; `opacity` is that of the frame that is shown, `zIndex` the place of frames among
+     * other layers, `maxZoom` the last zoom whose tiles are asked for, `attributions` what the map names as the
+     * frames' origin, and `address` may change a frame's template, for @2x tiles say.
+     * @param {any} map  an `ol.Map`
+     * @param {any} library
+     * @param {{
+     *     opacity?: number, zIndex?: number, maxZoom?: number, attributions?: string,
+     *     address?: (url: string) => string, tilePixelRatio?: number,
+     * }} options */
+    constructor(map, library, options = {}) {
+        this.#map = map;
+        this.#library = library;
+        this.#options = { opacity: 1, maxZoom: 14, address: String, tilePixelRatio: 1, ...options };
+        map.on("rendercomplete", this.#onComplete);
+    }
+
+    /** @param {string} url
+     * @returns {OpenLayersFrame} */
+    add(url) {
+        const { address, attributions, maxZoom, tilePixelRatio, zIndex } = this.#options;
+        const source = new this.#library.source.XYZ({
+            url: address(url), maxZoom, tilePixelRatio, attributions, crossOrigin: "anonymous", transition: 0,
+        });
+        /** @type {OpenLayersFrame} */
+        const frame = {
+            layer: new this.#library.layer.Tile({ source, opacity: 0, zIndex }), loading: 0, asked: false,
+            ready: false, failed: false,
+        };
+        source.on("tileloadstart", () => Object.assign(frame, {
+            asked: true, ready: false, loading: frame.loading + 1,
+        }));
+        source.on("tileloadend", () => { frame.loading -= 1; });
+        source.on("tileloaderror", () => Object.assign(frame, { failed: true, loading: frame.loading - 1 }));
+        this.#frames.add(frame);
+        this.#map.addLayer(frame.layer);
+        return frame;
+    }
+
+    /** @param {OpenLayersFrame} frame */
+    isReady(frame) { return frame.ready; }
+    /** @param {OpenLayersFrame} frame */
+    hasFailed(frame) { return frame.failed; }
+
+    /** Both in one picture of the map.
+     * @param {OpenLayersFrame} frame
+     * @param {OpenLayersFrame | null} previous */
+    show(frame, previous) {
+        frame.layer.setOpacity(this.#options.opacity);
+        if (previous && previous !== frame) previous.layer.setOpacity(0);
+    }
+
+    /** @param {OpenLayersFrame} frame */
+    remove(frame) {
+        this.#frames.delete(frame);
+        this.#map.removeLayer(frame.layer);
+    }
+}
+
+/** The points of one query, in a layer of their own.
+ * @typedef {{ layer: any, after: number, until: number }} OpenLayersPointLayer */
+
+/** Points on an OpenLayers map: a vector layer whose style leaves out what is of other times. */
+export class OpenLayersPoints {
+    #map;
+    #library;
+    #options;
+
+    /** `library` is OpenLayers' `ol`; `radius` in pixels; `zIndex` is the place of the points among other layers.
+     * @param {any} map  an `ol.Map`
+     * @param {any} library
+     * @param {{ radius?: number, zIndex?: number }} options */
+    constructor(map, library, options = {}) {
+        this.#map = map;
+        this.#library = library;
+        this.#options = { radius: 6, ...options };
+    }
+
+    /** @param {TimedFeature[]} points
+     * @returns {OpenLayersPointLayer} */
+    add(points) {
+        const { Feature, geom, layer, proj, source, style } = this.#library;
+        const { radius, zIndex } = this.#options;
+        const styles = [...POINT_COLOURS, SILENT_COLOUR].map((color) => new style.Style({
+            image: new style.Circle({
+                radius, fill: new style.Fill({ color }), stroke: new style.Stroke({ color: "#14181D", width: 1.5 }),
+            }),
+        }));
+        /** @type {OpenLayersPointLayer} */
+        const shown = { layer: null, after: Infinity, until: -Infinity };
+        const features = points.map(({ geometry, properties, time }) => new Feature({
+            geometry: new geom.Point(proj.fromLonLat(middle(geometry))), time,
+            look: styles[properties.severity ?? POINT_COLOURS.length] ?? styles[POINT_COLOURS.length],
+        }));
+        shown.layer = new layer.Vector({
+            source: new source.Vector({ features }), zIndex,
+            style: (/** @type {any} */ feature) => {
+                const time = feature.get("time");
+                return time > shown.after && time <= shown.until ? feature.get("look") : undefined;
+            },
+        });
+        this.#map.addLayer(shown.layer);
+        return shown;
+    }
+
+    /** Those of times in (after, until].
+     * @param {OpenLayersPointLayer} points
+     * @param {number} after
+     * @param {number} until */
+    show(points, after, until) {
+        if (points.after === after && points.until === until) return;
+        Object.assign(points, { after, until });
+        points.layer.changed();
+    }
+
+    /** @param {OpenLayersPointLayer} points */
+    remove(points) { this.#map.removeLayer(points.layer); }
+}
