@@ -116,12 +116,14 @@ package final class GeoPackageFile: Sendable {
     ) throws(PackError) {
         state.features += 1
         let key = state.features
-        let columns = Int32(table.columns.count)
         try file.with(insertion) { row throws(PackError) in
-            row.bind(key, at: 1)
-            row.bind(blob: geometry, at: 2)
-            var reader = RowReader(values)
-            for position in 3...columns + 3 { reader.bind(to: row, at: position) }
+            row.bind { arguments in
+                arguments.append(key)
+                arguments.append(blob: geometry)
+                // The id, and the columns of the table.
+                var reader = RowReader(values)
+                for _ in 0...table.columns.count { reader.append(to: &arguments) }
+            }
             try row.run()
         }
         let envelope = RowReader.envelope(ofGeometry: geometry)
@@ -145,57 +147,67 @@ package final class GeoPackageFile: Sendable {
     }
 
     private func describe(_ metadata: GeoPackageMetadata, _ extent: GeoPackageGeometry.Envelope) throws(PackError) {
-        try file.with("INSERT INTO gpkg_contents VALUES (?, 'features', ?, ?, ?, ?, ?, ?, ?, ?)") {
-            row throws(PackError) in
-            row.bind(table.name, at: 1)
-            row.bind(metadata.title, at: 2)
-            row.bind(metadata.description, at: 3)
-            row.bind(metadata.changed, at: 4)
-            for (position, value) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
-                if extent.isEmpty {
-                    row.bindNull(at: Int32(5 + position))
-                } else {
-                    row.bind(value, at: Int32(5 + position))
-                }
-            }
-            row.bind(Int64(GeoPackageGeometry.referenceSystem), at: 9)
-            try row.run()
-        }
-        try insert(
-            "gpkg_geometry_columns", [table.name, GeoPackageTable.geometryColumn, table.geometryType.rawValue],
-            order: "?1, ?2, ?3, \(GeoPackageGeometry.referenceSystem), 0, 0")
-        try insert(
-            "gpkg_extensions",
+        let (name, geometryColumn) = (table.name, GeoPackageTable.geometryColumn)
+        let referenceSystem = Int64(GeoPackageGeometry.referenceSystem)
+        try file.insert(
+            into: "gpkg_contents",
             [
-                table.name, GeoPackageTable.geometryColumn, "gpkg_rtree_index",
-                "http://www.geopackage.org/spec120/#extension_rtree", "write-only",
-            ], order: "?1, ?2, ?3, ?4, ?5")
+                "table_name": name, "data_type": "features", "identifier": metadata.title,
+                "description": metadata.description, "last_change": metadata.changed, "srs_id": referenceSystem,
+            ])
+        if !extent.isEmpty {
+            let update = "UPDATE gpkg_contents SET min_x = ?, min_y = ?, max_x = ?, max_y = ? WHERE table_name = ?"
+            try file.with(update) { row throws(PackError) in
+                row.bind(extent.west, extent.south, extent.east, extent.north, name)
+                try row.run()
+            }
+        }
+        try file.insert(
+            into: "gpkg_geometry_columns",
+            [
+                "table_name": name, "column_name": geometryColumn,
+                "geometry_type_name": table.geometryType.rawValue, "srs_id": referenceSystem, "z": 0 as Int64,
+                "m": 0 as Int64,
+            ])
+        try file.insert(
+            into: "gpkg_extensions",
+            [
+                "table_name": name, "column_name": geometryColumn, "extension_name": "gpkg_rtree_index",
+                "definition": "http://www.geopackage.org/spec120/#extension_rtree", "scope": "write-only",
+            ])
         try file.execute(table.triggers)
         for column in table.columns {
             guard let summary = column.summary else { continue }
-            try insert(
-                "gpkg_data_columns", [table.name, column.name, summary],
-                order: "?1, ?2, NULL, NULL, ?3, NULL, NULL")
+            try file.insert(
+                into: "gpkg_data_columns",
+                ["table_name": name, "column_name": column.name, "description": summary])
         }
-        try insert("gpkg_metadata", [metadata.document], order: "1, 'dataset', 'http://gdal.org', 'text/xml', ?1")
-        try insert(
-            "gpkg_metadata_reference", [table.name, metadata.changed], order: "'table', ?1, NULL, NULL, ?2, 1, NULL")
+        try file.insert(
+            into: "gpkg_metadata",
+            [
+                "id": 1 as Int64, "md_scope": "dataset", "md_standard_uri": "http://gdal.org",
+                "mime_type": "text/xml", "metadata": metadata.document,
+            ])
+        try file.insert(
+            into: "gpkg_metadata_reference",
+            [
+                "reference_scope": "table", "table_name": name, "timestamp": metadata.changed,
+                "md_file_id": 1 as Int64,
+            ])
         guard let style = metadata.style else { return }
-        try insert(
-            "layer_styles", [table.name, GeoPackageTable.geometryColumn, style.name, style.document, metadata.changed],
-            order: "1, '', '', ?1, ?2, ?3, ?4, NULL, 1, '', '', NULL, ?5")
-        try insert(
-            "gpkg_contents", [metadata.changed],
-            order: "'layer_styles', 'attributes', 'layer_styles', '', ?1, NULL, NULL, NULL, NULL, 0")
-    }
-
-    /// Inserts a row of texts.
-    /// - Parameter order: what each column gets, in SQL.
-    private func insert(_ name: String, _ texts: [String], order: String) throws(PackError) {
-        try file.with("INSERT INTO \(name) VALUES (\(order))") { row throws(PackError) in
-            for (position, text) in texts.enumerated() { row.bind(text, at: Int32(position + 1)) }
-            try row.run()
-        }
+        try file.insert(
+            into: "layer_styles",
+            [
+                "id": 1 as Int64, "f_table_catalog": "", "f_table_schema": "", "f_table_name": name,
+                "f_geometry_column": geometryColumn, "styleName": style.name, "styleQML": style.document,
+                "useAsDefault": 1 as Int64, "description": "", "owner": "", "update_time": metadata.changed,
+            ])
+        try file.insert(
+            into: "gpkg_contents",
+            [
+                "table_name": "layer_styles", "data_type": "attributes", "identifier": "layer_styles",
+                "description": "", "last_change": metadata.changed, "srs_id": 0 as Int64,
+            ])
     }
 }
 
@@ -233,14 +245,14 @@ private struct RowReader {
         return UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length])
     }
 
-    /// Binds the next value.
-    mutating func bind(to row: SQLiteFile.Row, at position: Int32) {
+    /// Appends the next value.
+    mutating func append(to arguments: inout SQLiteFile.Arguments) {
         switch nextTag {
-        case .integer: row.bind(Int64(bitPattern: bits), at: position)
-        case .decimal: row.bind(Double(bitPattern: bits), at: position)
+        case .integer: arguments.append(Int64(bitPattern: bits))
+        case .decimal: arguments.append(Double(bitPattern: bits))
         case .text:
-            row.bind(text: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]), at: position)
-        case .null, .geometry, .polygon, .endOfPolygons: row.bindNull(at: position)
+            arguments.append(text: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]))
+        case .null, .geometry, .polygon, .endOfPolygons: arguments.appendNull()
         }
         skip()
     }

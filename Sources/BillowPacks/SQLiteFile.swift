@@ -86,7 +86,7 @@ package final class SQLiteFile: Sendable {
     /// Bytes that it has by now, about.
     package var size: Int {
         get throws(PackError) {
-            try first("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") { Int($0.integer(0)) }
+            try first("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") { Int($0.only ?? 0) }
                 ?? 0
         }
     }
@@ -120,7 +120,7 @@ package final class SQLiteFile: Sendable {
         try with(sql) { row throws(PackError) in try row.step() ? body(row) : nil }
     }
 
-    /// The statement's arguments, from position 1, and the columns of its current row, from position 0.
+    /// A prepared statement, and its current row.
     package struct Row {
         fileprivate let handle: OpaquePointer
 
@@ -139,54 +139,136 @@ package final class SQLiteFile: Sendable {
             sqlite3_reset(handle)
         }
 
-        package func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
-        package func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
-        package func bindNull(at position: Int32) { check(sqlite3_bind_null(handle, position)) }
-
-        package func bind(_ value: String, at position: Int32) {
-            var value = value
-            value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), at: position) }
+        /// Binds all arguments, in the order of their placeholders.
+        package func bind<each Value: SQLiteValue>(_ values: repeat each Value) {
+            var arguments = Arguments(handle: handle)
+            for value in repeat each values { value.bind(to: &arguments) }
+            check(arguments)
         }
 
-        /// UTF-8. SQLite copies it.
-        package func bind(text bytes: UnsafeRawBufferPointer, at position: Int32) {
+        /// Binds all arguments, in the order in which `body` appends them.
+        package func bind(_ body: (inout Arguments) -> Void) {
+            var arguments = Arguments(handle: handle)
+            body(&arguments)
+            check(arguments)
+        }
+
+        private func check(_ arguments: Arguments) {
+            precondition(
+                arguments.count == sqlite3_bind_parameter_count(handle), "a statement has another number of arguments")
+        }
+
+        /// 0 for NULL.
+        package func integer<Column: FileColumn>(_ column: Column) -> Int64 {
+            sqlite3_column_int64(handle, column.rawValue)
+        }
+
+        package func text<Column: FileColumn>(_ column: Column) -> String? { text(at: column.rawValue) }
+
+        /// The integer of a query with one column; nil for NULL.
+        package var only: Int64? {
+            assert(sqlite3_column_count(handle) == 1, "the query has other columns")
+            return sqlite3_column_type(handle, 0) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, 0)
+        }
+
+        /// The text of a query with one column; nil for NULL.
+        package var onlyText: String? {
+            assert(sqlite3_column_count(handle) == 1, "the query has other columns")
+            return text(at: 0)
+        }
+
+        private func text(at position: Int32) -> String? {
+            sqlite3_column_text(handle, position).map { String(cString: $0) }
+        }
+    }
+
+    /// Binds the arguments of a statement one after the other. SQLite copies texts and bytes.
+    package struct Arguments {
+        fileprivate let handle: OpaquePointer
+        fileprivate private(set) var count: Int32 = 0
+
+        fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+        package mutating func append(_ value: Int64) { check(sqlite3_bind_int64(handle, next(), value)) }
+        package mutating func append(_ value: Double) { check(sqlite3_bind_double(handle, next(), value)) }
+        package mutating func appendNull() { check(sqlite3_bind_null(handle, next())) }
+
+        /// - Parameter bytes: UTF-8.
+        package mutating func append(text bytes: UnsafeRawBufferPointer) {
             guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return check(sqlite3_bind_text(handle, position, "", 0, transient))
+                return check(sqlite3_bind_text(handle, next(), "", 0, transient))
             }
             check(
                 sqlite3_bind_text64(
-                    handle, position, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), transient,
+                    handle, next(), start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), transient,
                     UInt8(SQLITE_UTF8)))
         }
 
-        /// SQLite copies them.
-        package func bind(_ bytes: [UInt8], at position: Int32) {
-            bytes.withUnsafeBytes { bind(blob: $0, at: position) }
-        }
-
-        package func bind(blob bytes: UnsafeRawBufferPointer, at position: Int32) {
+        package mutating func append(blob bytes: UnsafeRawBufferPointer) {
             guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return check(sqlite3_bind_zeroblob(handle, position, 0))
+                return check(sqlite3_bind_zeroblob(handle, next(), 0))
             }
-            check(sqlite3_bind_blob64(handle, position, start, UInt64(bytes.count), transient))
+            check(sqlite3_bind_blob64(handle, next(), start, UInt64(bytes.count), transient))
         }
 
-        package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-        package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-
-        package func text(_ column: Int32) -> String? {
-            sqlite3_column_text(handle, column).map { String(cString: $0) }
-        }
-
-        package func bytes(_ column: Int32) -> [UInt8] {
-            let start = sqlite3_column_blob(handle, column)
-            return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+        private mutating func next() -> Int32 {
+            count += 1
+            return count
         }
 
         /// Binding fails only for a position that the statement doesn't have, or without memory.
         private func check(_ code: Int32) {
             precondition(code == SQLITE_OK, "arguments don't fit a statement (SQLite code \(code))")
         }
+    }
+
+    /// Inserts a row into a table. Columns without a value get their default.
+    package func insert(into table: String, _ values: KeyValuePairs<String, any SQLiteValue>) throws(PackError) {
+        let names = values.map(\.key).joined(separator: ", ")
+        let marks = values.map { _ in "?" }.joined(separator: ", ")
+        try with("INSERT INTO \(table) (\(names)) VALUES (\(marks))") { row throws(PackError) in
+            row.bind { arguments in
+                for (_, value) in values { value.bind(to: &arguments) }
+            }
+            try row.run()
+        }
+    }
+}
+
+/// The columns of a query's result, in their order. Query texts and value positions are derived from this list.
+package protocol FileColumn: CaseIterable, RawRepresentable, Sendable where RawValue == Int32 {
+    /// The column's name in the file.
+    var name: String { get }
+}
+
+extension FileColumn {
+    /// All columns, for SELECT and INSERT.
+    package static var list: String { allCases.map(\.name).joined(separator: ", ") }
+}
+
+/// A value that can be bound to a placeholder.
+package protocol SQLiteValue: Sendable {
+    func bind(to arguments: inout SQLiteFile.Arguments)
+}
+
+extension Int64: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) { arguments.append(self) }
+}
+
+extension Double: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) { arguments.append(self) }
+}
+
+extension String: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) {
+        var text = self
+        text.withUTF8 { arguments.append(text: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension [UInt8]: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) {
+        withUnsafeBytes { arguments.append(blob: $0) }
     }
 }
 

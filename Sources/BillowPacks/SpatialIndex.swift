@@ -48,7 +48,7 @@ struct SpatialIndex: Sendable {
         self.batch = batch
         try file.execute("CREATE VIRTUAL TABLE \"\(name)\" USING rtree(id, minx, maxx, miny, maxy)")
         // SQLite made the root, and with it the size of all nodes.
-        let size = try file.first("SELECT length(data) FROM \"\(name)_node\" WHERE nodeno = 1") { Int($0.integer(0)) }
+        let size = try file.first("SELECT length(data) FROM \"\(name)_node\" WHERE nodeno = 1") { Int($0.only ?? 0) }
         guard let size, size >= Self.headBytes + 2 * Self.entryBytes else {
             throw .file("the spatial index has no root")
         }
@@ -144,24 +144,21 @@ struct SpatialIndex: Sendable {
         }
         bytes.append(contentsOf: repeatElement(0, count: nodeBytes - bytes.count))
         try file.with("INSERT OR REPLACE INTO \"\(name)_node\" VALUES (?, ?)") { row throws(PackError) in
-            row.bind(node, at: 1)
-            row.bind(bytes, at: 2)
+            row.bind(node, bytes)
             try row.run()
         }
     }
 
     private func writeKey(_ key: Int64, _ node: Int64, to file: SQLiteFile) throws(PackError) {
         try file.with("INSERT INTO \"\(name)_rowid\" (rowid, nodeno) VALUES (?, ?)") { row throws(PackError) in
-            row.bind(key, at: 1)
-            row.bind(node, at: 2)
+            row.bind(key, node)
             try row.run()
         }
     }
 
     private func writeParent(_ node: Int64, _ parent: Int64, to file: SQLiteFile) throws(PackError) {
         try file.with("INSERT INTO \"\(name)_parent\" VALUES (?, ?)") { row throws(PackError) in
-            row.bind(node, at: 1)
-            row.bind(parent, at: 2)
+            row.bind(node, parent)
             try row.run()
         }
     }

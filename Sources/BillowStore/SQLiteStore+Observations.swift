@@ -21,7 +21,7 @@ extension SQLiteStore {
                 let count = try RawStatement(db, Query.countKeys)
                 try count.bind(first, end)
                 // Closed rows are few, so the count is a good estimate.
-                do { capacity = try count.first { Int($0.integer(0)) } ?? 0 } catch let error as DatabaseError
+                do { capacity = try count.value().map { Int($0) } ?? 0 } catch let error as DatabaseError
                     where error.isPageDamage
                 { capacity = 0 }
             }

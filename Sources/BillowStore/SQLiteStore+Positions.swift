@@ -80,8 +80,8 @@ extension SQLiteStore {
                         AircraftPosition.bucket(from), lastBucket, Int64(from.seconds), Int64(to.seconds),
                         version.bound)
                     do {
-                        try statement.forEachRow { columns in
-                            if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
+                        try statement.forEachValue { number in
+                            if let address = UInt32(exactly: number).flatMap({ ICAO24(rawValue: $0) }) {
                                 found.insert(address)
                             }
                         }

@@ -78,7 +78,7 @@ extension SQLiteStore {
         _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: Database
     ) throws -> [PilotReport] {
         let reports = try readByNumber(
-            Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to,
+            Query.reportsByNumber, Query.newestReportNumber, PilotReportColumn.number, from, to,
             asOf: version ?? Head(db).version, damage, db, PilotReport.init)
         return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
     }
