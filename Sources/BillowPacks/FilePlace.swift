@@ -7,7 +7,9 @@ package enum FilePlace: Sendable {
 
     /// Has the file opened.
     /// - Parameter use: opens it by a name that it may have for this long only.
-    package func open<Value>(_ use: (String, FileWriter) throws -> Value) throws -> (file: FileWriter, made: Value) {
+    package func open<Value>(
+        _ use: (String, FileWriter) throws(PackError) -> Value
+    ) throws(PackError) -> (file: FileWriter, made: Value) {
         switch self {
         case .temporary: return try FileWriter.temporary(use)
         case .path(let path):

@@ -12,9 +12,9 @@ package final class FileWriter: Sendable {
 
     /// A file without a name in the folder for temporary files: nothing is left of it, however the process ends.
     /// - Parameter use: what has to open it by a name, which it has for that long.
-    static func temporary<Value>(_ use: (String, FileWriter) throws -> Value) throws
-        -> (file: FileWriter, made: Value)
-    {
+    static func temporary<Value>(
+        _ use: (String, FileWriter) throws(PackError) -> Value
+    ) throws(PackError) -> (file: FileWriter, made: Value) {
         let folder = NSTemporaryDirectory()
         var name = Array((folder + (folder.hasSuffix("/") ? "" : "/") + "billow-export-XXXXXX").utf8CString)
         let descriptor = mkstemp(&name)

@@ -81,9 +81,9 @@ struct PublicationTests {
         try await withWorld { world in
             let consumer = Task { for await _ in world.publisher.publications {} }
             try await eventually("the consumer waits") { world.publisher.waitingConsumers == 1 }
-            let publisher = Task { try await world.publisher.run() }
+            let publisher = Task { await world.publisher.run() }
             publisher.cancel()
-            try await publisher.value
+            await publisher.value
             await consumer.value
             var late = world.publisher.publications.makeAsyncIterator()
             #expect(await late.next() == nil)

@@ -77,7 +77,7 @@ struct TilesetParts: FileParts {
         self.request = request
         self.scene = scene
         self.snapshot = snapshot
-        (file, writer) = try place.open { path, file -> any TilesetWriter in
+        (file, writer) = try place.open { (path, file) throws(PackError) -> any TilesetWriter in
             switch format {
             case .mbtiles: try MBTilesFile(creating: path, form: request.tiles)
             case .pmtiles: PMTilesFile(file, form: request.tiles)
@@ -85,7 +85,7 @@ struct TilesetParts: FileParts {
         }
     }
 
-    var size: Int { get throws { try file.size } }
+    var size: Int { get throws(PackError) { try file.size } }
 
     mutating func next() async throws -> Bool {
         try Task.checkCancellation()
@@ -122,7 +122,7 @@ struct ArchiveParts: FileParts {
         (file, archive) = try place.open { _, file in ZipFile(file, at: snapshot.publication.asOf) }
     }
 
-    var size: Int { get throws { try file.size + (tileset?.size ?? 0) } }
+    var size: Int { get throws(PackError) { try file.size + (tileset?.size ?? 0) } }
 
     mutating func next() async throws -> Bool {
         guard frame < request.scenes.count else {

@@ -23,7 +23,7 @@ package actor LegendPainter {
     }
 
     /// The size of the image that `png` returns.
-    package func size(_ legend: Legend, options: LegendOptions) throws -> Size {
+    package func size(_ legend: Legend, options: LegendOptions) throws(LegendError) -> Size {
         let key = Key(legend: legend, options: options)
         if let size = sizes.kept(key) { return size }
         let made = try ready().size(legend, options: options)
@@ -32,7 +32,7 @@ package actor LegendPainter {
         return size
     }
 
-    package func png(_ legend: Legend, options: LegendOptions) throws -> [UInt8] {
+    package func png(_ legend: Legend, options: LegendOptions) throws(LegendError) -> [UInt8] {
         let key = Key(legend: legend, options: options)
         if let png = pngs.kept(key) { return png }
         WorkExecutor.assertIsJob()
@@ -41,13 +41,14 @@ package actor LegendPainter {
         return png
     }
 
-    package func svg(_ legend: Legend, options: LegendOptions) throws -> String {
+    package func svg(_ legend: Legend, options: LegendOptions) throws(LegendError) -> String {
         try ready().svg(legend, options: options)
     }
 
-    private func ready() throws -> LegendRenderer {
+    private func ready() throws(LegendError) -> LegendRenderer {
         if let renderer { return renderer }
-        let made = try LegendRenderer()
+        let made: LegendRenderer
+        do { made = try LegendRenderer() } catch { throw .text(error) }
         renderer = made
         return made
     }
