@@ -147,8 +147,8 @@ package final class MBTilesFile: TilesetWriter {
         return number
     }
 
-    /// Removes the tiles that are not wanted any more.
-    package func keep(only isWanted: (TileCoord) -> Bool) throws(PackError) {
+    /// Removes the tiles at the places that a condition holds for.
+    package func removeTiles(where isUnwanted: (TileCoord) -> Bool) throws(PackError) {
         let there = try file.with(Statement.all) { row throws(PackError) -> [TileCoord] in
             var coords: [TileCoord] = []
             while try row.step() {
@@ -159,7 +159,7 @@ package final class MBTilesFile: TilesetWriter {
             }
             return coords
         }
-        for coord in there where !isWanted(coord) { try remove(coord) }
+        for coord in there where isUnwanted(coord) { try remove(coord) }
     }
 
     /// Removes the tile at a place.

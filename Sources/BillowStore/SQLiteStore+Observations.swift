@@ -82,15 +82,15 @@ extension SQLiteStore {
             }
             var page: [Item] = []
             var next = first
-            func take(_ key: Int64, _ item: Item) throws {
+            func append(_ key: Int64, _ item: Item) throws {
                 page.append(item)
                 next = key + 1
                 if page.count == limit { throw EndOfPage() }
             }
             do {
-                do { try scan(next...end - 1, take) } catch let error as DatabaseError where error.isPageDamage {
+                do { try scan(next...end - 1, append) } catch let error as DatabaseError where error.isPageDamage {
                     guard next < end else { return page }
-                    try readAround(error, next...end - 1, db, scan, body: take)
+                    try readAround(error, next...end - 1, db, scan, body: append)
                 }
             } catch is EndOfPage {}
             return page

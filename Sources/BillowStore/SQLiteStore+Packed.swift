@@ -113,7 +113,7 @@ extension SQLiteStore {
         return false
     }
 
-    package func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+    package func savePacked(_ bytes: [UInt8], of rows: PartRows) async throws(StoreError) -> Bool {
         guard rows.isWhole else { return false }
         return try await writing { db in
             guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions

@@ -68,7 +68,7 @@ package protocol Store: Sendable {
     func rows(of part: ArchivePart) async throws(StoreError) -> PartRows
 
     /// Stores rows packed, beside the log and without a version; false where the rows have changed since the reading.
-    func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool
+    func savePacked(_ bytes: [UInt8], of rows: PartRows) async throws(StoreError) -> Bool
 
     /// One page of the observations that count at a version (nil: the head), in key order, starting after `after`.
     /// Fewer than `limit` means the end.

@@ -103,11 +103,11 @@ package struct SourceState: Sendable, Hashable {
         self.simulated = simulated
         collections = []
         feeds = []
-        take(plan)
+        apply(plan)
     }
 
-    /// Takes over what is asked for, and how often.
-    mutating func take(_ plan: SyncPlan) {
+    /// Applies a plan of requests and intervals.
+    mutating func apply(_ plan: SyncPlan) {
         query = plan.query
         collections = plan.collections
         feeds = plan.feeds

@@ -175,7 +175,7 @@ struct SyncStateMachine: Sendable {
             self.plan = plan
             self.isHalted = isHalted
             self.refusal = refusal
-            state.take(plan)
+            state.apply(plan)
             state.session = isHalted ? false : nil
             state.refusal = refusal
             return [.publish(state)]
@@ -390,7 +390,7 @@ struct SyncStateMachine: Sendable {
     private mutating func changed(_ plan: SyncPlan) -> [Action] {
         let old = self.plan
         self.plan = plan
-        state.take(plan)
+        state.apply(plan)
         var actions: [Action] = [.publish(state), .log(.planChanged(plan.update))]
         for area in plan.areas { actions += changed(area, from: old) }
         if let interval = plan.interval, let before = old.interval, interval != before {

@@ -46,9 +46,9 @@ private final class CountingStore: WrappedStore {
         }
     }
 
-    func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+    func savePacked(_ bytes: [UInt8], of rows: PartRows) async throws(StoreError) -> Bool {
         if case .full = packing.withLock({ $0 }) { throw .failed("the disk that holds a.sqlite is full") }
-        return try await store.keep(bytes, packedFrom: rows)
+        return try await store.savePacked(bytes, of: rows)
     }
 }
 
@@ -270,9 +270,9 @@ struct ArchiveTests {
             // Whole, and another part's rows; then no rows at all.
             let wrong = ArchivePart(noon.advanced(by: -11 * 3_600))
             let rows = try await world.store.rows(of: wrong)
-            #expect(try await world.store.keep(WindowPart(wrong, rows: []).packed(), packedFrom: rows))
+            #expect(try await world.store.savePacked(WindowPart(wrong, rows: []).packed(), of: rows))
             let junk = ArchivePart(noon.advanced(by: -12 * 3_600))
-            #expect(try await world.store.keep([1, 2, 3], packedFrom: world.store.rows(of: junk)))
+            #expect(try await world.store.savePacked([1, 2, 3], of: world.store.rows(of: junk)))
             let found = try await archive.check()
             #expect(found.parts == parts)
             #expect(

@@ -251,7 +251,7 @@ struct BoundedAnswerTests {
     func keys() throws {
         let budget = CacheBudget(bytes: 100_000)
         let cache = SharedCache<String, Int>(budget, keyBytes: { $0.utf8.count }) { _ in 0 }
-        for number in 0..<100 { cache.keep(number, for: String(repeating: "k", count: 9_000) + "\(number)") }
+        for number in 0..<100 { cache.insert(number, for: String(repeating: "k", count: 9_000) + "\(number)") }
         #expect(cache.statistics.bytes <= 100_000)
         #expect(cache.statistics.entries <= 11)
 
@@ -267,7 +267,7 @@ struct BoundedAnswerTests {
         let empty = ResponseMicrocache.CachedAnswer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
-            answers.keep(empty, to: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)
+            answers.insert(empty, for: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)
         }
         #expect(answers.statistics.bytes <= 8 << 20)
         #expect(answers.statistics.entries < 1_100)

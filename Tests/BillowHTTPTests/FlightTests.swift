@@ -24,7 +24,7 @@ private final class HeardEvents: FlightEvents {
     /// Told outside of the threads of work.
     let misplaced = Atomic(0)
 
-    func tell(_ event: FlightEvent, flight: String) {
+    func send(_ event: FlightEvent, flight: String) {
         if !WorkThreads.isOnOne { misplaced.add(1, ordering: .relaxed) }
         heard.withLock { heard in
             switch event {

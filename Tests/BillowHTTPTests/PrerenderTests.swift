@@ -82,7 +82,7 @@ struct PrerenderTests {
                 "pirep_json_florida_2026-07-21T20Z.json", "airsigmet_json_2026-07-21T20Z.json",
                 "usa_sigmets_2025-12-19T0218.geojson", "usa_airmets_2025-12-19T0218.geojson",
                 "usa_sigmets_2025-12-19T0642.geojson",
-            ] { _ = try await importer.take(folder.appending(path: name).path) }
+            ] { _ = try await importer.importFile(folder.appending(path: name).path) }
             try await world.refresh()
             let tile = "/tiles/hexagons/20260721T200000Z/6/17/27.png"
             let before = try await world.picture(tile)

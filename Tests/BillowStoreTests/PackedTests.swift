@@ -12,7 +12,7 @@ struct PackedTests {
 
     private func keep(_ store: SQLiteStore, _ part: ArchivePart, _ bytes: [UInt8]? = nil) async throws -> Version {
         let rows = try await store.rows(of: part)
-        #expect(try await store.keep(bytes ?? self.bytes, packedFrom: rows))
+        #expect(try await store.savePacked(bytes ?? self.bytes, of: rows))
         return rows.version
     }
 
@@ -54,14 +54,14 @@ struct PackedTests {
         _ = try await store.commit(observation(cell: 1, at: 10), observation(cell: 2, at: 11, source: "awc"))
         let before = try await store.rows(of: part)
         _ = try await store.commit(observation(cell: 3, at: 12))
-        #expect(try await !store.keep(bytes, packedFrom: before))
+        #expect(try await !store.savePacked(bytes, of: before))
         let after = try await store.rows(of: part)
         let pruning = Pruning(before: noon.advanced(by: 20), sources: [try source("awc")])
         #expect(try await store.prune(pruning).observations == 1)
-        #expect(try await !store.keep(bytes, packedFrom: after))
+        #expect(try await !store.savePacked(bytes, of: after))
         #expect(try await store.packedParts().isEmpty)
         // What never held anything has no version to be packed at.
-        #expect(try await !store.keep(bytes, packedFrom: store.rows(of: ArchivePart(number: 5))))
+        #expect(try await !store.savePacked(bytes, of: store.rows(of: ArchivePart(number: 5))))
     }
 
     @Test("a deletion takes what is packed of its parts along and nothing else")

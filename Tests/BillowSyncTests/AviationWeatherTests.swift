@@ -368,7 +368,7 @@ struct AviationWeatherScheduleTests {
         var pictures = GairmetPictures()
         func take(_ hour: Int, issued: Int) {
             let from = start.advanced(by: hour * 3_600)
-            pictures.take(
+            pictures.insert(
                 [], validFrom: from, validTo: from.advanced(by: 3 * 3_600), issuedAt: start.advanced(by: issued * 60))
         }
         for hour in [3, 6, 9, 12, 15] { take(hour, issued: 165) }

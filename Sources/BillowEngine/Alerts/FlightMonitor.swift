@@ -24,7 +24,7 @@ package struct FlightSilence: Encodable, Sendable {
 /// The destination of events of monitored flights.
 package protocol FlightEvents: Sendable {
     /// Sends an event to the listeners of one flight.
-    func tell(_ event: FlightEvent, flight: String)
+    func send(_ event: FlightEvent, flight: String)
 }
 
 /// Parses registrations of flights, both from requests and from the store.
@@ -253,7 +253,7 @@ package actor FlightMonitor {
         flights[id] = flight
         if isNews {
             unsaved.insert(id)
-            events.tell(.alert(answer), flight: id)
+            events.send(.alert(answer), flight: id)
         }
         return answer
     }
@@ -273,7 +273,7 @@ package actor FlightMonitor {
             } else if silent >= Self.lostAfter, !flight.isLost {
                 flights[id]?.isLost = true
                 unsaved.insert(id)
-                events.tell(
+                events.send(
                     .positionLost(FlightSilence(flight: id, lastPositionAt: flight.heardAt.description)), flight: id)
             }
         }

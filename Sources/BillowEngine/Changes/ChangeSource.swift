@@ -113,9 +113,9 @@ package final class ChangeSource: Sendable {
 
     private func kept(_ name: String) -> KeptLog? { smallLogs.kept(name) ?? logs.kept(name) }
 
-    private func keep(_ log: KeptLog, for name: String) {
+    private func cache(_ log: KeptLog, for name: String) {
         let isSmall = log.log.bytes <= Self.smallBytes
-        (isSmall ? smallLogs : logs).keep(log, for: name)
+        (isSmall ? smallLogs : logs).insert(log, for: name)
         (isSmall ? logs : smallLogs).remove(name)
     }
 
@@ -191,7 +191,7 @@ package final class ChangeSource: Sendable {
         } while cursor != nil
         try Task.checkCancellation()
         let log = next.log
-        keep(KeptLog(log: log, publication: snapshot.publication), for: name)
+        cache(KeptLog(log: log, publication: snapshot.publication), for: name)
         return Update(number: number, snapshot: snapshot, query: query, log: log, floor: floor, lines: lines)
     }
 

@@ -40,7 +40,7 @@ package struct PackFile: FileMaking {
         let metadata = try await source.metadata(of: scene, request, in: snapshot)
         // A tag stands for all that a picture shows, its size, style and filters too. Where it differs, it is painted.
         let wanted = Set(all)
-        try file.keep { wanted.contains($0) }
+        try file.removeTiles { !wanted.contains($0) }
         for start in stride(from: 0, to: all.count, by: TilesetParts.tiles) {
             try Task.checkCancellation()
             let part = all[start..<min(start + TilesetParts.tiles, all.count)]

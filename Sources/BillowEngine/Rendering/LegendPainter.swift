@@ -28,7 +28,7 @@ package actor LegendPainter {
         if let size = sizes.kept(key) { return size }
         let made = try ready().size(legend, options: options)
         let size = Size(width: made.width, height: made.height)
-        sizes.keep(size, for: key)
+        sizes.insert(size, for: key)
         return size
     }
 
@@ -37,7 +37,7 @@ package actor LegendPainter {
         if let png = pngs.kept(key) { return png }
         WorkExecutor.assertIsJob()
         let png = try ready().png(legend, options: options)
-        pngs.keep(png, for: key)
+        pngs.insert(png, for: key)
         return png
     }
 

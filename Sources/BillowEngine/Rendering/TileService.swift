@@ -142,11 +142,11 @@ package final class TileService: Sendable {
             request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched,
             style: request.style)
         if content.isEmpty {
-            shown.keep(nil, for: key)
+            shown.insert(nil, for: key)
             return emptyTile(request.scale)
         }
         let fingerprint = try Self.fingerprint(content, request)
-        shown.keep(fingerprint, for: key)
+        shown.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await tiles.value(for: fingerprint) { [painters, metrics] in

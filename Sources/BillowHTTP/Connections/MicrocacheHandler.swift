@@ -80,10 +80,10 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if let recording, var head = recording.head {
                 // The next answer has its own.
                 head.headers.remove(name: RequestIDs.header)
-                microcache.keep(
+                microcache.insert(
                     ResponseMicrocache.CachedAnswer(
                         head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address)),
-                    to: recording.address,
+                    for: recording.address,
                     coding: head.headers.contains(name: "Vary") ? Self.coding(recording.requestHeaders) : nil,
                     at: recording.moment)
             }

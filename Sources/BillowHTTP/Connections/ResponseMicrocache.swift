@@ -90,7 +90,7 @@ final class ResponseMicrocache: Sendable {
     /// - Parameters:
     ///   - coding: what the client takes, where answers differ by it; nil where they don't.
     ///   - moment: when it was asked for; an answer that took longer than its moment is of no use.
-    func keep(_ answer: CachedAnswer, to address: String, coding: ContentCoding? = nil, at moment: Moment) {
+    func insert(_ answer: CachedAnswer, for address: String, coding: ContentCoding? = nil, at moment: Moment) {
         let present = self.moment
         guard present == moment else { return }
         state.withLock { state in

@@ -189,7 +189,7 @@ package final class EventHub: Sendable {
 }
 
 extension EventHub: FlightEvents {
-    package func tell(_ event: FlightEvent, flight: String) {
+    package func send(_ event: FlightEvent, flight: String) {
         switch event {
         case .alert(let answer): publish(EventName.alert.rawValue, answer, to: .flight(flight))
         case .positionLost(let silence): publish(EventName.positionLost.rawValue, silence, to: .flight(flight))

@@ -53,7 +53,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             guard request.uri.string.utf8.count <= AnswerRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
-            guard !Self.takesFileForFolder(request.uri.path) else { throw HTTPError(.notFound) }
+            guard !Self.treatsFileAsFolder(request.uri.path) else { throw HTTPError(.notFound) }
             response =
                 request.method == .options ? try await preflight(request) : try await next(request, context)
         } catch let error as HTTPError {
@@ -127,7 +127,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     /// Whether a path goes on behind a file's name with a slash, which the router would overlook.
-    private static func takesFileForFolder(_ path: String) -> Bool {
+    private static func treatsFileAsFolder(_ path: String) -> Bool {
         path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
     }
 

@@ -84,14 +84,14 @@ enum StatusPage {
         for column in columns { cells += "<td>\(text(source[column.member]))</td>" }
         cells += "<td>\(text(source["counts"]?["accepted"]))</td><td>\(reasons(source["counts"]?["skipped"]))</td>"
         var rows = "<tr>\(cells)</tr>"
-        func tell(_ html: String) {
+        func addLine(_ html: String) {
             rows += "<tr><td></td><td class=\"bad\" colspan=\"\(columns.count + 2)\">\(html)</td></tr>"
         }
         if let error = source["lastError"] {
-            tell("\(text(error["code"])): \(text(error["message"])) (\(text(error["at"])))")
+            addLine("\(text(error["code"])): \(text(error["message"])) (\(text(error["at"])))")
         }
         if case .object(let types)? = source["disabled"] {
-            for (type, words) in types.sorted(by: { $0.key < $1.key }) { tell("\(escaped(type)): \(text(words))") }
+            for (type, words) in types.sorted(by: { $0.key < $1.key }) { addLine("\(escaped(type)): \(text(words))") }
         }
         return rows
     }

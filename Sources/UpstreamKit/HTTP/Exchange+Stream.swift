@@ -23,10 +23,10 @@ extension Exchange {
         /// Allows more time for the rest of the body.
         package func allow(_ extra: Duration) { deadline.extend(by: extra) }
 
-        /// Reads until the end, or until `take` returns false. Time spent in `take` does not count.
+        /// Reads until the end, or until `consume` returns false. Time spent in `consume` does not count.
         ///
-        /// - Throws: `UpstreamError`, and what `take` throws.
-        package func forEach(_ take: (ByteBuffer) async throws -> Bool) async throws {
+        /// - Throws: `UpstreamError`, and what `consume` throws.
+        package func forEach(_ consume: (ByteBuffer) async throws -> Bool) async throws {
             var iterator = body.makeAsyncIterator()
             while true {
                 let piece: ByteBuffer?
@@ -40,7 +40,7 @@ extension Exchange {
                 TransferMeter.current?.add(piece.readableBytes)
                 deadline.pause()
                 defer { deadline.resume() }
-                guard try await take(piece) else { return }
+                guard try await consume(piece) else { return }
             }
         }
 
