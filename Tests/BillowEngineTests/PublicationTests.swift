@@ -22,7 +22,7 @@ private final class Seen: Sendable {
 struct PublicationTests {
     /// Publishes another version.
     private func publish(_ world: World, _ number: Int) async throws {
-        try await world.take([try observation(try cell(Double(number), 50), at: -number)])
+        try await world.insert([try observation(try cell(Double(number), 50), at: -number)])
     }
 
     @Test("a consumer begins with the current snapshot, and one that is slow goes on with the newest")
