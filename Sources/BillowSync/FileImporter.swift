@@ -115,8 +115,11 @@ package struct FileImporter: Sendable {
             return 0
         case .pull(let pull):
             let reach = HazardPull.reachSeconds
-            let stored = try await store.areas(
-                .hazards, from: pull.at.advanced(by: -reach), to: pull.at.advanced(by: reach), asOf: nil)
+            var stored: [IssuedArea] = []
+            for collection in pull.collections {
+                stored += try await store.areas(
+                    collection, from: pull.at.advanced(by: -reach), to: pull.at.advanced(by: reach), asOf: nil)
+            }
             batch.areas += pull.placed(among: stored)
             return 0
         case .refused: return 0

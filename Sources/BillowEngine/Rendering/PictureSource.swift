@@ -47,10 +47,10 @@ package final class PictureSource: Sendable {
         -> PictureData
     {
         var data = PictureData(instant: instant)
-        if list.layers.contains(where: { $0.showsCells && $0 != .polygons }) {
+        if list.layers.contains(where: { $0.showsCells && !$0.isPolygons }) {
             data.plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
         }
-        if list.layers.contains(.polygons) {
+        if list.layers.contains(where: \.isPolygons) {
             data.polygons = try await polygons(at: instant, filter: filter, in: snapshot)
         }
         if list.layers.contains(where: { $0.content == .field }) {

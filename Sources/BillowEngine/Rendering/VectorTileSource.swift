@@ -45,6 +45,8 @@ package final class VectorTileSource: Sendable {
         var head: Head
     }
 
+    private typealias TileProperty = (name: String, value: VectorTile.Value)
+
     /// Makes the features of a layer.
     private typealias Maker = @Sendable () -> [VectorTile.Feature]
 
@@ -118,7 +120,7 @@ package final class VectorTileSource: Sendable {
         if layer.content == .field { return try await fieldMaker(request, in: snapshot) }
         guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
         var (plane, filter) = (data.plane, request.filter)
-        if layer == .polygons {
+        if layer.isPolygons {
             switch data.polygons {
             case .issued(let areas):
                 // What is drawn later lies on top.
@@ -130,7 +132,7 @@ package final class VectorTileSource: Sendable {
         }
         guard let plane else { return { [] } }
         let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
-        if layer == .polygons || layer == .turbulence && request.coord.z < Dataset.firstHexagonZoom {
+        if layer.showsPolygons(atZoom: request.coord.z) {
             guard !cells.isEmpty else { return { [] } }
             let polygons = try await polygons.facts(at: request.instant, filter, mode: request.mode, in: snapshot)
             return { [filter] in
@@ -139,13 +141,13 @@ package final class VectorTileSource: Sendable {
         }
         guard resolution == Cell.resolution else {
             return {
-                cells.map { dense, severity in
+                let properties = Severity.allCases.reduce(into: [Severity: [TileProperty]]()) {
+                    $0[$1] = Self.properties(Schema.coarseCells, of: CoarseCell(severity: $1, resolution: resolution))
+                }
+                return cells.map { dense, severity in
                     VectorTile.Feature(
                         id: UInt64(dense), shape: VectorTile.shape(dense: Int(dense), resolution: resolution),
-                        properties: [
-                            ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
-                            ("resolution", .integer(resolution)),
-                        ])
+                        properties: properties[severity] ?? [])
                 }
             }
         }
@@ -164,7 +166,7 @@ package final class VectorTileSource: Sendable {
         guard !own.isEmpty else { return nil }
         var feature = feature(Feature(polygon, filter), id: UInt64(polygon.severity.rawValue))
         feature.shape = VectorTile.outline(of: own.map { Int($0.dense) }, resolution: resolution)
-        if resolution != Cell.resolution { feature.properties.append(("resolution", .integer(resolution))) }
+        if resolution != Cell.resolution { feature.properties.append(Self.property(ofResolution: resolution)) }
         return feature
     }
 
@@ -214,7 +216,7 @@ package final class VectorTileSource: Sendable {
                 return VectorTile.Feature(
                     id: UInt64(entry.dense), shape: VectorTile.shape(dense: dense, resolution: resolution),
                     properties: Self.properties(id: feature.id, Schema.gtg, of: feature)
-                        + [("resolution", .integer(resolution))])
+                        + [Self.property(ofResolution: resolution)])
             }
         }
     }
@@ -245,7 +247,7 @@ package final class VectorTileSource: Sendable {
                 id: UInt64(feature.severity.rawValue),
                 shape: VectorTile.outline(of: own.map(\.dense), resolution: resolution),
                 properties: properties(id: feature.id, Schema.gtg, of: feature)
-                    + [("resolution", .integer(resolution))])
+                    + [property(ofResolution: resolution)])
         }
     }
 
@@ -265,13 +267,20 @@ package final class VectorTileSource: Sendable {
     }
 
     private static func properties<Record>(id: String, _ schema: Schema<Record>, of record: Record)
-        -> [(name: String, value: VectorTile.Value)]
+        -> [TileProperty]
     {
-        [("id", .text(id))]
-            + schema.fields.compactMap { field in
-                guard field.property.isInTiles, let found = field.value(record) else { return nil }
-                return (field.property.name.description, value(found))
-            }
+        [("id", .text(id))] + properties(schema, of: record)
+    }
+
+    private static func properties<Record>(_ schema: Schema<Record>, of record: Record) -> [TileProperty] {
+        schema.fields.compactMap { field in
+            guard field.property.isInTiles, let found = field.value(record) else { return nil }
+            return (field.property.name.description, value(found))
+        }
+    }
+
+    private static func property(ofResolution resolution: Int) -> TileProperty {
+        (Property.resolution.name.description, .integer(resolution))
     }
 
     private static func feature(_ feature: Feature) -> VectorTile.Feature { self.feature(feature, id: nil) }
@@ -327,8 +336,6 @@ package final class VectorTileSource: Sendable {
 extension Dataset {
     /// The properties of its features in vector tiles, with their types as TileJSON names them.
     package var vectorFields: [String: String] {
-        // What is drawn as polygons far out has their properties there.
-        let shown = self == .turbulence ? properties + Dataset.polygons.properties : properties
-        return shown.filter(\.isInTiles).reduce(into: ["id": "String"]) { $0[$1.name.description] = $1.tileType }
+        tileProperties.reduce(into: ["id": "String"]) { $0[$1.name.description] = $1.tileType }
     }
 }

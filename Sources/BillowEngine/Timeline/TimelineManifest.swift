@@ -168,7 +168,7 @@ package struct TimelineService: Sendable {
     /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each
     /// issue replaces the one before.
     private func animates(_ layers: [Dataset], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
-        guard layers.allSatisfy({ $0 == .polygons }) else { return true }
+        guard layers.allSatisfy(\.isPolygons) else { return true }
         return try await !frames.showsIssuedPolygons(filter, in: snapshot)
     }
 
@@ -193,7 +193,7 @@ package struct TimelineService: Sendable {
             of: picture, at: snapshot.publication.asOf, in: snapshot, filter: request.filter)
         let everything = policy.freshness(
             of: Set(picture.flatMap(\.kinds)), in: snapshot,
-            filter: picture.contains(.polygons) ? request.filter.ofOwnPolygons : request.filter)
+            filter: picture.contains(where: \.isPolygons) ? request.filter.ofOwnPolygons : request.filter)
         var list: [TimelineManifest.Frame] = []
         var counts: [Int] = []
         let isCounted = request.isCounted && picture.contains(where: \.showsCells)

@@ -167,8 +167,8 @@ struct EventFeed: Sendable {
         }
         switch dataset.content {
         case .history(.observations):
-            // One event stands for all that observations become.
-            guard dataset == .turbulence else { break }
+            // One event of the dataset that is fed stands for those that are derived from it.
+            guard !dataset.isDerived else { break }
             add(changes.opened + changes.closed, { numbered[$0.source] }, { $1.area(of: $0.cell) }) {
                 $1.insert(BoundingBox(of: $0.cell))
             }

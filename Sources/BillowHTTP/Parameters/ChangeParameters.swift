@@ -32,7 +32,7 @@ package struct ChangeParameters: Sendable {
         try reader.requireJSON("geojson")
         since = reader.text("since")
         // A hexagon's shape is that of the cell in its properties, and most of its bytes.
-        let isNamedByCell = collection.isHexagons || collection == .observations
+        let isNamedByCell = collection.content == .history(.observations)
         hasGeometry = try reader.boolean("geometry") ?? !isNamedByCell
         var parameters = reader.all
         // Of a log, too, what was observed in the history: not all that is stored.
