@@ -38,7 +38,8 @@ public final class Dataset: Sendable {
     package let areaKinds: [AreaKind]
     /// Whether its areas are warnings in force: alerts and profiles name them beside reports of turbulence.
     package let isWarning: Bool
-    /// Its position in a picture of all layers, from bottom to top.
+    /// Its position in a picture of all layers, from bottom to top: fields, areas, polygons, cells, and signs above
+    /// them, so that the tint of an area never lies over a cell.
     package let stacking: Int
     /// The ids of the layers that it combines, one for high zooms and one for low ones; usually empty.
     package let parts: [String]

@@ -270,6 +270,29 @@ struct FeatureTests {
         }
     }
 
+    @Test("a drawn collection says how it is drawn, and in which order: areas below cells, signs above them")
+    func layers() async throws {
+        try await withWorld { world in
+            let list = try await world.json("/collections")["collections"]?.items ?? []
+            let orders = Dictionary(
+                uniqueKeysWithValues: list.compactMap { collection -> (String, Double)? in
+                    guard let id = collection["id"]?.string, case .number(let order)? = collection["layer"]?["order"]
+                    else { return nil }
+                    return (id, order)
+                })
+            #expect(Set(orders.keys) == Set(Catalogue.layers.map(\.id)))
+            let menu = Catalogue.menu.map(\.id)
+            #expect(
+                menu == [
+                    "gtg", "forecast", "advisories", "hazards", "polygons", "hexagons", "tracks", "traffic", "pireps",
+                ])
+            #expect(menu.compactMap { orders[$0] } == menu.compactMap { orders[$0] }.sorted())
+            let turbulence = list.first { $0["id"]?.string == "turbulence" }?["layer"]
+            #expect(turbulence?["parts"]?.items.map(\.string) == ["hexagons", "polygons"])
+            #expect(turbulence?["shape"]?.string == "cells")
+        }
+    }
+
     // MARK: - Exports
 
     @Test(

@@ -136,7 +136,7 @@ extension Dataset {
         summary: "The most severe standing observation of every H3 cell at an instant, over a history.",
         kind: .observations, geometry: .polygon, content: .history(.observations), selection: .picture,
         timeProperty: "observedAt", drawing: .cells(borderedFromZoom: 0),
-        properties: Schema.hexagons.properties + [.resolution], stacking: 1, isShownAtFirst: true)
+        properties: Schema.hexagons.properties + [.resolution], stacking: 30, isShownAtFirst: true)
 
     /// Hexagons at high zooms, polygons at low ones.
     public static let turbulence = Dataset(
@@ -146,6 +146,6 @@ extension Dataset {
         drawing: .cells(borderedFromZoom: firstHexagonZoom),
         properties: Schema.hexagons.properties + [.resolution],
         origins: [Origin("skypath", "turbulence"), Origin("aviationweather", "pirep"), .file],
-        parts: ["hexagons", "polygons"],
+        stacking: 30, parts: ["hexagons", "polygons"],
         isShownAtFirst: true)
 }
