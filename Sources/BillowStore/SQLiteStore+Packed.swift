@@ -106,7 +106,8 @@ extension SQLiteStore {
         let statement = try RawStatement(db, Query.packedSum)
         try statement.bind(Int64(part.number))
         typealias Column = PackedSumColumn
-        guard let packed = try statement.first({ (version: $0.integer(Column.version), sum: $0.integer(Column.rowSum)) }),
+        guard
+            let packed = try statement.first({ (version: $0.integer(Column.version), sum: $0.integer(Column.rowSum)) }),
             let (_, sum) = try summed(part, asOf: Version(rawValue: packed.version), db), sum.stored != packed.sum
         else { return true }
         register.note(changed: part)

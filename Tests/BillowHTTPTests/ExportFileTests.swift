@@ -53,7 +53,8 @@ struct ExportFileTests {
                 #expect(answer.headers[.eTag] == tag)
                 bytes += Array(buffer: answer.body)
                 // What comes in between is of no part.
-                try await world.insert([try observation(try cell(20, 40 + Double(start % 7)), at: -1 - start / 100_000)])
+                let place = try cell(20, 40 + Double(start % 7))
+                try await world.insert([try observation(place, at: -1 - start / 100_000)])
                 world.clock.advance(by: 10)
             }
             #expect(bytes == Array(buffer: whole.body))

@@ -186,8 +186,9 @@ struct GoldenTests {
     func fieldProfile(isDark: Bool) async throws {
         try await withWorld { world in
             for hour in 0...3 {
-                try await world.insertAir(valid: hour * 3_600, levels: Array(stride(from: 24_000, to: 45_000, by: 2_000)))
-                {
+                try await world.insertAir(
+                    valid: hour * 3_600, levels: Array(stride(from: 24_000, to: 45_000, by: 2_000))
+                ) {
                     column, row, feet in
                     guard column < 17 else { return FieldPlane.missing }
                     let (x, y) = (Double(column - hour) - 6, Double(feet - 34_000) / 4_000)

@@ -132,7 +132,8 @@ struct LayerTests {
     @Test("a map has the size that is asked for, and shows its box; one side brings the other")
     func maps() async throws {
         try await withWorld { world in
-            try await world.insert([try observation(try cell(10, 50))], reports: [try Self.report("r", .moderateSevere)])
+            try await world.insert(
+                [try observation(try cell(10, 50))], reports: [try Self.report("r", .moderateSevere)])
             let map = try await world.picture("/maps/hexagons,pireps.png?bbox=9,49,11,51&width=300&height=200")
             #expect(map.width == 300 && map.height == 200)
             #expect(try map[150, 100].orMissing().alpha == 255)
