@@ -1,22 +1,21 @@
 import BillowExchange
 import Synchronization
 
-/// Features as GeoPackage: an SQLite file with a table, its spatial index, its style for QGIS and what it says of
-/// itself.
+/// Writes features as a GeoPackage: an SQLite file with a table, its spatial index, a style for QGIS and metadata.
 ///
 /// Source: OGC 12-128r19 (GeoPackage 1.4); the file says version 1.3, which more readers know
 package final class GeoPackageFile: Sendable {
-    /// `GPKG`, and the version.
+    /// `GPKG`, and the version of the format.
     private static let applicationID: Int32 = 0x4750_4B47
     private static let version: Int32 = 10_300
 
     private struct FileState {
-        /// The row whose polygons are on their way: its bytes up to the geometry.
+        /// The bytes before the geometry of a row whose polygons are incomplete.
         var begun: [UInt8]?
         var polygons: [UInt8] = []
         var polygonCount = 0
         var envelope = GeoPackageGeometry.Envelope.empty
-        /// Features that are written; the key of the next one is one more.
+        /// The number of written features, which is the key of the last one.
         var features: Int64 = 0
         var extent = GeoPackageGeometry.Envelope.empty
         var index: SpatialIndex
@@ -27,12 +26,12 @@ package final class GeoPackageFile: Sendable {
     private let insertion: String
     private let state: Mutex<FileState>
 
-    /// Begins a file; `SQLiteFile.init(creating:)` says where.
+    /// Creates a file at a path for `SQLiteFile.init(creating:)`.
     package convenience init(creating path: String, _ table: GeoPackageTable) throws(PackError) {
         try self.init(creating: path, table, sortedAtOnce: SpatialIndex.batch)
     }
 
-    /// - Parameter sortedAtOnce: features in one stretch of the spatial index.
+    /// - Parameter sortedAtOnce: the number of features that the spatial index sorts at once.
     init(creating path: String, _ table: GeoPackageTable, sortedAtOnce: Int) throws(PackError) {
         file = try SQLiteFile(creating: path, applicationID: Self.applicationID, userVersion: Self.version)
         self.table = table
@@ -42,15 +41,15 @@ package final class GeoPackageFile: Sendable {
         state = Mutex(FileState(index: try SpatialIndex(table.index, in: file, batch: sortedAtOnce)))
     }
 
-    /// Bytes that it has by now, about.
+    /// The approximate current size in bytes.
     package var size: Int { get throws(PackError) { try file.size } }
 
-    /// How many features were written.
+    /// The number of written features.
     package var features: Int { Int(state.withLock { $0.features }) }
 
     // MARK: Rows
 
-    /// Writes rows as a `FeatureWriter` gives them; a feature of many polygons may go on in the next bytes.
+    /// Writes rows in the format of `FeatureWriter`. A feature of many polygons may continue in the next call.
     package func add(_ rows: [UInt8]) throws(PackError) {
         let error = state.withLock { state -> PackError? in
             do throws(PackError) { try add(rows, &state) } catch { return error }
@@ -72,11 +71,11 @@ package final class GeoPackageFile: Sendable {
         try result.get()
     }
 
-    /// Writes the next row, or keeps it where its polygons follow.
+    /// Writes the next row, or stores its values until its polygons are complete.
     private func addRow(_ reader: inout RowReader, _ state: inout FileState) throws(PackError) {
         let start = reader.place
         for _ in 0...table.columns.count { reader.skip() }
-        // A geometry that comes at once comes with its row.
+        // A complete geometry directly follows its row.
         guard !reader.isAtEnd, reader.nextTag == .geometry else {
             state.begun = Array(reader.bytes[start..<reader.place])
             state.polygons = []
@@ -133,7 +132,7 @@ package final class GeoPackageFile: Sendable {
 
     // MARK: The end
 
-    /// Writes what the file says of itself; it is whole then.
+    /// Writes the metadata and completes the file.
     package func finish(_ metadata: GeoPackageMetadata) throws(PackError) {
         let error = state.withLock { state -> PackError? in
             do throws(PackError) {
@@ -211,7 +210,7 @@ package final class GeoPackageFile: Sendable {
     }
 }
 
-/// Reads the values of rows (`FeatureRow`). What it reads was written by this process: it is taken as it stands.
+/// Reads the values of rows (`FeatureRow`). This process wrote them, so they are not validated.
 private struct RowReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var place = 0
@@ -230,7 +229,7 @@ private struct RowReader {
     }
     private var bits: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt64.self)) }
 
-    /// Passes over a value.
+    /// Skips a value.
     mutating func skip() {
         switch nextTag {
         case .null, .endOfPolygons: place += 1
@@ -239,7 +238,7 @@ private struct RowReader {
         }
     }
 
-    /// A value that has a length.
+    /// Reads the bytes of a value with a length.
     mutating func blob() -> UnsafeRawBufferPointer {
         defer { skip() }
         return UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length])
@@ -261,7 +260,7 @@ private struct RowReader {
         Double(bitPattern: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
     }
 
-    /// From the header, or of a point the point.
+    /// The envelope in a geometry's header; for a point, the point itself.
     static func envelope(ofGeometry bytes: UnsafeRawBufferPointer) -> GeoPackageGeometry.Envelope {
         let start = GeoPackageGeometry.prefixLength
         guard bytes.count > start else { return .empty }
@@ -274,7 +273,7 @@ private struct RowReader {
             north: double(bytes, start + 24))
     }
 
-    /// Of the exterior ring.
+    /// The envelope of a polygon's exterior ring.
     static func envelope(ofPolygon bytes: UnsafeRawBufferPointer) -> GeoPackageGeometry.Envelope {
         var envelope = GeoPackageGeometry.Envelope.empty
         let points = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt32.self)))

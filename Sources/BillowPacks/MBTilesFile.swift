@@ -2,11 +2,11 @@ package import BillowTiles
 import Crypto
 import Synchronization
 
-/// A tileset as MBTiles: an SQLite file. Identical tiles are stored once, and vector tiles are compressed by gzip. Rows
-/// count from the south.
+/// Writes a tileset as MBTiles: an SQLite file. Identical tiles are stored once, and vector tiles are compressed by
+/// gzip. Rows count from the south.
 ///
-/// The tables `map` and `images` are a widespread way of storing equal tiles once; `tiles` is the view that the
-/// specification asks for. `map.tag` names what a tile shows, so that an update makes only what changed.
+/// The tables `map` and `images` are a common way to store equal tiles once. `tiles` is the view that the specification
+/// requires. `map.tag` identifies the content of a tile, so that an update makes only changed tiles.
 ///
 /// Source: MBTiles 1.3, github.com/mapbox/mbtiles-spec/blob/master/1.3/spec.md
 package final class MBTilesFile: TilesetWriter {
@@ -60,7 +60,7 @@ package final class MBTilesFile: TilesetWriter {
 
     private let file: SQLiteFile
     private let form: TileForm
-    /// Numbers of tiles by the digests of their bytes, as they are known by now.
+    /// The known numbers of tiles, by the digests of their bytes.
     private let known = Mutex<[Digest: Int64]>([:])
     private let changed = Mutex(0)
 
@@ -70,14 +70,14 @@ package final class MBTilesFile: TilesetWriter {
         init(_ tile: [UInt8]) { bytes = Array(SHA256.hash(data: tile).prefix(16)) }
     }
 
-    /// Begins a file; `SQLiteFile.init(creating:)` says where.
+    /// Creates a file at a path for `SQLiteFile.init(creating:)`.
     package init(creating path: String, form: TileForm) throws(PackError) {
         file = try SQLiteFile(creating: path, applicationID: Self.applicationID)
         self.form = form
         try file.execute(Self.schema)
     }
 
-    /// Opens a copy of a file that this type wrote, to change it.
+    /// Opens a copy of a file that this type wrote, for changes.
     /// - Throws: `PackError.foreign` for any other file.
     package init(changing path: String, form: TileForm) throws(PackError) {
         file = try SQLiteFile(changing: path)
@@ -95,7 +95,7 @@ package final class MBTilesFile: TilesetWriter {
         guard format == (form == .png ? "png" : "pbf") else { throw .foreign("it has tiles of another form") }
     }
 
-    /// Tiles that were written or changed.
+    /// The number of added, changed and removed tiles.
     package var changes: Int { changed.withLock { $0 } }
 
     package func add(_ tiles: [PackedTile]) throws(PackError) {
@@ -112,7 +112,7 @@ package final class MBTilesFile: TilesetWriter {
         }
     }
 
-    /// What the file has at a place.
+    /// The number and tag of the tile at a place; nil if there is none.
     private func place(_ coord: TileCoord) throws(PackError) -> (number: Int64, tag: String)? {
         try file.with(Statement.find) { row throws(PackError) in
             row.bind(Int64(coord.z), Int64(coord.x), Self.row(of: coord))
@@ -120,13 +120,13 @@ package final class MBTilesFile: TilesetWriter {
         }
     }
 
-    /// The tag of the tile at a place; nil for none.
+    /// The tag of the tile at a place; nil if there is none.
     package func tag(at coord: TileCoord) throws(PackError) -> String? { try place(coord)?.tag }
 
     /// A tile's row, from the south.
     private static func row(of coord: TileCoord) -> Int64 { Int64((1 << coord.z) - 1 - coord.y) }
 
-    /// The number of a tile's bytes, which are stored if they weren't.
+    /// The number of a tile's bytes. New bytes are stored.
     private func number(of bytes: [UInt8]) throws(PackError) -> Int64 {
         let digest = Digest(bytes)
         if let number = known.withLock({ $0[digest] }) { return number }
@@ -172,7 +172,7 @@ package final class MBTilesFile: TilesetWriter {
         }
     }
 
-    /// The metadata of the file, by name.
+    /// The metadata of the file by name.
     package func metadata() throws(PackError) -> [String: String] {
         try file.with("SELECT \(MetadataColumn.list) FROM metadata") { row throws(PackError) -> [String: String] in
             var all: [String: String] = [:]

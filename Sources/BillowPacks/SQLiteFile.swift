@@ -1,14 +1,14 @@
 internal import GRDBSQLite
 import Synchronization
 
-/// An SQLite file of a format that others read: MBTiles or GeoPackage. It is written once, from the first page to the
-/// last, in one transaction and without a journal. Who wants it whole or not at all writes it under another name.
+/// An SQLite file in an exchange format: MBTiles or GeoPackage. It is written from the first page to the last, in one
+/// transaction and without a journal. A caller that must never see an incomplete file writes to a temporary name.
 ///
-/// One connection, used by one caller at a time: the lock says so.
+/// A lock limits the connection to one caller at a time.
 ///
 /// Source: sqlite.org/pragma.html (journal_mode, synchronous, locking_mode)
 package final class SQLiteFile: Sendable {
-    /// A connection with the statements that were prepared on it.
+    /// A connection with its prepared statements.
     private struct Connection {
         var handle: OpaquePointer
         var statements: [String: OpaquePointer] = [:]
@@ -17,10 +17,10 @@ package final class SQLiteFile: Sendable {
 
     private let connection: Mutex<Connection>
 
-    /// Begins a file.
+    /// Creates a file.
     /// - Parameters:
-    ///   - path: an empty file, or none yet. It is open when this returns: its name may go away then.
-    ///   - applicationID: what the format puts into the file's header.
+    ///   - path: an empty or missing file. It is open when this returns, so the name may then be removed.
+    ///   - applicationID: the format's number in the file's header.
     ///   - userVersion: the version of the format.
     package init(creating path: String, applicationID: Int32, userVersion: Int32 = 0) throws(PackError) {
         connection = Mutex(Connection(handle: try Self.open(path)))
@@ -29,13 +29,13 @@ package final class SQLiteFile: Sendable {
         try execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(userVersion)")
     }
 
-    /// Opens a file that exists, to change it or to read it.
+    /// Opens an existing file for reading and changes.
     package init(changing path: String) throws(PackError) {
         connection = Mutex(Connection(handle: try Self.open(path)))
         try begin()
     }
 
-    /// Nothing of it is durable before it is closed: what isn't finished is thrown away with its file.
+    /// Nothing is durable before the file is closed, because an unfinished file is deleted.
     private func begin() throws(PackError) {
         try execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
         try execute("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; BEGIN EXCLUSIVE")
@@ -68,7 +68,7 @@ package final class SQLiteFile: Sendable {
         .database(code: code, handle.map { String(cString: sqlite3_errmsg($0)) } ?? "no connection")
     }
 
-    /// Runs statements that give nothing back.
+    /// Executes statements without results.
     package func execute(_ sql: String) throws(PackError) {
         let error = connection.withLock { connection -> PackError? in
             let code = sqlite3_exec(connection.handle, sql, nil, nil, nil)
@@ -77,13 +77,13 @@ package final class SQLiteFile: Sendable {
         if let error { throw error }
     }
 
-    /// Ends the transaction and closes the file, which then is whole.
+    /// Commits the transaction and closes the file, which is then complete.
     package func finish() throws(PackError) {
         try execute("COMMIT")
         connection.withLock { Self.close(&$0) }
     }
 
-    /// Bytes that it has by now, about.
+    /// The approximate current size in bytes.
     package var size: Int {
         get throws(PackError) {
             try first("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") { Int($0.only ?? 0) }
@@ -91,7 +91,7 @@ package final class SQLiteFile: Sendable {
         }
     }
 
-    /// Hands a statement to `body`, prepared once; it is not valid afterwards.
+    /// Calls `body` with a statement, which is prepared once and valid only during the call.
     package func with<Value: Sendable>(_ sql: String, _ body: (Row) throws(PackError) -> Value) throws(PackError)
         -> Value
     {
@@ -115,7 +115,7 @@ package final class SQLiteFile: Sendable {
         return try result.get()
     }
 
-    /// What `body` makes of the first row of a query; nil for none.
+    /// Applies `body` to the first row of a query; nil if there is none.
     package func first<Value: Sendable>(_ sql: String, _ body: (Row) -> Value) throws(PackError) -> Value? {
         try with(sql) { row throws(PackError) in try row.step() ? body(row) : nil }
     }
@@ -124,6 +124,7 @@ package final class SQLiteFile: Sendable {
     package struct Row {
         fileprivate let handle: OpaquePointer
 
+        /// Moves to the next row.
         /// - Returns: whether there is a row.
         package func step() throws(PackError) -> Bool {
             switch sqlite3_step(handle) {
@@ -133,7 +134,7 @@ package final class SQLiteFile: Sendable {
             }
         }
 
-        /// Runs it for its effect and makes it ready for the next arguments.
+        /// Executes the statement and resets it for the next arguments.
         package func run() throws(PackError) {
             while try step() {}
             sqlite3_reset(handle)
@@ -216,7 +217,7 @@ package final class SQLiteFile: Sendable {
             return count
         }
 
-        /// Binding fails only for a position that the statement doesn't have, or without memory.
+        /// Binding fails only for a position without a placeholder, or without memory.
         private func check(_ code: Int32) {
             precondition(code == SQLITE_OK, "arguments don't fit a statement (SQLite code \(code))")
         }
