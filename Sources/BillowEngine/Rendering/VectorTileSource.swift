@@ -16,9 +16,9 @@ package struct VectorTileRequest: Sendable, Hashable {
     package var coord: TileCoord
     package var instant: Instant
     package var filter: Filter
-    /// Of polygons and contours.
+    /// The mode of polygons and contours.
     var mode = PolygonMode.exact
-    /// Whether fields are areas by severity in place of cells.
+    /// Whether fields are areas by severity instead of cells.
     var isContoured = false
 
     package init(
@@ -34,14 +34,13 @@ package struct VectorTileRequest: Sendable, Hashable {
     }
 }
 
-/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What
-/// GeoJSON has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures
-/// show coarser cells, a cell has `severity`, `severityName` and `resolution`, and polygons have the outlines of those
-/// cells.
+/// Makes vector tiles. They have the content of pictures as features, with the properties of GeoJSON and its id as
+/// `id`. Lists of GeoJSON are JSON texts. Issued polygons have their issued outlines. At low zooms, where pictures show
+/// coarser cells, a cell has the properties of `Schema.coarseCells`, and polygons have the outlines of those cells.
 package final class VectorTileSource: Sendable {
     private struct Key: Hashable, Sendable {
         var request: VectorTileRequest
-        /// Of what the layers show at the instant.
+        /// The version of the layers' data at the instant.
         var head: Head
     }
 
@@ -71,7 +70,7 @@ package final class VectorTileSource: Sendable {
         tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.keptBytes }) { $0.count }
     }
 
-    /// The tile; empty where nothing is in it.
+    /// The tile; empty if it has no features.
     package func tile(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> [UInt8] {
         let version = try await frames.frameVersion(
             of: request.layers.layers, at: request.instant, filter: request.filter, in: snapshot)
@@ -100,7 +99,7 @@ package final class VectorTileSource: Sendable {
         }
     }
 
-    /// Tiles of a pack; those without a feature are left out.
+    /// Tiles of a pack. Tiles without features are left out.
     func packed(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws -> [PackedTile] {
         var packed: [PackedTile] = []
         for request in requests {
@@ -123,7 +122,7 @@ package final class VectorTileSource: Sendable {
         if layer.isPolygons {
             switch data.polygons {
             case .issued(let areas):
-                // What is drawn later lies on top.
+                // Later features are drawn on top.
                 let order = areas.sorted { ($0.severity ?? .smooth, $0.id) < ($1.severity ?? .smooth, $1.id) }
                 return { order.map { Self.feature(Feature(polygon: $0)) } }
             case .cells(let own): (plane, filter) = (own, filter.ofOwnPolygons)
@@ -156,7 +155,7 @@ package final class VectorTileSource: Sendable {
 
     // MARK: - Cells
 
-    /// What of a turbulence polygon lies in a tile, as the outline of the tile's cells.
+    /// The part of a turbulence polygon in a tile, as the outline of the tile's cells.
     private static func area(
         _ polygon: TurbulencePolygon, of cells: [(dense: UInt32, severity: Severity)], resolution: Int, _ filter: Filter
     ) -> VectorTile.Feature? {
@@ -193,7 +192,7 @@ package final class VectorTileSource: Sendable {
         }
     }
 
-    /// The cells of a turbulence field, as coarse as those of hexagons at the zoom.
+    /// The cells of a turbulence field, with the resolution of hexagons at the zoom.
     private func fieldMaker(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> Maker {
         let values = try await frames.fieldValues(at: request.instant, filter: request.filter, in: snapshot)
         guard let values else { return { [] } }
@@ -202,7 +201,8 @@ package final class VectorTileSource: Sendable {
         let shown = ShownField(values, cells, request.filter, snapshot)
         let box = VectorTile.box(of: request.coord)
         if request.isContoured {
-            // What is said of an area is of all of it, as features have it; its outline is that of the tile's cells.
+            // The properties describe the whole area, as those of GeoJSON features do. The outline is that of the
+            // tile's cells.
             let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
             let whole = ShownField(values, finest, request.filter, snapshot)
             return { Self.contours(shown, whole, request.mode, in: box) }
@@ -221,11 +221,11 @@ package final class VectorTileSource: Sendable {
         }
     }
 
-    /// What of a field's areas lies in a box.
+    /// The parts of a field's areas in a box.
     ///
     /// - Parameters:
     ///   - shown: the cells of the zoom.
-    ///   - whole: those that the areas are made of.
+    ///   - whole: the cells of the areas.
     private static func contours(_ shown: ShownField, _ whole: ShownField, _ mode: PolygonMode, in box: GridBox)
         -> [VectorTile.Feature]
     {
@@ -305,7 +305,7 @@ package final class VectorTileSource: Sendable {
             properties: properties(id: last.icao24.text, Schema.tracks, of: feature))
     }
 
-    /// A number for a text, below 2⁵³; the same text always has the same.
+    /// A hash of a text below 2⁵³. Equal texts have equal hashes.
     private static func number(_ id: String) -> UInt64 { ContentHash.fnv1a(id.utf8) >> 11 }
 
     private static func value(_ value: PropertyValue) -> VectorTile.Value {
@@ -334,7 +334,7 @@ package final class VectorTileSource: Sendable {
 }
 
 extension Dataset {
-    /// The properties of its features in vector tiles, with their types as TileJSON names them.
+    /// The properties of its features in vector tiles, with their types in TileJSON.
     package var vectorFields: [String: String] {
         tileProperties.reduce(into: ["id": "String"]) { $0[$1.name.description] = $1.tileType }
     }
