@@ -13,8 +13,8 @@ enum DatasetsModule {
         var layer: LayerDescription
     }
 
-    /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members of
-    /// `layer`. `AREA_KINDS` maps the `kind` of areas to names.
+    /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members
+    /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names.
     static var text: String {
         let layers = Catalogue.all.compactMap { dataset in
             LayerDescription(dataset).map { Layer(id: dataset.id, layer: $0) }
