@@ -20,7 +20,7 @@ enum GuidanceFuzz {
     private static func sequential(_ bytes: [UInt8]) {
         func frames(cut: Int) -> [FrameResult] {
             var reader = SequentialReader(limit: limit)
-            return reader.take(bytes[..<cut], at: 0) + reader.take(bytes[cut...], at: cut) + reader.finish()
+            return reader.consume(bytes[..<cut], at: 0) + reader.consume(bytes[cut...], at: cut) + reader.finish()
         }
         let whole = frames(cut: 0)
         precondition(whole == frames(cut: bytes.count / 2) && whole == frames(cut: bytes.count), "pieces")
@@ -42,7 +42,7 @@ enum GuidanceFuzz {
             }, "spans in ranges")
         func frames(_ pieces: [ArraySlice<UInt8>]) -> [FrameResult] {
             var reader = IndexedReader(spans, limit: limit)
-            return pieces.flatMap { reader.take($0, at: $0.startIndex) } + reader.finish()
+            return pieces.flatMap { reader.consume($0, at: $0.startIndex) } + reader.finish()
         }
         let whole = frames([bytes[...]])
         let cut = bytes.count / 2

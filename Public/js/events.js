@@ -1,5 +1,6 @@
 // @ts-check
 // The server's events (HTML Living Standard, section 9.2), read by fetch: EventSource can't send a key.
+import { collectionsOf } from "./layers.js";
 import { answer } from "./server.js";
 
 const RETRY_MILLISECONDS = 3_000;
@@ -90,7 +91,7 @@ export function tell(block, hear, state) {
     if (data.length) hear(name, data.join("\n"));
 }
 
-/** Which version last changed which collection, by the events. Hexagons and polygons are made of turbulence. */
+/** Which version last changed which collection, by the events. A layer changes too with one that combines it. */
 export class Changes {
     /** @type {Map<string, number>} */
     #versions = new Map();
@@ -113,14 +114,12 @@ export class Changes {
         const { collection, version = 0 } = event;
         if (collection === undefined) this.#all = Math.max(this.#all, version);
         else this.#versions.set(collection, Math.max(this.#versions.get(collection) ?? 0, version));
-        return collection === undefined || collectionsOf(layers).includes(collection);
+        return collection === undefined || layers.flatMap(collectionsOf).includes(collection);
     }
 
     /** The newest version that changed some layers.
      * @param {string[]} layers */
-    of(layers) { return Math.max(this.#all, ...collectionsOf(layers).map((id) => this.#versions.get(id) ?? 0)); }
+    of(layers) {
+        return Math.max(this.#all, ...layers.flatMap(collectionsOf).map((id) => this.#versions.get(id) ?? 0));
+    }
 }
-
-/** @param {string[]} layers */
-const collectionsOf = (layers) =>
-    layers.flatMap((id) => (["hexagons", "polygons"].includes(id) ? [id, "turbulence"] : [id]));

@@ -1,11 +1,11 @@
 // @ts-check
 // What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it,
 // and for what the other layers show there.
-import { LAYERS } from "./datasets.js";
 import { Ahead } from "./ahead.js";
 import { byId, element, swatch } from "./dom.js";
 import { fieldSection } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, near } from "./format.js";
+import { showsCells } from "./layers.js";
 import { bearingText, middleOf, pixelsTo } from "./near.js";
 import { box, others } from "./others.js";
 import { patchChildren } from "./patch.js";
@@ -25,10 +25,6 @@ const CELL_DEGREES = 0.16;
 /** The most that the server gives at once. */
 const PAGE = 10_000;
 const MOST_ROWS = 12;
-/** The layers that show hexagons, as such or dissolved. */
-const CELL_LAYERS = new Set(
-    LAYERS.filter(({ shape }) => shape === "cells" || shape === "polygons").map(({ id }) => id)
-);
 
 /** @typedef {Record<string, any>} Properties */
 
@@ -146,12 +142,11 @@ export class Inspector {
         const abort = (this.#abort = new AbortController());
         const { lng: longitude, lat: latitude } = this.#place.wrap();
         const view = this.#view();
-        const showsCells = view.layers.some((id) => CELL_LAYERS.has(id));
         /** @type {Node[]} */
         let content;
         try {
             const [cell, rest, ahead, field] = await Promise.all([
-                showsCells ? this.#content(longitude, latitude, abort.signal) : null,
+                view.layers.some(showsCells) ? this.#content(longitude, latitude, abort.signal) : null,
                 others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
                 this.#ahead.section(abort.signal), fieldSection(view, longitude, latitude, abort.signal),
             ]);

@@ -1,28 +1,38 @@
 // @ts-check
 // The layers that the server has, and in which order they lie.
-import { LAYERS } from "./datasets.js";
+import { LAYERS as ALL } from "./datasets.js";
 
-export { LAYERS };
+/** Those of the menu: a layer that combines others is shown as these. */
+export const LAYERS = ALL.filter(({ parts }) => !parts.length);
 export const FIELD_SHAPE = "field";
+/** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
+const CELL_SHAPES = ["cells", "polygons"];
 /** Shapes of layers that reach into times to come. */
 export const AHEAD = ["areas", FIELD_SHAPE];
-/** By their shapes, the lowest first: an area's tint and hatch never lie over a cell. */
-const SHAPES = [FIELD_SHAPE, "areas", "polygons", "cells", "tracks", "aircraft", "reports"];
 /** The kind of source that fetches turbulence fields. */
 const FIELD_SOURCE = "noaa-gtg";
 
-/** Some layers in the order of drawing, each once: in the reader's order, and by their shapes where that says nothing.
+/** Some layers in the order of drawing, each once: in the reader's order, and in the server's for layers that the
+ * reader's does not name.
  * @param {string[]} wanted
  * @param {string[] | null} [order]  the lowest first */
 export function inOrder(wanted, order = null) {
-    /** @param {{ id: string, shape: string }} layer
-     * @returns {[place: number, rank: number]} */
-    const rank = ({ id, shape }) => [order?.includes(id) ? order.indexOf(id) : Infinity, SHAPES.indexOf(shape)];
+    /** @param {string} id */
+    const place = (id) => (order?.includes(id) ? order.indexOf(id) : Infinity);
     return LAYERS.filter(({ id }) => wanted.includes(id)).sort((a, b) => {
-        const [[placeA, shapeA], [placeB, shapeB]] = [rank(a), rank(b)];
-        return placeA === placeB ? shapeA - shapeB : placeA - placeB;
+        const [placeA, placeB] = [place(a.id), place(b.id)];
+        return placeA === placeB ? a.order - b.order : placeA - placeB;
     }).map(({ id }) => id);
 }
+
+/** The collections whose changes change a layer: its own, and that of a layer that combines it with others.
+ * @param {string} wanted */
+export const collectionsOf = (wanted) =>
+    [wanted, ...ALL.filter(({ parts }) => parts.includes(wanted)).map(({ id }) => id)];
+
+/** Whether a layer shows observed turbulence, as cells or as polygons.
+ * @param {string} wanted */
+export const showsCells = (wanted) => LAYERS.some(({ id, shape }) => id === wanted && CELL_SHAPES.includes(shape));
 
 /** The short name of a layer.
  * @param {string} wanted */

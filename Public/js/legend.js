@@ -2,7 +2,7 @@
 // The legend, from the server's own: the page has no colours of its own for severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { layerName } from "./layers.js";
+import { layerName, showsCells } from "./layers.js";
 import { severitiesOf, shows } from "./view.js";
 
 export class Legend {
@@ -75,7 +75,7 @@ export class Legend {
      * @param {string} style
      * @param {string} theme */
     #showSymbols(layers, style, theme) {
-        const others = layers.filter((id) => id !== "hexagons" && id !== "polygons");
+        const others = layers.filter((id) => !showsCells(id));
         this.#symbols.hidden = !others.length;
         const parameters = new URLSearchParams({ layer: others.join(), style, theme });
         if (!others.length || this.#symbols.dataset.shown === `${parameters}`) return;

@@ -37,7 +37,8 @@ const KINDS = {
  * @param {Look} look */
 export async function others(view, zoom, longitude, latitude, signal, look) {
     // The topmost layer first.
-    const asked = LAYERS.filter(({ id, shape }) => shape in KINDS && view.layers.includes(id)).reverse();
+    const asked = [...view.layers].reverse().flatMap((wanted) =>
+        LAYERS.filter(({ id, shape }) => id === wanted && shape in KINDS));
     /** @type {import("./near.js").Place} */
     const place = [longitude, latitude];
     const sections = await Promise.all(asked.map(async ({ id, shape }) => {

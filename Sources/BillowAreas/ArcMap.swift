@@ -164,11 +164,13 @@ struct ArcMap: Sendable {
         let count = arcs.reduce(0) { max($0, Int($1.left), Int($1.right)) }
         var sets = DisjointSets(count: count)
         let isIn = (0..<count).map(isInside)
-        func takes(_ label: UInt32) -> Bool { label != 0 && isIn[Int(label) - 1] }
-        for arc in arcs where takes(arc.left) && takes(arc.right) { sets.join(Int(arc.left) - 1, Int(arc.right) - 1) }
+        func includes(_ label: UInt32) -> Bool { label != 0 && isIn[Int(label) - 1] }
+        for arc in arcs where includes(arc.left) && includes(arc.right) {
+            sets.join(Int(arc.left) - 1, Int(arc.right) - 1)
+        }
         var ways: [Way] = []
-        for (index, arc) in arcs.enumerated() where takes(arc.left) != takes(arc.right) {
-            let isForward = takes(arc.left)
+        for (index, arc) in arcs.enumerated() where includes(arc.left) != includes(arc.right) {
+            let isForward = includes(arc.left)
             let face = sets.root(of: Int(isForward ? arc.left : arc.right) - 1)
             ways.append(Way(arc: index, isForward: isForward, face: face))
         }

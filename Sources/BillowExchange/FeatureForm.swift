@@ -1,6 +1,6 @@
 /// The forms that a `FeatureWriter` writes features in.
 package enum FeatureForm: Sendable, Hashable {
-    /// One that is read as it is.
+    /// A text format of exports.
     case text(ExportFormat)
     /// Rows for the table of a GeoPackage (`FeatureRow`): columns as in CSV, and the geometry in binary.
     case rows
@@ -8,26 +8,26 @@ package enum FeatureForm: Sendable, Hashable {
     static let geojson = FeatureForm.text(.geojson)
     static let csv = FeatureForm.text(.csv)
 
-    /// Whether every feature has all columns, and nothing else.
+    /// Whether every feature has exactly the columns of the table.
     var isTable: Bool { self == .csv || self == .rows }
 }
 
-/// How a row of `FeatureForm.rows` lies in bytes: its id, the values of all columns, and its geometry. Each is a tag
-/// with what it needs behind it; numbers are little-endian, and what has a length has it in 32 bits in front.
+/// The binary form of a row of `FeatureForm.rows`: its id, the values of all columns, and its geometry. Each value is a
+/// tag and its content. Numbers are little-endian, and texts and geometries have a length of 32 bits in front.
 ///
 /// These bytes never leave the process.
 package enum FeatureRow {
     package enum Tag: UInt8, Sendable {
         case null
-        /// 64 bits.
+        /// A 64-bit integer.
         case integer
-        /// A binary64.
+        /// A 64-bit floating-point number.
         case decimal
-        /// UTF-8 with its length.
+        /// UTF-8 after its length.
         case text
-        /// A whole geometry (`GeoPackageGeometry`) with its length. It ends the row.
+        /// A complete geometry (`GeoPackageGeometry`) after its length. It ends the row.
         case geometry
-        /// A polygon of a geometry that is written one by one: Well-known Binary with its length.
+        /// A polygon of a geometry that is written polygon by polygon: Well-known Binary after its length.
         case polygon
         /// Ends such a geometry, and the row.
         case endOfPolygons
@@ -43,7 +43,7 @@ extension [UInt8] {
 
     mutating func append(little value: Double) { append(little: value.bitPattern) }
 
-    /// Appends a value of any length behind its tag.
+    /// Appends a value with its length after its tag.
     mutating func append(_ tag: FeatureRow.Tag, _ write: (inout [UInt8]) -> Void) {
         append(tag)
         let place = count

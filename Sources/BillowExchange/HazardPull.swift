@@ -1,3 +1,4 @@
+import Datasets
 package import Turbulence
 
 /// The hazards of an archive at one moment. Its files are copies of the service's responses, taken about once an hour.
@@ -9,6 +10,11 @@ package struct HazardPull: Sendable, Hashable {
     package var source: SourceID
     /// The areas with their original validity.
     package var areas: [IssuedArea]
+
+    /// The collections of its products.
+    package var collections: Set<IssuedArea.Collection> {
+        Set(kinds.compactMap { Catalogue.dataset(ofAreaKind: $0)?.areas })
+    }
 
     /// The longest validity in seconds if the next copy is missing.
     private static let longestSeconds = 3 * 3_600
@@ -23,7 +29,10 @@ package struct HazardPull: Sendable, Hashable {
     ///
     /// - Parameter stored: the known areas of the days around it.
     package func placed(among stored: [IssuedArea]) -> [IssuedArea] {
-        let known = stored.filter { $0.collection == .hazards && $0.source == source && kinds.contains($0.kind) }
+        let collections = collections
+        let known = stored.filter {
+            collections.contains($0.collection) && $0.source == source && kinds.contains($0.kind)
+        }
         let pulls = known.lazy.filter { !Self.isBeginning($0) }.map(\.validFrom)
         let next = pulls.filter { $0 > at }.min()
         let own = areas.compactMap { area in

@@ -95,7 +95,7 @@ package struct ImportReader: Sendable {
     /// Ends the file and returns the last items.
     package mutating func finish() -> [ImportItem] {
         let found = advance(atEnd: true)
-        settleHazards()
+        resolveHazards()
         defer { items = [] }
         return found + items
     }
@@ -111,19 +111,19 @@ package struct ImportReader: Sendable {
         case .detecting, .unusable: break
         case .json(var splitter):
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
-                try reader.takeJSON(range, line: line)
+                try reader.readJSON(range, line: line)
             }
             if !isUnusable { mode = .json(splitter) }
-            if hazards.count >= ImportReader.hazardsAtOnce { settleHazards() }
+            if hazards.count >= ImportReader.hazardsAtOnce { resolveHazards() }
         case .jsonLines(var splitter):
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
-                try reader.takeJSON(range, line: line)
+                try reader.readJSON(range, line: line)
             }
             if !isUnusable { mode = .jsonLines(splitter) }
         case .csv(var splitter, var table):
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
                 if reader.isUnusable { return }
-                if let table { return try reader.takeCSV(range, line: line, table) }
+                if let table { return try reader.readCSV(range, line: line, table) }
                 reader.record -= 1
                 do throws(RefusalReason) { table = try CSVTable(header: reader.buffer[range]) } catch {
                     reader.giveUp(line: line, error)
@@ -133,7 +133,7 @@ package struct ImportReader: Sendable {
         case .adds(var splitter, var table):
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
                 let row = String(decoding: reader.buffer[range], as: UTF8.self)
-                if let table { return try reader.takeADDS(row, line: line, table) }
+                if let table { return try reader.readADDS(row, line: line, table) }
                 reader.record -= 1
                 table = ADDSTable(header: row)
             }
@@ -169,7 +169,7 @@ package struct ImportReader: Sendable {
 
     private mutating func drain(
         _ splitter: inout some RecordSplitter, atEnd: Bool,
-        take: (inout ImportReader, Range<Int>, Int) throws(RefusalReason) -> Void
+        read: (inout ImportReader, Range<Int>, Int) throws(RefusalReason) -> Void
     ) {
         while let split = splitter.next(in: buffer, atEnd: atEnd) {
             record += 1
@@ -181,7 +181,7 @@ package struct ImportReader: Sendable {
             }
             switch split {
             case .record(let range, let line):
-                do throws(RefusalReason) { try take(&self, range, line) } catch {
+                do throws(RefusalReason) { try read(&self, range, line) } catch {
                     summary.read += 1
                     refuse(line: line, record: record, error)
                 }
@@ -206,23 +206,23 @@ package struct ImportReader: Sendable {
         items.append(.refused(refusal))
     }
 
-    private mutating func takeJSON(_ range: Range<Int>, line: Int) throws(RefusalReason) {
+    private mutating func readJSON(_ range: Range<Int>, line: Int) throws(RefusalReason) {
         let kind = try jsonRecord.read(buffer, in: range)
         if jsonRecord.saysSimulated { hasSimulatedRecord = true }
         guard kind == .observation || !takesOnlyObservations else { throw .notAFeature }
         switch kind {
         case .observation:
-            take(try decoder.observation(jsonRecord.fields, featureID: jsonRecord.featureID))
+            append(try decoder.observation(jsonRecord.fields, featureID: jsonRecord.featureID))
         case .exportedPilotReport:
-            take(
+            append(
                 try ExportedPilotReportDecoder(values: decoder).report(
                     jsonRecord.fields, featureID: jsonRecord.featureID, bytes: buffer))
         case .aviationWeather:
-            do throws(ReportError) { try take(PilotReportDecoder.report(json: Data(buffer[range]))) } catch {
+            do throws(ReportError) { try append(PilotReportDecoder.report(json: Data(buffer[range]))) } catch {
                 throw RefusalReason(error)
             }
         case .hazard:
-            do throws(ReportError) { take(try HazardDecoder.report(json: Data(buffer[range]))) } catch {
+            do throws(ReportError) { append(try HazardDecoder.report(json: Data(buffer[range]))) } catch {
                 // A line (for example a freezing level) is valid but no area, and so is a report of no hazard.
                 guard error.isHarmless else { throw RefusalReason(error) }
                 summary.read += 1
@@ -231,50 +231,50 @@ package struct ImportReader: Sendable {
         }
     }
 
-    private mutating func take(_ hazard: HazardReport) {
+    private mutating func append(_ hazard: HazardReport) {
         summary.read += 1
         hazards.append(hazard)
     }
 
     /// Converts the hazards so far to areas.
-    private mutating func settleHazards() {
+    private mutating func resolveHazards() {
         guard !hazards.isEmpty else { return }
         let archived = pulledAt.map { _ in hazards.filter(\.isArchived) } ?? []
         let issued = pulledAt == nil ? hazards : hazards.filter { !$0.isArchived }
         hazards = []
-        items += take(HazardAreas(issued, source: awc)).map { .area($0) }
+        items += counted(HazardAreas(issued, source: awc)).map { .area($0) }
         if let pulledAt, !archived.isEmpty {
-            let areas = take(HazardAreas(archived, source: awc))
+            let areas = counted(HazardAreas(archived, source: awc))
             items.append(
                 .pull(HazardPull(at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas))
             )
         }
     }
 
-    private mutating func take(_ hazards: HazardAreas) -> [IssuedArea] {
+    private mutating func counted(_ hazards: HazardAreas) -> [IssuedArea] {
         for area in hazards.areas { summary.areas[area.kind, default: 0] += 1 }
         for (reason, count) in hazards.skipped { summary.skippedAreas[reason.description, default: 0] += count }
         return hazards.areas
     }
 
-    private mutating func takeCSV(_ range: Range<Int>, line: Int, _ table: CSVTable) throws(RefusalReason) {
+    private mutating func readCSV(_ range: Range<Int>, line: Int, _ table: CSVTable) throws(RefusalReason) {
         guard try table.read(buffer[range], into: &csvFields) else {
             record -= 1
             return
         }
         if csvFields.saysSimulated { hasSimulatedRecord = true }
         if table.holdsPilotReports {
-            take(try ExportedPilotReportDecoder(values: decoder).report(csvFields, featureID: .null, bytes: []))
+            append(try ExportedPilotReportDecoder(values: decoder).report(csvFields, featureID: .null, bytes: []))
         } else {
-            take(try decoder.observation(csvFields, featureID: .null))
+            append(try decoder.observation(csvFields, featureID: .null))
         }
     }
 
-    private mutating func takeADDS(_ row: String, line: Int, _ table: ADDSTable) throws(RefusalReason) {
-        do throws(ReportError) { try take(table.report(row: row)) } catch { throw RefusalReason(error) }
+    private mutating func readADDS(_ row: String, line: Int, _ table: ADDSTable) throws(RefusalReason) {
+        do throws(ReportError) { try append(table.report(row: row)) } catch { throw RefusalReason(error) }
     }
 
-    private mutating func take(_ decoded: ObservationDecoder.Decoded) {
+    private mutating func append(_ decoded: ObservationDecoder.Decoded) {
         summary.read += 1
         if decoded.finerCell { summary.finerCells += 1 }
         if decoded.clampedSeverity { summary.clampedSeverities += 1 }
@@ -282,17 +282,17 @@ package struct ImportReader: Sendable {
         items.append(.observation(decoded.observation))
     }
 
-    private mutating func take(_ report: AircraftReport) throws(ReportError) {
+    private mutating func append(_ report: AircraftReport) throws(ReportError) {
         guard let pilotReport = PilotReport(report, source: awc) else { throw .missing(field: "geometry") }
         do throws(RefusalReason) { try decoder.refuseFuture(pilotReport.observedAt) } catch {
             throw .invalid(
                 field: "obsTime", value: pilotReport.observedAt.description, expected: "at most 5 minutes ahead of now")
         }
         for word in report.unknownWords { summary.unknownWords[word, default: 0] += 1 }
-        take(pilotReport)
+        append(pilotReport)
     }
 
-    private mutating func take(_ report: PilotReport) {
+    private mutating func append(_ report: PilotReport) {
         summary.read += 1
         if let severity = report.severity {
             summary.pilotReports[severity, default: 0] += 1

@@ -74,7 +74,7 @@ package struct ImportSummary: Sendable, Hashable {
     }
 
     /// Counts an accepted level of a field.
-    package mutating func take(levelOf product: String) {
+    package mutating func count(levelOf product: String) {
         read += 1
         fields[product, default: 0] += 1
     }
@@ -98,7 +98,7 @@ package struct ImportSummary: Sendable, Hashable {
         refusedMessages.merge(other.refusedMessages, uniquingKeysWith: +)
         for (code, refusal) in other.refusals {
             refusals[code, default: RefusalCount()].count += refusal.count
-            for example in refusal.examples { keep(example, of: code) }
+            for example in refusal.examples { addExample(example, of: code) }
             refusals[code, default: RefusalCount()].otherLines += refusal.otherLines
         }
     }
@@ -106,10 +106,10 @@ package struct ImportSummary: Sendable, Hashable {
     mutating func refuse(_ refusal: Refusal) {
         let code = refusal.reason.title
         refusals[code, default: RefusalCount()].count += 1
-        keep(refusal, of: code)
+        addExample(refusal, of: code)
     }
 
-    private mutating func keep(_ refusal: Refusal, of code: String) {
+    private mutating func addExample(_ refusal: Refusal, of code: String) {
         var kept = refusals[code] ?? RefusalCount()
         // Releases the stored copy, so that appending doesn't copy the arrays.
         refusals[code] = nil

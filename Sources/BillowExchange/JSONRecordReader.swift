@@ -48,11 +48,11 @@ struct JSONRecordReader {
             case "type":
                 let value = try cursor.value()
                 if case .text(let text) = value { type = text }
-                keep(value, as: .type, &contradiction)
+                store(value, as: .type, &contradiction)
             default:
                 let value = try cursor.value()
                 switch Meaning(key) {
-                case .field(let name): keep(value, as: name, &contradiction)
+                case .field(let name): store(value, as: name, &contradiction)
                 case .hazardMark: note(value)
                 case .nothing: break
                 }
@@ -75,7 +75,7 @@ struct JSONRecordReader {
         if mark != .null, mark != .text("") { hasHazardMark = true }
     }
 
-    private mutating func keep(_ value: JSONCursor.Value, as name: FieldName, _ contradiction: inout RefusalReason?) {
+    private mutating func store(_ value: JSONCursor.Value, as name: FieldName, _ contradiction: inout RefusalReason?) {
         do throws(RefusalReason) { try outer.set(name, value) } catch { contradiction = error }
     }
 

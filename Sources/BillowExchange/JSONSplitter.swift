@@ -52,7 +52,7 @@ struct JSONSplitter: RecordSplitter {
         while scanned < buffer.count {
             let byte = buffer[scanned]
             scanned += 1
-            let split = take(byte, buffer)
+            let split = consume(byte, buffer)
             if byte == 0x0A {
                 line += 1
                 atLineStart = true
@@ -80,12 +80,12 @@ struct JSONSplitter: RecordSplitter {
         }
     }
 
-    private mutating func take(_ byte: UInt8, _ buffer: [UInt8]) -> Split? {
+    private mutating func consume(_ byte: UInt8, _ buffer: [UInt8]) -> Split? {
         if byte == 0x1E { return restart() }
         switch place {
-        case .root: return takeAtRoot(byte)
-        case .elements(let inObject): return takeBetween(byte, inObject: inObject)
-        case .record(let inObject): return takeInRecord(byte, buffer, inObject: inObject)
+        case .root: return consumeAtRoot(byte)
+        case .elements(let inObject): return consumeBetween(byte, inObject: inObject)
+        case .record(let inObject): return consumeInRecord(byte, buffer, inObject: inObject)
         case .tail:
             if scan(byte, buffer) == .closed { place = .root }
             return nil
@@ -97,7 +97,7 @@ struct JSONSplitter: RecordSplitter {
             case UInt8(ascii: ","), 0x0A: leave(inObject)
             case UInt8(ascii: "]"):
                 leave(inObject)
-                return take(byte, buffer)
+                return consume(byte, buffer)
             default: break
             }
             return nil
@@ -110,7 +110,7 @@ struct JSONSplitter: RecordSplitter {
         return nil
     }
 
-    private mutating func takeAtRoot(_ byte: UInt8) -> Split? {
+    private mutating func consumeAtRoot(_ byte: UInt8) -> Split? {
         switch byte {
         case 0x20, 0x09, 0x0A, 0x0D: return nil
         case UInt8(ascii: "{"): begin(byte, inObject: nil)
@@ -122,7 +122,7 @@ struct JSONSplitter: RecordSplitter {
         return nil
     }
 
-    private mutating func takeBetween(_ byte: UInt8, inObject: Bool) -> Split? {
+    private mutating func consumeBetween(_ byte: UInt8, inObject: Bool) -> Split? {
         switch byte {
         case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","): return nil
         case UInt8(ascii: "{"), UInt8(ascii: "["): begin(byte, inObject: inObject)
@@ -142,7 +142,7 @@ struct JSONSplitter: RecordSplitter {
         return nil
     }
 
-    private mutating func takeInRecord(_ byte: UInt8, _ buffer: [UInt8], inObject: Bool?) -> Split? {
+    private mutating func consumeInRecord(_ byte: UInt8, _ buffer: [UInt8], inObject: Bool?) -> Split? {
         let isLineStart = atLineStart
         switch scan(byte, buffer) {
         case .inside: return nil

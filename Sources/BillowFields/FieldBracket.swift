@@ -25,7 +25,7 @@ extension FieldIndex {
     package func bracket(around instant: Instant, _ query: Query = Query(), asOf version: Version) -> FieldBracket? {
         let near = frames(
             from: instant.advanced(by: -FieldBracket.longestGap), through: instant.advanced(by: FieldBracket.longestGap)
-        ).filter { query.takes($0) }
+        ).filter { query.matches($0) }
         let before = Self.best(near.reversed().lazy.filter { $0.identity.validTime <= instant }, asOf: version)
         let after = Self.best(near.lazy.filter { $0.identity.validTime >= instant }, asOf: version)
         if let before, let after {

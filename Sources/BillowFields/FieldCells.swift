@@ -21,14 +21,13 @@ package final class GridCells: Sendable {
 
     /// Finds the cells of a grid's points.
     /// - Complexity: O(points); GTG's 1.9 million take a second or two, most of it in libh3.
-    /// - Throws: `CancellationError`.
     ///
     /// Source: h3geo.org/docs/api/indexing (latLngToCell)
-    package init(_ grid: GridDefinition) throws {
+    package init(_ grid: GridDefinition) throws(CancellationError) {
         let projection = GridProjection(grid)
         var dense = [UInt32](repeating: 0, count: grid.count)
         for row in 0..<grid.rows {
-            try Task.checkCancellation()
+            guard !Task.isCancelled else { throw CancellationError() }
             for column in 0..<grid.columns {
                 // A point outside the projection has no value either; it is assigned to the first cell.
                 guard let place = projection.lonLat(GridPosition(x: Double(column), y: Double(row))) else { continue }

@@ -47,7 +47,7 @@ package struct FieldIndex: Sendable, Hashable {
         }
 
         /// Whether the query selects a field.
-        package func takes(_ frame: FieldFrame) -> Bool {
+        package func matches(_ frame: FieldFrame) -> Bool {
             (product.map { $0 == frame.identity.product } ?? true) && (run.map { $0 == frame.identity.run } ?? true)
                 && (sources.map { $0.contains(frame.source) } ?? true)
         }
@@ -62,7 +62,7 @@ package struct FieldIndex: Sendable, Hashable {
         for index in indices(around: instant) {
             let candidate = frames[index]
             guard candidate.identity.product.reach.contains(instant.seconds - candidate.identity.validTime.seconds),
-                query.takes(candidate)
+                query.matches(candidate)
             else { continue }
             if let best, !candidate.isBetter(than: best, at: instant) { continue }
             if let known = candidate.asOf(version) { best = known }
@@ -86,7 +86,7 @@ package struct FieldIndex: Sendable, Hashable {
         for frame in frames[firstIndex(from: range.lowerBound)...] {
             let time = frame.identity.validTime
             guard time <= range.upperBound else { break }
-            guard times.last != time, query.takes(frame), frame.asOf(version) != nil else { continue }
+            guard times.last != time, query.matches(frame), frame.asOf(version) != nil else { continue }
             // A forecast isn't shown from its valid time on if a nowcast is shown then.
             guard let shown = self.frame(at: time, query, asOf: version), shown.identity.validTime == time else {
                 continue

@@ -12,7 +12,7 @@ package import Logging
 package import ServiceLifecycle
 package import Turbulence
 
-/// The HTTP side of Billow, put together: everything that answers, and the publisher that it answers from.
+/// The composition of the HTTP side: routes, services, and the publisher whose snapshots they answer from.
 package struct BillowApplication: Sendable {
     package struct Configuration: Sendable {
         package var host: String
@@ -22,36 +22,36 @@ package struct BillowApplication: Sendable {
         package var retentionSeconds: Int
         package var freshness: FreshnessSettings
         package var severityTable: SeverityTable
-        /// The histories that turbulence polygons are made for.
+        /// The histories for which turbulence polygons are made.
         package var polygonHistories = PolygonHistories()
-        /// The largest area that may be asked for at once, in km².
+        /// The largest area of a request in km².
         ///
         /// Source: docs/upstreams/skypath.md, "Areas" (the continental US has 8 million km²), rounded up
         package var areaLimitKm2 = 10_000_000.0
-        /// What all caches may keep together.
+        /// The memory budget of all caches.
         package var cacheBytes = CacheBudget.defaultBytes
-        /// What does all heavy work.
+        /// The executor of all heavy work.
         package var work = WorkExecutor()
         package var timeline: TimelineSettings
-        /// How long after it was last seen an aircraft is shown.
+        /// The time after its last position for which an aircraft is shown.
         package var trafficDropSeconds: Int
-        /// Whether what shows data is open without a key.
+        /// Whether routes that show data are open without a key.
         package var anonymousRead: Bool
-        /// Whether the sources are made up, and with them what is sent in.
-        /// nil where the answers of sources tell.
+        /// Whether the sources are simulated, and ingested data with them.
+        /// nil if the sources' responses determine it.
         package var isSimulated: Bool?
-        /// How long positions are kept; nil is as long as all else.
+        /// The retention of positions; nil uses the general retention.
         package var trafficRetentionSeconds: Int?
-        /// How long fields are kept; never longer than all else.
+        /// The retention of fields, at most the general one.
         package var fieldRetentionSeconds = Retention.defaultFieldSeconds
         package var connections = ConnectionSettings()
-        /// How many sources one key may name in what it sends in.
+        /// The most sources that one key may name in ingested data.
         package var ingestSourcesPerKey = 4
-        /// Where is counted, also by libraries that count by swift-metrics.
+        /// The registry of the metrics, also of libraries that use swift-metrics.
         package var registry = MetricRegistry()
-        /// Release and commit, for the metrics.
+        /// The release and the commit, for the metrics.
         package var build = ""
-        /// Whether each request is a line of the log.
+        /// Whether each request is logged.
         package var hasAccessLog = false
 
         package init(
@@ -77,11 +77,11 @@ package struct BillowApplication: Sendable {
     package let publisher: SnapshotPublisher
     package let frames: FrameSource
     package let features: FeatureSource
-    /// Where events are told, and listened for.
+    /// The hub of events and their listeners.
     package let events: EventHub
     private let configuration: Configuration
     private let work: WorkExecutor
-    /// The one rule by which every answer says how fresh it is.
+    /// The rule for the freshness of every answer.
     let policy: FreshnessPolicy
     private let store: any Store
     private let authorizer: Authorizer
@@ -93,7 +93,7 @@ package struct BillowApplication: Sendable {
     private let vectors: VectorTileSource
     private let pictures: PictureSource
     let hot = HotTiles()
-    /// Pictures of regions, for animations too.
+    /// The renderer of maps and animations.
     package let maps: MapRenderer
     package let animations: AnimationRenderer
     let changes: ChangeSource
@@ -101,14 +101,14 @@ package struct BillowApplication: Sendable {
     let flights: FlightMonitor
     let readiness = Readiness()
     let connections: ConnectionTable
-    /// What connections answer without the router.
+    /// The cache of answers ahead of the router.
     let microcache: ResponseMicrocache
     private let registry: MetricRegistry
     let journal: RequestJournal
     private let sizes: StoreSizes
-    /// Texts that were compressed once and are asked for again.
+    /// The cache of compressed texts.
     let compressed = CompressedBodies()
-    /// Exports that are read in parts.
+    /// The exports that clients read in parts.
     let exportFiles: ExportFiles
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -138,13 +138,13 @@ package struct BillowApplication: Sendable {
         self.logger = logger
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
-        // Before anybody is told of what is new and asks for it.
+        // Before clients learn of new data and request it.
         publisher.observe { [microcache] _, _, _ in microcache.invalidate() }
         let publications = registry.counter(.publications)
         publisher.observe { _, _, _ in publications.increment(by: 1) }
         states.observe { [microcache] _, _ in microcache.invalidate() }
         feed.start(publisher)
-        // What a round brought is shown without waiting for the next look at the store.
+        // Data of a round is published without waiting for the next poll of the store.
         states.observe { [publisher] old, new in
             if old.isFetching && !new.isFetching || old.accepted != new.accepted { publisher.wake() }
         }
@@ -175,10 +175,10 @@ package struct BillowApplication: Sendable {
         animations = AnimationRenderer(maps: maps, frames: frames, policy: policy)
     }
 
-    /// What of the caches' bytes is for the states of clients with small queries: some two hundred with the default.
+    /// The share of the cache budget for the states of clients with small queries: some two hundred with the default.
     private static func changeBytes(_ configuration: Configuration) -> Int { configuration.cacheBytes / 8 }
 
-    /// Every route, reachable in tests without a socket.
+    /// All routes, which tests can reach without a socket.
     package func router() -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: InFlightMiddleware(readiness: readiness))
@@ -220,7 +220,7 @@ package struct BillowApplication: Sendable {
             airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work)
         collections.add(to: queries)
         LandingRoutes(routes: table, publicURL: configuration.publicURL, work: work).add(to: router)
-        // Clients that take the landing page's address for a folder find the rest there.
+        // Clients that use the landing page's address as a folder find the other routes there.
         let folder = RouterPath(LandingRoutes.path)
         collections.add(to: queries.group(folder))
         ogcTiles.add(to: reading.group(folder))
@@ -285,8 +285,8 @@ package struct BillowApplication: Sendable {
 
     var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
 
-    /// Whether ingested data is simulated. Where nothing is fetched it is real. Otherwise, without a setting, the first
-    /// answer of an upstream tells.
+    /// Whether ingested data is simulated. Without any fetched source it is real. Otherwise, without a setting, the
+    /// first response of an upstream determines it.
     private var ingestIsSimulated: Bool? {
         configuration.isSimulated ?? (configuration.freshness.sources.isEmpty ? false : nil)
     }
@@ -302,7 +302,7 @@ package struct BillowApplication: Sendable {
         ArchivePacker(archive: frames.archive, publisher: publisher, frames: frames, logger: logger)
     }
 
-    /// The server alone: it answers, but nothing publishes.
+    /// The server alone. It answers, but nothing publishes.
     ///
     /// - Parameter onListening: called with the port once connections are taken.
     func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
@@ -326,12 +326,12 @@ package struct BillowApplication: Sendable {
             }, logger: logger)
     }
 
-    /// A service that takes in data, on the threads for that: no request keeps it waiting, and it keeps none.
+    /// A service that ingests data, on threads of its own, so that it and requests don't delay each other.
     package func receiving(_ service: any Service) -> any Service {
         ReservedService(service: service, workClass: .intake, work: work)
     }
 
-    /// What has to run for it, in the order of starting; stopped in the reverse.
+    /// The services in the order of starting. They stop in the reverse order.
     ///
     /// - Parameter onListening: called with the port once connections are taken.
     package func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
@@ -352,20 +352,20 @@ package struct BillowApplication: Sendable {
     }
 }
 
-/// Holds a shutdown up until what was asked before it is answered. Stopped first, so that meanwhile the server still
-/// takes connections and `/readyz` can say that it is draining.
+/// Delays a shutdown until running requests are answered. It stops first, so that the server still accepts connections
+/// meanwhile, and `/readyz` reports that it is draining.
 private struct Drain: Service {
     let readiness: Readiness
     let events: EventHub
 
-    /// Below the ten seconds after which a shutdown is no longer graceful.
+    /// Less than the ten seconds after which a shutdown is no longer graceful.
     private static let longest = Duration.seconds(8)
     /// Lets responses in flight finish, and gives probes the time to see that the server is not ready.
     private static let grace = Duration.milliseconds(500)
     private static let step = Duration.milliseconds(50)
 
     func run() async throws {
-        // Ends by the shutdown, or by a cancellation that leaves no time to drain.
+        // Ends by the shutdown, or by a cancellation that allows no time for draining.
         do { try await gracefulShutdown() } catch { return }
         readiness.drain()
         events.close()
@@ -376,17 +376,17 @@ private struct Drain: Service {
     }
 }
 
-/// Keeps the streams of events alive.
+/// Sends regular comments on the streams of events.
 private struct Heartbeat: Service {
     let hub: EventHub
 
-    /// Proxies close a line that was silent for a minute, some for half of one.
+    /// Proxies close a connection after a minute without data, some after half a minute.
     private static let interval = Duration.seconds(15)
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while true {
-                // Ends by the shutdown only.
+                // Ends only by the shutdown.
                 do { try await Task.sleep(for: Self.interval) } catch { return }
                 hub.beat()
             }
@@ -394,7 +394,7 @@ private struct Heartbeat: Service {
     }
 }
 
-/// Counts the requests that are being answered, to the last byte of their bodies; a stream of events has none.
+/// Counts running requests, to the last byte of their bodies. A stream of events does not count.
 private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
     let readiness: Readiness
 

@@ -1,13 +1,15 @@
-/// Where a file is made.
+/// The place of a new file.
 package enum FilePlace: Sendable {
-    /// In the folder for temporary files, without a name: nothing is left of it, however the process ends.
+    /// A file without a name in the folder for temporary files. It disappears with the process.
     case temporary
-    /// In an empty file, or none yet. Who names it moves it to its place when it is whole.
+    /// The path of an empty or missing file. The caller moves it to its final name when it is complete.
     case path(String)
 
-    /// Has the file opened.
-    /// - Parameter use: opens it by a name that it may have for this long only.
-    package func open<Value>(_ use: (String, FileWriter) throws -> Value) throws -> (file: FileWriter, made: Value) {
+    /// Creates the file and opens it.
+    /// - Parameter use: opens the file by its path, which may be valid only during the call.
+    package func open<Value>(
+        _ use: (String, FileWriter) throws(PackError) -> Value
+    ) throws(PackError) -> (file: FileWriter, made: Value) {
         switch self {
         case .temporary: return try FileWriter.temporary(use)
         case .path(let path):

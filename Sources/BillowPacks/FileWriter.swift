@@ -1,20 +1,20 @@
 import Foundation
 
-/// A file that is written and read at places. It is open for as long as the object lives.
+/// A file that is written and read at offsets. It is open as long as the object exists.
 package final class FileWriter: Sendable {
     package let descriptor: CInt
 
-    /// - Parameter path: a file that exists, or none yet.
+    /// - Parameter path: the path of an existing or a new file.
     package init(creating path: String) throws(PackError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure() }
     }
 
-    /// A file without a name in the folder for temporary files: nothing is left of it, however the process ends.
-    /// - Parameter use: what has to open it by a name, which it has for that long.
-    static func temporary<Value>(_ use: (String, FileWriter) throws -> Value) throws
-        -> (file: FileWriter, made: Value)
-    {
+    /// A file without a name in the folder for temporary files. It disappears with the process.
+    /// - Parameter use: may open the file by its path, which is valid only during the call.
+    static func temporary<Value>(
+        _ use: (String, FileWriter) throws(PackError) -> Value
+    ) throws(PackError) -> (file: FileWriter, made: Value) {
         let folder = NSTemporaryDirectory()
         var name = Array((folder + (folder.hasSuffix("/") ? "" : "/") + "billow-export-XXXXXX").utf8CString)
         let descriptor = mkstemp(&name)
@@ -32,7 +32,7 @@ package final class FileWriter: Sendable {
 
     package static func failure() -> PackError { .file(String(cString: strerror(errno))) }
 
-    /// Writes bytes at a place.
+    /// Writes bytes at an offset.
     package func write(_ bytes: [UInt8], at place: Int) throws(PackError) {
         var error: PackError?
         bytes.withUnsafeBytes { bytes in
@@ -51,7 +51,7 @@ package final class FileWriter: Sendable {
         if let error { throw error }
     }
 
-    /// Reads bytes at a place; fewer at the end.
+    /// Reads bytes at an offset. Fewer bytes mean the end of the file.
     package func read(_ count: Int, at place: Int) throws(PackError) -> [UInt8] {
         var error: PackError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
@@ -68,7 +68,7 @@ package final class FileWriter: Sendable {
         return bytes
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     package var size: Int {
         get throws(PackError) {
             var status = stat()

@@ -1,22 +1,21 @@
 import BillowExchange
 import Synchronization
 
-/// Features as GeoPackage: an SQLite file with a table, its spatial index, its style for QGIS and what it says of
-/// itself.
+/// Writes features as a GeoPackage: an SQLite file with a table, its spatial index, a style for QGIS and metadata.
 ///
 /// Source: OGC 12-128r19 (GeoPackage 1.4); the file says version 1.3, which more readers know
 package final class GeoPackageFile: Sendable {
-    /// `GPKG`, and the version.
+    /// `GPKG`, and the version of the format.
     private static let applicationID: Int32 = 0x4750_4B47
     private static let version: Int32 = 10_300
 
     private struct FileState {
-        /// The row whose polygons are on their way: its bytes up to the geometry.
+        /// The bytes before the geometry of a row whose polygons are incomplete.
         var begun: [UInt8]?
         var polygons: [UInt8] = []
         var polygonCount = 0
         var envelope = GeoPackageGeometry.Envelope.empty
-        /// Features that are written; the key of the next one is one more.
+        /// The number of written features, which is the key of the last one.
         var features: Int64 = 0
         var extent = GeoPackageGeometry.Envelope.empty
         var index: SpatialIndex
@@ -27,12 +26,12 @@ package final class GeoPackageFile: Sendable {
     private let insertion: String
     private let state: Mutex<FileState>
 
-    /// Begins a file; `SQLiteFile.init(creating:)` says where.
+    /// Creates a file at a path for `SQLiteFile.init(creating:)`.
     package convenience init(creating path: String, _ table: GeoPackageTable) throws(PackError) {
         try self.init(creating: path, table, sortedAtOnce: SpatialIndex.batch)
     }
 
-    /// - Parameter sortedAtOnce: features in one stretch of the spatial index.
+    /// - Parameter sortedAtOnce: the number of features that the spatial index sorts at once.
     init(creating path: String, _ table: GeoPackageTable, sortedAtOnce: Int) throws(PackError) {
         file = try SQLiteFile(creating: path, applicationID: Self.applicationID, userVersion: Self.version)
         self.table = table
@@ -42,15 +41,15 @@ package final class GeoPackageFile: Sendable {
         state = Mutex(FileState(index: try SpatialIndex(table.index, in: file, batch: sortedAtOnce)))
     }
 
-    /// Bytes that it has by now, about.
+    /// The approximate current size in bytes.
     package var size: Int { get throws(PackError) { try file.size } }
 
-    /// How many features were written.
+    /// The number of written features.
     package var features: Int { Int(state.withLock { $0.features }) }
 
     // MARK: Rows
 
-    /// Writes rows as a `FeatureWriter` gives them; a feature of many polygons may go on in the next bytes.
+    /// Writes rows in the format of `FeatureWriter`. A feature of many polygons may continue in the next call.
     package func add(_ rows: [UInt8]) throws(PackError) {
         let error = state.withLock { state -> PackError? in
             do throws(PackError) { try add(rows, &state) } catch { return error }
@@ -72,11 +71,11 @@ package final class GeoPackageFile: Sendable {
         try result.get()
     }
 
-    /// Writes the next row, or keeps it where its polygons follow.
+    /// Writes the next row, or stores its values until its polygons are complete.
     private func addRow(_ reader: inout RowReader, _ state: inout FileState) throws(PackError) {
         let start = reader.place
         for _ in 0...table.columns.count { reader.skip() }
-        // A geometry that comes at once comes with its row.
+        // A complete geometry directly follows its row.
         guard !reader.isAtEnd, reader.nextTag == .geometry else {
             state.begun = Array(reader.bytes[start..<reader.place])
             state.polygons = []
@@ -116,12 +115,14 @@ package final class GeoPackageFile: Sendable {
     ) throws(PackError) {
         state.features += 1
         let key = state.features
-        let columns = Int32(table.columns.count)
         try file.with(insertion) { row throws(PackError) in
-            row.bind(key, at: 1)
-            row.bind(blob: geometry, at: 2)
-            var reader = RowReader(values)
-            for position in 3...columns + 3 { reader.bind(to: row, at: position) }
+            row.bind { arguments in
+                arguments.append(key)
+                arguments.append(blob: geometry)
+                // The id, and the columns of the table.
+                var reader = RowReader(values)
+                for _ in 0...table.columns.count { reader.append(to: &arguments) }
+            }
             try row.run()
         }
         let envelope = RowReader.envelope(ofGeometry: geometry)
@@ -131,7 +132,7 @@ package final class GeoPackageFile: Sendable {
 
     // MARK: The end
 
-    /// Writes what the file says of itself; it is whole then.
+    /// Writes the metadata and completes the file.
     package func finish(_ metadata: GeoPackageMetadata) throws(PackError) {
         let error = state.withLock { state -> PackError? in
             do throws(PackError) {
@@ -145,61 +146,71 @@ package final class GeoPackageFile: Sendable {
     }
 
     private func describe(_ metadata: GeoPackageMetadata, _ extent: GeoPackageGeometry.Envelope) throws(PackError) {
-        try file.with("INSERT INTO gpkg_contents VALUES (?, 'features', ?, ?, ?, ?, ?, ?, ?, ?)") {
-            row throws(PackError) in
-            row.bind(table.name, at: 1)
-            row.bind(metadata.title, at: 2)
-            row.bind(metadata.description, at: 3)
-            row.bind(metadata.changed, at: 4)
-            for (position, value) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
-                if extent.isEmpty {
-                    row.bindNull(at: Int32(5 + position))
-                } else {
-                    row.bind(value, at: Int32(5 + position))
-                }
-            }
-            row.bind(Int64(GeoPackageGeometry.referenceSystem), at: 9)
-            try row.run()
-        }
-        try insert(
-            "gpkg_geometry_columns", [table.name, GeoPackageTable.geometryColumn, table.geometryType.rawValue],
-            order: "?1, ?2, ?3, \(GeoPackageGeometry.referenceSystem), 0, 0")
-        try insert(
-            "gpkg_extensions",
+        let (name, geometryColumn) = (table.name, GeoPackageTable.geometryColumn)
+        let referenceSystem = Int64(GeoPackageGeometry.referenceSystem)
+        try file.insert(
+            into: "gpkg_contents",
             [
-                table.name, GeoPackageTable.geometryColumn, "gpkg_rtree_index",
-                "http://www.geopackage.org/spec120/#extension_rtree", "write-only",
-            ], order: "?1, ?2, ?3, ?4, ?5")
+                "table_name": name, "data_type": "features", "identifier": metadata.title,
+                "description": metadata.description, "last_change": metadata.changed, "srs_id": referenceSystem,
+            ])
+        if !extent.isEmpty {
+            let update = "UPDATE gpkg_contents SET min_x = ?, min_y = ?, max_x = ?, max_y = ? WHERE table_name = ?"
+            try file.with(update) { row throws(PackError) in
+                row.bind(extent.west, extent.south, extent.east, extent.north, name)
+                try row.run()
+            }
+        }
+        try file.insert(
+            into: "gpkg_geometry_columns",
+            [
+                "table_name": name, "column_name": geometryColumn,
+                "geometry_type_name": table.geometryType.rawValue, "srs_id": referenceSystem, "z": 0 as Int64,
+                "m": 0 as Int64,
+            ])
+        try file.insert(
+            into: "gpkg_extensions",
+            [
+                "table_name": name, "column_name": geometryColumn, "extension_name": "gpkg_rtree_index",
+                "definition": "http://www.geopackage.org/spec120/#extension_rtree", "scope": "write-only",
+            ])
         try file.execute(table.triggers)
         for column in table.columns {
             guard let summary = column.summary else { continue }
-            try insert(
-                "gpkg_data_columns", [table.name, column.name, summary],
-                order: "?1, ?2, NULL, NULL, ?3, NULL, NULL")
+            try file.insert(
+                into: "gpkg_data_columns",
+                ["table_name": name, "column_name": column.name, "description": summary])
         }
-        try insert("gpkg_metadata", [metadata.document], order: "1, 'dataset', 'http://gdal.org', 'text/xml', ?1")
-        try insert(
-            "gpkg_metadata_reference", [table.name, metadata.changed], order: "'table', ?1, NULL, NULL, ?2, 1, NULL")
+        try file.insert(
+            into: "gpkg_metadata",
+            [
+                "id": 1 as Int64, "md_scope": "dataset", "md_standard_uri": "http://gdal.org",
+                "mime_type": "text/xml", "metadata": metadata.document,
+            ])
+        try file.insert(
+            into: "gpkg_metadata_reference",
+            [
+                "reference_scope": "table", "table_name": name, "timestamp": metadata.changed,
+                "md_file_id": 1 as Int64,
+            ])
         guard let style = metadata.style else { return }
-        try insert(
-            "layer_styles", [table.name, GeoPackageTable.geometryColumn, style.name, style.document, metadata.changed],
-            order: "1, '', '', ?1, ?2, ?3, ?4, NULL, 1, '', '', NULL, ?5")
-        try insert(
-            "gpkg_contents", [metadata.changed],
-            order: "'layer_styles', 'attributes', 'layer_styles', '', ?1, NULL, NULL, NULL, NULL, 0")
-    }
-
-    /// Inserts a row of texts.
-    /// - Parameter order: what each column gets, in SQL.
-    private func insert(_ name: String, _ texts: [String], order: String) throws(PackError) {
-        try file.with("INSERT INTO \(name) VALUES (\(order))") { row throws(PackError) in
-            for (position, text) in texts.enumerated() { row.bind(text, at: Int32(position + 1)) }
-            try row.run()
-        }
+        try file.insert(
+            into: "layer_styles",
+            [
+                "id": 1 as Int64, "f_table_catalog": "", "f_table_schema": "", "f_table_name": name,
+                "f_geometry_column": geometryColumn, "styleName": style.name, "styleQML": style.document,
+                "useAsDefault": 1 as Int64, "description": "", "owner": "", "update_time": metadata.changed,
+            ])
+        try file.insert(
+            into: "gpkg_contents",
+            [
+                "table_name": "layer_styles", "data_type": "attributes", "identifier": "layer_styles",
+                "description": "", "last_change": metadata.changed, "srs_id": 0 as Int64,
+            ])
     }
 }
 
-/// Reads the values of rows (`FeatureRow`). What it reads was written by this process: it is taken as it stands.
+/// Reads the values of rows (`FeatureRow`). This process wrote them, so they are not validated.
 private struct RowReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var place = 0
@@ -218,7 +229,7 @@ private struct RowReader {
     }
     private var bits: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt64.self)) }
 
-    /// Passes over a value.
+    /// Skips a value.
     mutating func skip() {
         switch nextTag {
         case .null, .endOfPolygons: place += 1
@@ -227,20 +238,20 @@ private struct RowReader {
         }
     }
 
-    /// A value that has a length.
+    /// Reads the bytes of a value with a length.
     mutating func blob() -> UnsafeRawBufferPointer {
         defer { skip() }
         return UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length])
     }
 
-    /// Binds the next value.
-    mutating func bind(to row: SQLiteFile.Row, at position: Int32) {
+    /// Appends the next value.
+    mutating func append(to arguments: inout SQLiteFile.Arguments) {
         switch nextTag {
-        case .integer: row.bind(Int64(bitPattern: bits), at: position)
-        case .decimal: row.bind(Double(bitPattern: bits), at: position)
+        case .integer: arguments.append(Int64(bitPattern: bits))
+        case .decimal: arguments.append(Double(bitPattern: bits))
         case .text:
-            row.bind(text: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]), at: position)
-        case .null, .geometry, .polygon, .endOfPolygons: row.bindNull(at: position)
+            arguments.append(text: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]))
+        case .null, .geometry, .polygon, .endOfPolygons: arguments.appendNull()
         }
         skip()
     }
@@ -249,7 +260,7 @@ private struct RowReader {
         Double(bitPattern: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
     }
 
-    /// From the header, or of a point the point.
+    /// The envelope in a geometry's header; for a point, the point itself.
     static func envelope(ofGeometry bytes: UnsafeRawBufferPointer) -> GeoPackageGeometry.Envelope {
         let start = GeoPackageGeometry.prefixLength
         guard bytes.count > start else { return .empty }
@@ -262,7 +273,7 @@ private struct RowReader {
             north: double(bytes, start + 24))
     }
 
-    /// Of the exterior ring.
+    /// The envelope of a polygon's exterior ring.
     static func envelope(ofPolygon bytes: UnsafeRawBufferPointer) -> GeoPackageGeometry.Envelope {
         var envelope = GeoPackageGeometry.Envelope.empty
         let points = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt32.self)))

@@ -1,12 +1,12 @@
 import BillowRaster
 package import Turbulence
 
-/// What a GeoPackage says of itself.
+/// The metadata of a GeoPackage.
 package struct GeoPackageMetadata: Sendable {
-    /// A style that QGIS shows the table in.
+    /// A style for the table in QGIS.
     package struct TableStyle: Sendable {
         package var name: String
-        /// As QML.
+        /// The style as QML.
         package var document: String
 
         package init(name: String, document: String) {
@@ -17,9 +17,9 @@ package struct GeoPackageMetadata: Sendable {
 
     package var title: String
     package var description: String
-    /// When its contents changed last, in thousandths.
+    /// The time of the last change of its content, with milliseconds.
     let changed: String
-    /// Members with their values, in order.
+    /// Further members with their values, in order.
     package var members: [(name: String, value: String)]
     package var style: TableStyle?
 
@@ -34,7 +34,7 @@ package struct GeoPackageMetadata: Sendable {
         self.style = style
     }
 
-    /// As GDAL reads it.
+    /// The members as GDAL's metadata document.
     ///
     /// Source: gdal.org/en/stable/drivers/vector/gpkg.html, "Metadata"
     var document: String {

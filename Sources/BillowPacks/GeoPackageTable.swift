@@ -1,16 +1,16 @@
 package import Datasets
 
-/// The table of a GeoPackage, made of a dataset.
+/// The table of a GeoPackage, derived from a dataset.
 package struct GeoPackageTable: Sendable {
-    /// A column beside the key, the geometry and the id.
+    /// A column in addition to the key, the geometry and the id.
     struct Column: Sendable {
         var name: String
-        /// Of GeoPackage.
+        /// The type's name in GeoPackage.
         var type: String
         var summary: String?
     }
 
-    /// The geometries are all of this type.
+    /// The type of all geometries of the table.
     enum GeometryType: String, Sendable {
         case point = "POINT"
         case multiLine = "MULTILINESTRING"
@@ -23,7 +23,7 @@ package struct GeoPackageTable: Sendable {
 
     static let geometryColumn = "geom"
 
-    /// - Parameter isSimulated: whether each feature says that it is simulated.
+    /// - Parameter isSimulated: whether each feature is marked as simulated.
     package init(_ dataset: Dataset, isSimulated: Bool) {
         name = dataset.id
         geometryType =
@@ -51,7 +51,7 @@ package struct GeoPackageTable: Sendable {
         }
     }
 
-    /// A name in SQL. Names come from the catalogue; none has a quote.
+    /// A quoted name in SQL. Names come from the catalogue, and none contains a quote.
     private static func quoted(_ name: String) -> String { "\"\(name)\"" }
 
     /// The name of the spatial index.
@@ -69,7 +69,7 @@ package struct GeoPackageTable: Sendable {
         "INSERT INTO \(Self.quoted(name)) VALUES (?, ?, ?\(String(repeating: ", ?", count: columns.count)))"
     }
 
-    /// The triggers that keep the index current where another program changes the table.
+    /// Triggers that update the spatial index when another program changes the table.
     ///
     /// Source: OGC 12-128r17 (GeoPackage 1.3) annex F.3
     var triggers: String {
@@ -96,7 +96,7 @@ package struct GeoPackageTable: Sendable {
         ].joined(separator: "\n")
     }
 
-    /// The tables that every file has, and those of its metadata, its columns' meanings and its styles.
+    /// The mandatory tables, and the tables of metadata, column descriptions and styles.
     ///
     /// Source: OGC 12-128r19 sections 1.1.2 to 1.1.3, 2.1.5, 2.3, annexes F.8 and F.9; the table of styles is that of
     /// QGIS, docs.qgis.org (`layer_styles`)

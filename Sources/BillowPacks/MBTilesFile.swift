@@ -2,11 +2,11 @@ package import BillowTiles
 import Crypto
 import Synchronization
 
-/// A tileset as MBTiles: an SQLite file. Identical tiles are stored once, and vector tiles are compressed by gzip. Rows
-/// count from the south.
+/// Writes a tileset as MBTiles: an SQLite file. Identical tiles are stored once, and vector tiles are compressed by
+/// gzip. Rows count from the south.
 ///
-/// The tables `map` and `images` are a widespread way of storing equal tiles once; `tiles` is the view that the
-/// specification asks for. `map.tag` names what a tile shows, so that an update makes only what changed.
+/// The tables `map` and `images` are a common way to store equal tiles once. `tiles` is the view that the specification
+/// requires. `map.tag` identifies the content of a tile, so that an update makes only changed tiles.
 ///
 /// Source: MBTiles 1.3, github.com/mapbox/mbtiles-spec/blob/master/1.3/spec.md
 package final class MBTilesFile: TilesetWriter {
@@ -27,9 +27,40 @@ package final class MBTilesFile: TilesetWriter {
             FROM map JOIN images ON images.tile_id = map.tile_id;
         """
 
+    private enum MapColumn: Int32, FileColumn {
+        case zoomLevel, column, row, tileNumber, tag
+
+        var name: String {
+            switch self {
+            case .zoomLevel: "zoom_level"
+            case .column: "tile_column"
+            case .row: "tile_row"
+            case .tileNumber: "tile_id"
+            case .tag: "tag"
+            }
+        }
+    }
+
+    private enum MetadataColumn: Int32, FileColumn {
+        case name, value
+
+        var name: String { "\(self)" }
+    }
+
+    /// The statements of the loops over tiles.
+    private enum Statement {
+        static let insert = "INSERT OR REPLACE INTO map (\(MapColumn.list)) VALUES (?, ?, ?, ?, ?)"
+        static let find = "SELECT \(MapColumn.list) FROM map WHERE \(place)"
+        static let all = "SELECT \(MapColumn.list) FROM map"
+        static let remove = "DELETE FROM map WHERE \(place)"
+
+        private static let place = [MapColumn.zoomLevel, .column, .row].map { "\($0.name) = ?" }
+            .joined(separator: " AND ")
+    }
+
     private let file: SQLiteFile
     private let form: TileForm
-    /// Numbers of tiles by the digests of their bytes, as they are known by now.
+    /// The known numbers of tiles, by the digests of their bytes.
     private let known = Mutex<[Digest: Int64]>([:])
     private let changed = Mutex(0)
 
@@ -39,24 +70,24 @@ package final class MBTilesFile: TilesetWriter {
         init(_ tile: [UInt8]) { bytes = Array(SHA256.hash(data: tile).prefix(16)) }
     }
 
-    /// Begins a file; `SQLiteFile.init(creating:)` says where.
+    /// Creates a file at a path for `SQLiteFile.init(creating:)`.
     package init(creating path: String, form: TileForm) throws(PackError) {
         file = try SQLiteFile(creating: path, applicationID: Self.applicationID)
         self.form = form
         try file.execute(Self.schema)
     }
 
-    /// Opens a copy of a file that this type wrote, to change it.
+    /// Opens a copy of a file that this type wrote, for changes.
     /// - Throws: `PackError.foreign` for any other file.
     package init(changing path: String, form: TileForm) throws(PackError) {
         file = try SQLiteFile(changing: path)
         self.form = form
         let format: String?
         do throws(PackError) {
-            let identity = try file.first("PRAGMA application_id") { $0.integer(0) }
+            let identity = try file.first("PRAGMA application_id") { $0.only } ?? nil
             guard identity == Int64(Self.applicationID) else { throw .foreign("it is no MBTiles file of Billow") }
-            _ = try file.first("SELECT tag FROM map LIMIT 1") { $0.text(0) ?? "" }
-            format = try file.first("SELECT value FROM metadata WHERE name = 'format'") { $0.text(0) ?? "" }
+            _ = try file.first("SELECT tag FROM map LIMIT 1") { $0.onlyText ?? "" }
+            format = try file.first("SELECT value FROM metadata WHERE name = 'format'") { $0.onlyText ?? "" }
         } catch {
             if case .foreign = error { throw error }
             throw .foreign("it is no MBTiles file of Billow")
@@ -64,7 +95,7 @@ package final class MBTilesFile: TilesetWriter {
         guard format == (form == .png ? "png" : "pbf") else { throw .foreign("it has tiles of another form") }
     }
 
-    /// Tiles that were written or changed.
+    /// The number of added, changed and removed tiles.
     package var changes: Int { changed.withLock { $0 } }
 
     package func add(_ tiles: [PackedTile]) throws(PackError) {
@@ -74,88 +105,80 @@ package final class MBTilesFile: TilesetWriter {
             let old = try place(tile.coord)
             guard old?.number != number || old?.tag != tile.tag else { continue }
             if old?.number != number { changed.withLock { $0 += 1 } }
-            try file.with("INSERT OR REPLACE INTO map VALUES (?, ?, ?, ?, ?)") { row throws(PackError) in
-                Self.bind(tile.coord, row)
-                row.bind(number, at: 4)
-                row.bind(tile.tag, at: 5)
+            try file.with(Statement.insert) { row throws(PackError) in
+                row.bind(Int64(tile.coord.z), Int64(tile.coord.x), Self.row(of: tile.coord), number, tile.tag)
                 try row.run()
             }
         }
     }
 
-    /// What the file has at a place.
+    /// The number and tag of the tile at a place; nil if there is none.
     private func place(_ coord: TileCoord) throws(PackError) -> (number: Int64, tag: String)? {
-        try file.with("SELECT tile_id, tag FROM map WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?") {
-            row throws(PackError) in
-            Self.bind(coord, row)
-            return try row.step() ? (row.integer(0), row.text(1) ?? "") : nil
+        try file.with(Statement.find) { row throws(PackError) in
+            row.bind(Int64(coord.z), Int64(coord.x), Self.row(of: coord))
+            return try row.step() ? (row.integer(MapColumn.tileNumber), row.text(MapColumn.tag) ?? "") : nil
         }
     }
 
-    /// The tag of the tile at a place; nil for none.
+    /// The tag of the tile at a place; nil if there is none.
     package func tag(at coord: TileCoord) throws(PackError) -> String? { try place(coord)?.tag }
 
-    private static func bind(_ coord: TileCoord, _ row: SQLiteFile.Row) {
-        row.bind(Int64(coord.z), at: 1)
-        row.bind(Int64(coord.x), at: 2)
-        row.bind(Int64((1 << coord.z) - 1 - coord.y), at: 3)
-    }
+    /// A tile's row, from the south.
+    private static func row(of coord: TileCoord) -> Int64 { Int64((1 << coord.z) - 1 - coord.y) }
 
-    /// The number of a tile's bytes, which are stored if they weren't.
+    /// The number of a tile's bytes. New bytes are stored.
     private func number(of bytes: [UInt8]) throws(PackError) -> Int64 {
         let digest = Digest(bytes)
         if let number = known.withLock({ $0[digest] }) { return number }
         var number = try file.with("SELECT tile_id FROM images WHERE digest = ?") { row throws(PackError) -> Int64? in
-            row.bind(digest.bytes, at: 1)
-            return try row.step() ? row.integer(0) : nil
+            row.bind(digest.bytes)
+            return try row.step() ? row.only : nil
         }
         if number == nil {
             let data = form == .mvt ? try Packing.gzip(bytes) : bytes
             try file.with("INSERT INTO images (tile_data, digest) VALUES (?, ?)") { row throws(PackError) in
-                row.bind(data, at: 1)
-                row.bind(digest.bytes, at: 2)
+                row.bind(data, digest.bytes)
                 try row.run()
             }
-            number = try file.first("SELECT last_insert_rowid()") { $0.integer(0) }
+            number = try file.first("SELECT last_insert_rowid()") { $0.only } ?? nil
         }
         guard let number else { throw .memory }
         known.withLock { $0[digest] = number }
         return number
     }
 
-    /// Removes the tiles that are not wanted any more.
-    package func keep(only isWanted: (TileCoord) -> Bool) throws(PackError) {
-        let there = try file.with("SELECT zoom_level, tile_column, tile_row FROM map") {
-            row throws(PackError) -> [TileCoord] in
+    /// Removes the tiles at the places that a condition holds for.
+    package func removeTiles(where isUnwanted: (TileCoord) -> Bool) throws(PackError) {
+        let there = try file.with(Statement.all) { row throws(PackError) -> [TileCoord] in
             var coords: [TileCoord] = []
             while try row.step() {
-                let z = Int(row.integer(0))
-                guard let coord = TileCoord(z: z, x: Int(row.integer(1)), y: (1 << z) - 1 - Int(row.integer(2))) else {
-                    continue
-                }
+                let z = Int(row.integer(MapColumn.zoomLevel))
+                let (x, south) = (Int(row.integer(MapColumn.column)), Int(row.integer(MapColumn.row)))
+                guard let coord = TileCoord(z: z, x: x, y: (1 << z) - 1 - south) else { continue }
                 coords.append(coord)
             }
             return coords
         }
-        for coord in there where !isWanted(coord) { try remove(coord) }
+        for coord in there where isUnwanted(coord) { try remove(coord) }
     }
 
     /// Removes the tile at a place.
     package func remove(_ coord: TileCoord) throws(PackError) {
         guard try place(coord) != nil else { return }
         changed.withLock { $0 += 1 }
-        try file.with("DELETE FROM map WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?") {
-            row throws(PackError) in
-            Self.bind(coord, row)
+        try file.with(Statement.remove) { row throws(PackError) in
+            row.bind(Int64(coord.z), Int64(coord.x), Self.row(of: coord))
             try row.run()
         }
     }
 
-    /// The metadata of the file, by name.
+    /// The metadata of the file by name.
     package func metadata() throws(PackError) -> [String: String] {
-        try file.with("SELECT name, value FROM metadata") { row throws(PackError) -> [String: String] in
+        try file.with("SELECT \(MetadataColumn.list) FROM metadata") { row throws(PackError) -> [String: String] in
             var all: [String: String] = [:]
-            while try row.step() { all[row.text(0) ?? ""] = row.text(1) ?? "" }
+            while try row.step() {
+                all[row.text(MetadataColumn.name) ?? ""] = row.text(MetadataColumn.value) ?? ""
+            }
             return all
         }
     }
@@ -166,11 +189,7 @@ package final class MBTilesFile: TilesetWriter {
         }
         try file.execute("DELETE FROM metadata")
         for (name, value) in metadata.rows {
-            try file.with("INSERT INTO metadata VALUES (?, ?)") { row throws(PackError) in
-                row.bind(name, at: 1)
-                row.bind(value, at: 2)
-                try row.run()
-            }
+            try file.insert(into: "metadata", ["name": name, "value": value])
         }
         try file.finish()
     }

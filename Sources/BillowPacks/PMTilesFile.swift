@@ -2,15 +2,16 @@ import BillowTiles
 import Crypto
 import Synchronization
 
-/// A tileset as a PMTiles archive, version 3: one file that clients read in parts by HTTP. Tiles come in the order of
-/// their numbers (`TileID`). Identical ones are stored once, and a row of equal ones is one entry of the directory.
+/// Writes a tileset as a PMTiles archive, version 3: one file that clients read in parts over HTTP. Tiles are in the
+/// order of their numbers (`TileID`). Identical tiles are stored once, and consecutive equal tiles share a directory
+/// entry.
 ///
-/// The header and the root directory have the first 16,384 bytes to themselves. Then come the tiles, as they are made,
-/// and behind them the metadata and the leaf directories, which are not known before.
+/// The first 16,384 bytes are reserved for the header and the root directory. The tiles follow as they are made, and
+/// then the metadata and the leaf directories, which are known only at the end.
 ///
 /// Source: PMTiles 3, github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
 package final class PMTilesFile: TilesetWriter {
-    /// Tiles that follow each other with the same bytes, or a leaf directory (`run` is 0).
+    /// A run of consecutive tiles with the same bytes, or a leaf directory (`run` is 0).
     struct Entry: Sendable, Hashable {
         var tile: UInt64
         var run: UInt64
@@ -20,13 +21,13 @@ package final class PMTilesFile: TilesetWriter {
 
     private struct Archive {
         var entries: [Entry] = []
-        /// Where tiles lie, by the digests of their bytes.
+        /// The positions of tiles by the digests of their bytes.
         var known: [[UInt8]: (offset: UInt64, length: UInt64)] = [:]
-        /// Bytes of tiles by now.
+        /// The total bytes of the tiles so far.
         var length: UInt64 = 0
         var tiles: UInt64 = 0
         var contents: UInt64 = 0
-        /// Bytes that wait to be written.
+        /// Bytes that are not written yet.
         var pending: [UInt8] = []
     }
 
@@ -34,11 +35,11 @@ package final class PMTilesFile: TilesetWriter {
     private let form: TileForm
     private let state = Mutex(Archive())
 
-    /// Where the tiles begin: the header and the root directory must lie before.
+    /// The offset of the first tile. The header and the root directory must fit before it.
     private static let start = 16_384
     private static let headerBytes = 127
     private static let pendingBytes = 256 << 10
-    /// Entries of a leaf directory: so many to begin with, more where the root would not fit.
+    /// The initial number of entries of a leaf directory. It grows if the root directory would not fit.
     private static let leafEntries = 4_096
 
     package init(_ file: FileWriter, form: TileForm) {
@@ -102,7 +103,7 @@ package final class PMTilesFile: TilesetWriter {
 
     // MARK: Directories
 
-    /// The root directory, and the leaf directories behind each other.
+    /// The root directory, and the concatenated leaf directories.
     static func directories(_ entries: [Entry]) throws(PackError) -> (root: [UInt8], leaves: [UInt8]) {
         let room = start - headerBytes
         let whole = try directory(entries)
@@ -123,7 +124,7 @@ package final class PMTilesFile: TilesetWriter {
         }
     }
 
-    /// A directory: the columns of its entries one behind the other, compressed by gzip.
+    /// A directory: the concatenated columns of its entries, compressed by gzip.
     static func directory(_ entries: [Entry]) throws(PackError) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(varint: UInt64(entries.count))
@@ -136,7 +137,7 @@ package final class PMTilesFile: TilesetWriter {
         for entry in entries { bytes.append(varint: entry.length) }
         var end: UInt64?
         for entry in entries {
-            // 0: right behind the one before.
+            // 0 means directly after the previous entry.
             bytes.append(varint: entry.offset == end ? 0 : entry.offset + 1)
             end = entry.offset + entry.length
         }
@@ -171,7 +172,7 @@ package final class PMTilesFile: TilesetWriter {
 }
 
 extension [UInt8] {
-    /// Seven bits a byte, the lowest first.
+    /// A variable-length integer: seven bits per byte, the lowest first.
     mutating func append(varint value: UInt64) {
         var rest = value
         while rest >= 0x80 {

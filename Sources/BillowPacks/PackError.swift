@@ -1,17 +1,17 @@
-/// Why a file of a pack or a GeoPackage can't be written or read.
+/// An error of writing or reading a pack or a GeoPackage.
 package enum PackError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the system says against a file.
+    /// An error of the file system.
     case file(String)
-    /// What SQLite says, with its code.
+    /// An error of SQLite, with its code.
     case database(code: Int32, String)
-    /// A file to be updated is not one that this program wrote.
+    /// This program did not write the file to update.
     case foreign(String)
-    /// A file would be larger than its format, or a limit, allows.
+    /// The file would exceed its format's limit or a configured one.
     case tooLarge(bytes: Int, limit: Int)
-    /// There is no memory for something.
+    /// An allocation failed.
     case memory
 
-    /// Whether the disk has no room.
+    /// Whether the disk is full.
     package var isFull: Bool { if case .database(let code, _) = self { code & 0xFF == 13 } else { false } }
 
     package var description: String {

@@ -2,7 +2,7 @@ import Foundation
 package import Geometry
 package import JSONKit
 
-/// What a tileset says of itself. Both formats have the same members by the same names.
+/// The metadata of a tileset. Both formats have the same members with the same names.
 ///
 /// Source: MBTiles 1.3, section on the table `metadata`; PMTiles 3 section 5; TileJSON 3.0.0
 package struct PackMetadata: Sendable {
@@ -12,11 +12,11 @@ package struct PackMetadata: Sendable {
     package var region: BoundingBox
     package var zooms: ClosedRange<Int>
     package var form: TileForm
-    /// The log's version.
+    /// The version of the log.
     package var version: Int64
-    /// Of vector tiles, as TileJSON has them.
+    /// The layers of vector tiles in the form of TileJSON.
     package var vectorLayers: [JSONValue]
-    /// A PNG.
+    /// The legend as a PNG file.
     package var legend: [UInt8]
     /// Further members, in order.
     package var more: [(name: String, value: String)]
@@ -49,24 +49,24 @@ package struct PackMetadata: Sendable {
         ]
     }
 
-    /// Longitude and latitude of the region's middle.
+    /// The longitude and latitude of the region's center.
     var center: [Double] {
         let east = region.crossesAntimeridian ? region.east + 360 : region.east
         let middle = (region.west + east) / 2
         return [middle > 180 ? middle - 360 : middle, (bounds[1] + bounds[3]) / 2]
     }
 
-    /// To 7 decimals.
+    /// Formats a coordinate with up to 7 decimals.
     private static func text(_ numbers: [Double]) -> String {
         numbers.map { "\(($0 * 1e7).rounded() / 1e7)" }.joined(separator: ",")
     }
 
-    /// The legend as HTML, as viewers show it.
+    /// The legend as HTML for viewers.
     private var legendText: String {
         "<img src=\"data:image/png;base64,\(Data(legend).base64EncodedString())\" alt=\"Legend\">"
     }
 
-    /// As rows of MBTiles.
+    /// The metadata as rows of MBTiles.
     package var rows: [(name: String, value: String)] {
         var rows = [
             (name: "name", value: name), ("format", form == .png ? "png" : "pbf"), ("bounds", Self.text(bounds)),
@@ -81,7 +81,7 @@ package struct PackMetadata: Sendable {
         return rows + more
     }
 
-    /// As the JSON of PMTiles.
+    /// The metadata as the JSON of PMTiles.
     var json: [UInt8] {
         var members: [String: JSONValue] = [
             "name": .string(name), "description": .string(description), "attribution": .string(attribution),
@@ -95,7 +95,7 @@ package struct PackMetadata: Sendable {
     private static func bytes(_ value: JSONValue) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // A tree of texts and finite numbers has its JSON.
+        // Texts and finite numbers can always be encoded as JSON.
         guard let data = try? encoder.encode(value) else { preconditionFailure("metadata has no JSON") }
         return Array(data)
     }

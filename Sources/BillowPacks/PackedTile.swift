@@ -3,10 +3,10 @@ package import BillowTiles
 /// A tile of a pack.
 package struct PackedTile: Sendable {
     package var coord: TileCoord
-    /// As `/tiles` gives it: a PNG, or a vector tile that isn't compressed. nil where a file that is updated has it
-    /// already.
+    /// The bytes that `/tiles` returns: a PNG, or an uncompressed vector tile. nil if the updated file already has the
+    /// tile.
     package var bytes: [UInt8]?
-    /// Names what the tile shows; equal tags are equal bytes. Empty where nothing names it.
+    /// Identifies the content of the tile: equal tags mean equal bytes. Empty if there is none.
     package var tag: String
 
     package init(_ coord: TileCoord, _ bytes: [UInt8]?, tag: String) {
@@ -16,7 +16,7 @@ package struct PackedTile: Sendable {
     }
 }
 
-/// What a tileset is made of.
+/// The kind of tiles in a tileset.
 package enum TileForm: String, Sendable, Hashable, CaseIterable {
     /// Pictures.
     case png
@@ -24,11 +24,11 @@ package enum TileForm: String, Sendable, Hashable, CaseIterable {
     case mvt
 }
 
-/// A tileset that is written tile by tile.
+/// Writes a tileset tile by tile.
 package protocol TilesetWriter: Sendable {
-    /// Takes tiles, in rising order of `TileID`.
+    /// Adds tiles, in rising order of `TileID`.
     func add(_ tiles: [PackedTile]) throws(PackError)
 
-    /// Writes what is said of the whole; the file is whole then.
+    /// Writes the metadata and completes the file.
     func finish(_ metadata: PackMetadata) throws(PackError)
 }

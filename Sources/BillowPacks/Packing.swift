@@ -1,18 +1,18 @@
 internal import CDeflate
 
-/// Compressed bytes, and their check sum.
+/// Compression and checksums.
 enum Packing {
-    /// As libdeflate counts, 1…12.
+    /// The compression level of libdeflate, 1…12.
     private static let level: Int32 = 6
 
-    /// As one member of gzip. The same bytes give the same.
+    /// Compresses to a single gzip member. The result depends only on the bytes.
     ///
     /// Source: RFC 1952
     static func gzip(_ bytes: [UInt8]) throws(PackError) -> [UInt8] {
         try packed(bytes, bound: libdeflate_gzip_compress_bound, by: libdeflate_gzip_compress)
     }
 
-    /// As a raw stream.
+    /// Compresses to a raw deflate stream.
     ///
     /// Source: RFC 1951
     static func deflate(_ bytes: [UInt8]) throws(PackError) -> [UInt8] {
@@ -33,6 +33,6 @@ enum Packing {
         return packed
     }
 
-    /// Continues a CRC-32; begin with 0.
+    /// Continues a CRC-32, which starts with 0.
     static func crc32(_ sum: UInt32, _ bytes: [UInt8]) -> UInt32 { libdeflate_crc32(sum, bytes, bytes.count) }
 }

@@ -1,14 +1,14 @@
 internal import GRDBSQLite
 import Synchronization
 
-/// An SQLite file of a format that others read: MBTiles or GeoPackage. It is written once, from the first page to the
-/// last, in one transaction and without a journal. Who wants it whole or not at all writes it under another name.
+/// An SQLite file in an exchange format: MBTiles or GeoPackage. It is written from the first page to the last, in one
+/// transaction and without a journal. A caller that must never see an incomplete file writes to a temporary name.
 ///
-/// One connection, used by one caller at a time: the lock says so.
+/// A lock limits the connection to one caller at a time.
 ///
 /// Source: sqlite.org/pragma.html (journal_mode, synchronous, locking_mode)
 package final class SQLiteFile: Sendable {
-    /// A connection with the statements that were prepared on it.
+    /// A connection with its prepared statements.
     private struct Connection {
         var handle: OpaquePointer
         var statements: [String: OpaquePointer] = [:]
@@ -17,10 +17,10 @@ package final class SQLiteFile: Sendable {
 
     private let connection: Mutex<Connection>
 
-    /// Begins a file.
+    /// Creates a file.
     /// - Parameters:
-    ///   - path: an empty file, or none yet. It is open when this returns: its name may go away then.
-    ///   - applicationID: what the format puts into the file's header.
+    ///   - path: an empty or missing file. It is open when this returns, so the name may then be removed.
+    ///   - applicationID: the format's number in the file's header.
     ///   - userVersion: the version of the format.
     package init(creating path: String, applicationID: Int32, userVersion: Int32 = 0) throws(PackError) {
         connection = Mutex(Connection(handle: try Self.open(path)))
@@ -29,13 +29,13 @@ package final class SQLiteFile: Sendable {
         try execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(userVersion)")
     }
 
-    /// Opens a file that exists, to change it or to read it.
+    /// Opens an existing file for reading and changes.
     package init(changing path: String) throws(PackError) {
         connection = Mutex(Connection(handle: try Self.open(path)))
         try begin()
     }
 
-    /// Nothing of it is durable before it is closed: what isn't finished is thrown away with its file.
+    /// Nothing is durable before the file is closed, because an unfinished file is deleted.
     private func begin() throws(PackError) {
         try execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
         try execute("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; BEGIN EXCLUSIVE")
@@ -68,7 +68,7 @@ package final class SQLiteFile: Sendable {
         .database(code: code, handle.map { String(cString: sqlite3_errmsg($0)) } ?? "no connection")
     }
 
-    /// Runs statements that give nothing back.
+    /// Executes statements without results.
     package func execute(_ sql: String) throws(PackError) {
         let error = connection.withLock { connection -> PackError? in
             let code = sqlite3_exec(connection.handle, sql, nil, nil, nil)
@@ -77,21 +77,21 @@ package final class SQLiteFile: Sendable {
         if let error { throw error }
     }
 
-    /// Ends the transaction and closes the file, which then is whole.
+    /// Commits the transaction and closes the file, which is then complete.
     package func finish() throws(PackError) {
         try execute("COMMIT")
         connection.withLock { Self.close(&$0) }
     }
 
-    /// Bytes that it has by now, about.
+    /// The approximate current size in bytes.
     package var size: Int {
         get throws(PackError) {
-            try first("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") { Int($0.integer(0)) }
+            try first("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") { Int($0.only ?? 0) }
                 ?? 0
         }
     }
 
-    /// Hands a statement to `body`, prepared once; it is not valid afterwards.
+    /// Calls `body` with a statement, which is prepared once and valid only during the call.
     package func with<Value: Sendable>(_ sql: String, _ body: (Row) throws(PackError) -> Value) throws(PackError)
         -> Value
     {
@@ -115,15 +115,16 @@ package final class SQLiteFile: Sendable {
         return try result.get()
     }
 
-    /// What `body` makes of the first row of a query; nil for none.
+    /// Applies `body` to the first row of a query; nil if there is none.
     package func first<Value: Sendable>(_ sql: String, _ body: (Row) -> Value) throws(PackError) -> Value? {
         try with(sql) { row throws(PackError) in try row.step() ? body(row) : nil }
     }
 
-    /// The statement's arguments, from position 1, and the columns of its current row, from position 0.
+    /// A prepared statement, and its current row.
     package struct Row {
         fileprivate let handle: OpaquePointer
 
+        /// Moves to the next row.
         /// - Returns: whether there is a row.
         package func step() throws(PackError) -> Bool {
             switch sqlite3_step(handle) {
@@ -133,60 +134,142 @@ package final class SQLiteFile: Sendable {
             }
         }
 
-        /// Runs it for its effect and makes it ready for the next arguments.
+        /// Executes the statement and resets it for the next arguments.
         package func run() throws(PackError) {
             while try step() {}
             sqlite3_reset(handle)
         }
 
-        package func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
-        package func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
-        package func bindNull(at position: Int32) { check(sqlite3_bind_null(handle, position)) }
-
-        package func bind(_ value: String, at position: Int32) {
-            var value = value
-            value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), at: position) }
+        /// Binds all arguments, in the order of their placeholders.
+        package func bind<each Value: SQLiteValue>(_ values: repeat each Value) {
+            var arguments = Arguments(handle: handle)
+            for value in repeat each values { value.bind(to: &arguments) }
+            check(arguments)
         }
 
-        /// UTF-8. SQLite copies it.
-        package func bind(text bytes: UnsafeRawBufferPointer, at position: Int32) {
+        /// Binds all arguments, in the order in which `body` appends them.
+        package func bind(_ body: (inout Arguments) -> Void) {
+            var arguments = Arguments(handle: handle)
+            body(&arguments)
+            check(arguments)
+        }
+
+        private func check(_ arguments: Arguments) {
+            precondition(
+                arguments.count == sqlite3_bind_parameter_count(handle), "a statement has another number of arguments")
+        }
+
+        /// 0 for NULL.
+        package func integer<Column: FileColumn>(_ column: Column) -> Int64 {
+            sqlite3_column_int64(handle, column.rawValue)
+        }
+
+        package func text<Column: FileColumn>(_ column: Column) -> String? { text(at: column.rawValue) }
+
+        /// The integer of a query with one column; nil for NULL.
+        package var only: Int64? {
+            assert(sqlite3_column_count(handle) == 1, "the query has other columns")
+            return sqlite3_column_type(handle, 0) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, 0)
+        }
+
+        /// The text of a query with one column; nil for NULL.
+        package var onlyText: String? {
+            assert(sqlite3_column_count(handle) == 1, "the query has other columns")
+            return text(at: 0)
+        }
+
+        private func text(at position: Int32) -> String? {
+            sqlite3_column_text(handle, position).map { String(cString: $0) }
+        }
+    }
+
+    /// Binds the arguments of a statement one after the other. SQLite copies texts and bytes.
+    package struct Arguments {
+        fileprivate let handle: OpaquePointer
+        fileprivate private(set) var count: Int32 = 0
+
+        fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+        package mutating func append(_ value: Int64) { check(sqlite3_bind_int64(handle, next(), value)) }
+        package mutating func append(_ value: Double) { check(sqlite3_bind_double(handle, next(), value)) }
+        package mutating func appendNull() { check(sqlite3_bind_null(handle, next())) }
+
+        /// - Parameter bytes: UTF-8.
+        package mutating func append(text bytes: UnsafeRawBufferPointer) {
             guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return check(sqlite3_bind_text(handle, position, "", 0, transient))
+                return check(sqlite3_bind_text(handle, next(), "", 0, transient))
             }
             check(
                 sqlite3_bind_text64(
-                    handle, position, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), transient,
+                    handle, next(), start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), transient,
                     UInt8(SQLITE_UTF8)))
         }
 
-        /// SQLite copies them.
-        package func bind(_ bytes: [UInt8], at position: Int32) {
-            bytes.withUnsafeBytes { bind(blob: $0, at: position) }
-        }
-
-        package func bind(blob bytes: UnsafeRawBufferPointer, at position: Int32) {
+        package mutating func append(blob bytes: UnsafeRawBufferPointer) {
             guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return check(sqlite3_bind_zeroblob(handle, position, 0))
+                return check(sqlite3_bind_zeroblob(handle, next(), 0))
             }
-            check(sqlite3_bind_blob64(handle, position, start, UInt64(bytes.count), transient))
+            check(sqlite3_bind_blob64(handle, next(), start, UInt64(bytes.count), transient))
         }
 
-        package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-        package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-
-        package func text(_ column: Int32) -> String? {
-            sqlite3_column_text(handle, column).map { String(cString: $0) }
+        private mutating func next() -> Int32 {
+            count += 1
+            return count
         }
 
-        package func bytes(_ column: Int32) -> [UInt8] {
-            let start = sqlite3_column_blob(handle, column)
-            return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
-        }
-
-        /// Binding fails only for a position that the statement doesn't have, or without memory.
+        /// Binding fails only for a position without a placeholder, or without memory.
         private func check(_ code: Int32) {
             precondition(code == SQLITE_OK, "arguments don't fit a statement (SQLite code \(code))")
         }
+    }
+
+    /// Inserts a row into a table. Columns without a value get their default.
+    package func insert(into table: String, _ values: KeyValuePairs<String, any SQLiteValue>) throws(PackError) {
+        let names = values.map(\.key).joined(separator: ", ")
+        let marks = values.map { _ in "?" }.joined(separator: ", ")
+        try with("INSERT INTO \(table) (\(names)) VALUES (\(marks))") { row throws(PackError) in
+            row.bind { arguments in
+                for (_, value) in values { value.bind(to: &arguments) }
+            }
+            try row.run()
+        }
+    }
+}
+
+/// The columns of a query's result, in their order. Query texts and value positions are derived from this list.
+package protocol FileColumn: CaseIterable, RawRepresentable, Sendable where RawValue == Int32 {
+    /// The column's name in the file.
+    var name: String { get }
+}
+
+extension FileColumn {
+    /// All columns, for SELECT and INSERT.
+    package static var list: String { allCases.map(\.name).joined(separator: ", ") }
+}
+
+/// A value that can be bound to a placeholder.
+package protocol SQLiteValue: Sendable {
+    func bind(to arguments: inout SQLiteFile.Arguments)
+}
+
+extension Int64: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) { arguments.append(self) }
+}
+
+extension Double: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) { arguments.append(self) }
+}
+
+extension String: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) {
+        var text = self
+        text.withUTF8 { arguments.append(text: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension [UInt8]: SQLiteValue {
+    package func bind(to arguments: inout SQLiteFile.Arguments) {
+        withUnsafeBytes { arguments.append(blob: $0) }
     }
 }
 

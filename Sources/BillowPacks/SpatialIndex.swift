@@ -1,19 +1,19 @@
 import BillowExchange
 
-/// The R-tree of a GeoPackage, written node by node. SQLite's own insertion takes longer than all else of a file.
+/// Writes the R-tree of a GeoPackage node by node. SQLite's own insertion would take longer than the rest of the file.
 ///
-/// Features are sorted along a curve, some hundred thousand at a time, so that neighbours share a node and the memory
-/// is bounded. The tree has the form that SQLite documents, and SQLite's `rtreecheck` finds it right.
+/// Features are sorted along a Hilbert curve in batches, so that neighbours share a node and the memory is bounded. The
+/// tree has the documented form, and passes SQLite's `rtreecheck`.
 ///
 /// Source: sqlite.org/rtree.html section 7.1 (shadow tables); en.wikipedia.org/wiki/Hilbert_curve
 struct SpatialIndex: Sendable {
-    /// A box with the number of what lies in it: a feature, or a node of the level below.
+    /// A box with the number of its feature, or of its node in the level below.
     private struct Entry: Sendable {
         var number: Int64
-        /// West, east, south, north; rounded outward.
+        /// West, east, south and north, rounded outward.
         var box: SIMD4<Float>
 
-        /// Around several.
+        /// The box around several entries.
         static func around(_ entries: ArraySlice<Entry>) -> SIMD4<Float> {
             entries.dropFirst().reduce(entries.first?.box ?? .zero) { box, entry in
                 var low = box
@@ -25,16 +25,16 @@ struct SpatialIndex: Sendable {
         }
     }
 
-    /// Features that are sorted at once.
+    /// The number of features that are sorted at once.
     static let batch = 1 << 18
     private let batch: Int
-    /// Entries of a node, at the most.
+    /// The most entries of a node.
     private let capacity: Int
     private let nodeBytes: Int
     private let name: String
 
     private var waiting: [Entry] = []
-    /// The leaves that are written.
+    /// The written leaves.
     private var leaves: [Entry] = []
     /// The number of the next node. The root is 1.
     private var nextNode: Int64 = 2
@@ -42,13 +42,13 @@ struct SpatialIndex: Sendable {
     private static let headBytes = 4
     private static let entryBytes = 24
 
-    /// Creates the index.
+    /// Creates an empty index in a file.
     init(_ name: String, in file: SQLiteFile, batch: Int) throws(PackError) {
         self.name = name
         self.batch = batch
         try file.execute("CREATE VIRTUAL TABLE \"\(name)\" USING rtree(id, minx, maxx, miny, maxy)")
-        // SQLite made the root, and with it the size of all nodes.
-        let size = try file.first("SELECT length(data) FROM \"\(name)_node\" WHERE nodeno = 1") { Int($0.integer(0)) }
+        // SQLite created the root, whose size all nodes have.
+        let size = try file.first("SELECT length(data) FROM \"\(name)_node\" WHERE nodeno = 1") { Int($0.only ?? 0) }
         guard let size, size >= Self.headBytes + 2 * Self.entryBytes else {
             throw .file("the spatial index has no root")
         }
@@ -56,7 +56,7 @@ struct SpatialIndex: Sendable {
         capacity = (size - Self.headBytes) / Self.entryBytes
     }
 
-    /// Adds a feature. Keys rise by one.
+    /// Adds a feature. Its key is one more than the previous one.
     mutating func add(_ key: Int64, _ envelope: GeoPackageGeometry.Envelope, to file: SQLiteFile) throws(PackError) {
         guard !envelope.isEmpty else { return }
         func below(_ value: Double) -> Float {
@@ -74,10 +74,10 @@ struct SpatialIndex: Sendable {
         if waiting.count == batch { try writeLeaves(to: file) }
     }
 
-    /// Writes the rest, and the levels above the leaves.
+    /// Writes the remaining features, and the levels above the leaves.
     mutating func finish(in file: SQLiteFile) throws(PackError) {
         if leaves.isEmpty, waiting.count <= capacity {
-            // All of it fits into the root.
+            // All features fit into the root.
             for entry in waiting { try writeKey(entry.number, 1, to: file) }
             return try write(waiting[...], node: 1, depth: 0, to: file)
         }
@@ -98,7 +98,7 @@ struct SpatialIndex: Sendable {
         try write(level[...], node: 1, depth: UInt16(depth), to: file)
     }
 
-    /// Sorts what waits, and writes it.
+    /// Sorts the waiting features and writes their leaves.
     private mutating func writeLeaves(to file: SQLiteFile) throws(PackError) {
         guard let first = waiting.map(\.number).min() else { return }
         let places = waiting.map { entry in
@@ -106,7 +106,7 @@ struct SpatialIndex: Sendable {
         }
         let order = waiting.indices.sorted { places[$0] < places[$1] }
         let sorted = order.map { waiting[$0] }
-        // By key, so that the table of keys is written in its order.
+        // Ordered by key, so that the table of keys is written in its own order.
         var nodes = [Int64](repeating: 0, count: Int((waiting.map(\.number).max() ?? first) - first) + 1)
         waiting.removeAll(keepingCapacity: true)
         for part in Self.parts(sorted.count, capacity) {
@@ -116,7 +116,7 @@ struct SpatialIndex: Sendable {
         for (index, node) in nodes.enumerated() where node > 0 { try writeKey(first + Int64(index), node, to: file) }
     }
 
-    /// Even parts, so that no node is left nearly empty: SQLite wants a third of each.
+    /// Ranges of similar size, so that no node is nearly empty: SQLite requires a third of each.
     private static func parts(_ count: Int, _ capacity: Int) -> [Range<Int>] {
         let parts = (count + capacity - 1) / capacity
         return (0..<parts).map { part in count * part / parts..<count * (part + 1) / parts }
@@ -144,29 +144,26 @@ struct SpatialIndex: Sendable {
         }
         bytes.append(contentsOf: repeatElement(0, count: nodeBytes - bytes.count))
         try file.with("INSERT OR REPLACE INTO \"\(name)_node\" VALUES (?, ?)") { row throws(PackError) in
-            row.bind(node, at: 1)
-            row.bind(bytes, at: 2)
+            row.bind(node, bytes)
             try row.run()
         }
     }
 
     private func writeKey(_ key: Int64, _ node: Int64, to file: SQLiteFile) throws(PackError) {
         try file.with("INSERT INTO \"\(name)_rowid\" (rowid, nodeno) VALUES (?, ?)") { row throws(PackError) in
-            row.bind(key, at: 1)
-            row.bind(node, at: 2)
+            row.bind(key, node)
             try row.run()
         }
     }
 
     private func writeParent(_ node: Int64, _ parent: Int64, to file: SQLiteFile) throws(PackError) {
         try file.with("INSERT INTO \"\(name)_parent\" VALUES (?, ?)") { row throws(PackError) in
-            row.bind(node, at: 1)
-            row.bind(parent, at: 2)
+            row.bind(node, parent)
             try row.run()
         }
     }
 
-    /// The place along the curve through a grid of 65,536 by 65,536 squares of the earth.
+    /// The position along the Hilbert curve through a grid of 65,536 × 65,536 squares of the earth.
     private static func hilbert(_ longitude: Float, _ latitude: Float) -> UInt32 {
         func step(_ value: Float, _ span: Float) -> UInt32 {
             UInt32(max(0, min(65_535, (value + span / 2) / span * 65_535)))

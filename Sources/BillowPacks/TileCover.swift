@@ -1,28 +1,29 @@
 package import BillowTiles
 package import Geometry
 
-/// The tiles of some zooms that share a point with a region, in rising order of `TileID`.
+/// The tiles of a range of zooms that share a point with a region, in rising order of `TileID`.
 package struct TileCover: Sendable, Hashable {
     package let tiles: [TileCoord]
     package let zooms: ClosedRange<Int>
-    /// The region's box.
+    /// The bounding box of the region.
     package let box: BoundingBox
 
-    /// There would be more tiles than may be.
+    /// The region has more tiles than permitted.
     package struct TooMany: Error, Sendable, Hashable {
-        /// Of a box all of them; of an area those that were found before it was given up.
+        /// The number of tiles of a box; for an area, the number that were found before the search ended.
         package var tiles: Int
         package var limit: Int
     }
 
-    /// The tiles of a box; what lies beyond web mercator's edge is left out.
+    /// The tiles of a box, clipped to the extent of web mercator.
     package init(_ box: BoundingBox, zooms: ClosedRange<Int>, limit: Int) throws(TooMany) {
         let limits = UnitMercator.maximumLatitude
         let parts =
             box.crossesAntimeridian ? [(box.west, 180.0), (-180.0, box.east)] : [(box.west, box.east)]
         let top = UnitMercator.y(latitude: min(max(box.north, -limits), limits))
         let bottom = UnitMercator.y(latitude: min(max(box.south, -limits), limits))
-        /// What of a row or a column of tiles a stretch of it touches; one that ends on a border stays this side of it.
+        /// The range of tiles that an interval of a row or column touches. An interval that ends on a border does not
+        /// touch the tile beyond it.
         func indices(_ from: Double, _ to: Double, _ count: Int) -> ClosedRange<Int> {
             let first = min(max(Int((from * Double(count)).rounded(.down)), 0), count - 1)
             let last = min(max(Int((to * Double(count)).rounded(.up)) - 1, first), count - 1)
@@ -47,7 +48,7 @@ package struct TileCover: Sendable, Hashable {
         self.init(found, zooms, box)
     }
 
-    /// The tiles of an area.
+    /// The tiles that share a point with an area.
     package init(_ area: AreaIndex, zooms: ClosedRange<Int>, limit: Int) throws(TooMany) {
         var found: [TileCoord] = []
         var level = [TileCoord(z: 0, x: 0, y: 0)].compactMap(\.self)

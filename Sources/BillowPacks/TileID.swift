@@ -1,7 +1,7 @@
 package import BillowTiles
 
-/// The number of a tile in a PMTiles archive: all tiles of the zooms before, and then its place on the Hilbert curve of
-/// its zoom. Tiles that are near each other have numbers that are near each other.
+/// The number of a tile in a PMTiles archive: the count of all tiles of lower zooms, plus the tile's position on the
+/// Hilbert curve of its zoom. So tiles near each other have similar numbers.
 ///
 /// Source: PMTiles 3 section 4.1, github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
 package enum TileID {
@@ -21,6 +21,6 @@ package enum TileID {
         return before(zoom: coord.z) + place
     }
 
-    /// How many tiles the zooms below have together.
+    /// The number of all tiles of lower zooms.
     static func before(zoom: Int) -> UInt64 { ((1 << UInt64(2 * zoom)) - 1) / 3 }
 }

@@ -2,8 +2,8 @@ import CivilCalendar
 import Synchronization
 package import Turbulence
 
-/// A ZIP archive that is written entry by entry. Text is deflated; files that are compressed by themselves are stored.
-/// No ZIP64: all of it has less than 4 GiB.
+/// Writes a ZIP archive entry by entry. Text is deflated, and files that are already compressed are stored. It does not
+/// use ZIP64, so the archive is limited to 4 GiB.
 ///
 /// Source: APPNOTE.TXT 6.3.10, pkware.com/documents/casestudies/APPNOTE.TXT
 package final class ZipFile: Sendable {
@@ -17,7 +17,7 @@ package final class ZipFile: Sendable {
     }
 
     private let file: FileWriter
-    /// The date of its entries.
+    /// The date of all entries.
     private let time: Instant
     private let state = Mutex<(entries: [Entry], end: Int)>(([], 0))
 
@@ -31,7 +31,7 @@ package final class ZipFile: Sendable {
 
     package var size: Int { state.withLock { $0.end } }
 
-    /// Adds an entry, deflated where that makes it smaller.
+    /// Adds an entry, which is deflated if that makes it smaller.
     package func add(_ name: String, _ bytes: [UInt8], isCompressed: Bool = false) throws(PackError) {
         let deflated = isCompressed ? bytes : try Packing.deflate(bytes)
         let isStored = isCompressed || deflated.count >= bytes.count
@@ -48,7 +48,7 @@ package final class ZipFile: Sendable {
         }
     }
 
-    /// Adds a file as it is.
+    /// Adds a file without compression.
     package func add(_ name: String, _ content: FileWriter) throws(PackError) {
         let size = try content.size
         var entry = Entry(
@@ -74,7 +74,7 @@ package final class ZipFile: Sendable {
         guard end <= Self.limit else { throw .tooLarge(bytes: end, limit: Self.limit) }
     }
 
-    /// Writes the directory; the archive is whole then.
+    /// Writes the directory and completes the archive.
     package func finish() throws(PackError) {
         let (entries, end) = state.withLock { $0 }
         var bytes: [UInt8] = []
@@ -108,14 +108,14 @@ package final class ZipFile: Sendable {
         return bytes + entry.name
     }
 
-    /// What the local header and the directory have in common, up to the length of the name; then comes the length of
-    /// what is extra.
+    /// The common part of the local header and the directory entry, up to the length of the name. The length of extra
+    /// fields follows.
     private func fields(_ entry: Entry) -> [UInt8] {
         let civil = CivilTime(unixSeconds: time.seconds)
         let day = (max(civil.year, 1980) - 1980) << 9 | civil.month << 5 | civil.day
         let clock = civil.hour << 11 | civil.minute << 5 | civil.second / 2
         var bytes: [UInt8] = []
-        // Version 2.0; names are UTF-8.
+        // Version 2.0, names in UTF-8.
         bytes.append(little: 20 as UInt16)
         bytes.append(little: 0x0800 as UInt16)
         bytes.append(little: entry.method)

@@ -1,13 +1,14 @@
 import CVector
 
-/// A colour as areas are multiplied with it, or a sum of such products: premultiplied red, green, blue and alpha.
+/// The weights of a colour by which areas are multiplied, or a sum of such products: premultiplied red, green, blue and
+/// alpha.
 ///
-/// A colour's weights, a difference of two, and an area all fit 16 bits with their sign. So a product of four lanes is
-/// one instruction of every 64-bit processor (`areas`).
+/// A weight, the difference of two weights, and an area each fit into 16 signed bits. So the product of four lanes is
+/// one instruction on every 64-bit processor (`areas`).
 struct Ink: AreaLanes {
     var lanes: SIMD4<Int32>
 
-    /// In 1/128 of an 8-bit channel: at most 32,640.
+    /// The weights in 1/128 of an 8-bit channel, at most 32,640.
     init(_ colour: StraightColour) {
         func weight(_ channel: UInt8) -> Int32 { (Int32(channel) * Int32(colour.alpha) * 128 + 127) / 255 }
         lanes = SIMD4(weight(colour.red), weight(colour.green), weight(colour.blue), Int32(colour.alpha) * 128)
@@ -38,11 +39,11 @@ struct Ink: AreaLanes {
         Self.sum(lanes, areas: UInt32(truncatingIfNeeded: UInt16(truncatingIfNeeded: area)))
     }
 
-    /// In each lane the lower half times the lower area plus the upper half times the upper area, all with their signs.
+    /// In each lane: the lower half times the lower area, plus the upper half times the upper area. All are signed.
     @inline(__always)
     static func sum(_ lanes: SIMD4<Int32>, areas: UInt32) -> Ink { Ink(lanes: billow_multiply_pairs(lanes, areas)) }
 
-    /// Two inks for `sum`, a half each.
+    /// Two inks for `sum`, one in each half of a lane.
     static func pair(lower: Ink, upper: Ink) -> SIMD4<Int32> {
         lower.lanes & SIMD4(repeating: 0xFFFF) | upper.lanes &<< SIMD4(repeating: 16)
     }
@@ -52,19 +53,19 @@ struct Ink: AreaLanes {
 struct PixelColour: Hashable {
     var bits: UInt32
 
-    /// Half of an 8-bit channel's unit: a sum begins with it, so that cutting off rounds to the nearest.
+    /// Half a unit of an 8-bit channel. A sum starts with it, so that truncation rounds to the nearest.
     static var start: Ink { Ink(lanes: SIMD4(repeating: 1 << (shift - 1))) }
-    /// 14 bits of area and 7 of the ink's fraction.
+    /// The fraction bits of a sum: 14 of the area and 7 of the ink.
     private static var shift: Int32 { 21 }
 
     init(bits: UInt32) { self.bits = bits }
 
-    /// Of a sum that began with `start`. Rounding of many edges may leave a lane below nothing or above a whole: cut
-    /// to them.
+    /// Converts a sum that started with `start`. Rounding of many edges may bring a lane below 0 or above the largest
+    /// value, so lanes are clamped.
     @inline(__always)
     init(_ sum: Ink) { self.init(bits: billow_clamped_bytes(sum.lanes &>> Self.shift)) }
 
-    /// Of a pixel wholly of one colour.
+    /// The colour of a pixel that one ink covers completely.
     init(_ colour: StraightColour) {
         var sum = Self.start
         sum &+= Ink(colour).times(1 << SignedAreaGrid<Ink>.areaBits)
@@ -72,22 +73,22 @@ struct PixelColour: Hashable {
     }
 }
 
-/// Accumulates the exact colour of every pixel of a picture of areas that don't overlap. It is the mean of their
-/// colours, weighted by area, in premultiplied space.
+/// Accumulates the exact colour of each pixel of a picture of areas that don't overlap. A pixel's colour is the mean of
+/// the areas' colours, weighted by area, in premultiplied space.
 @usableFromInline package final class InkRaster {
-    /// One class of area after the other may be drawn; class 0 is nothing at all.
+    /// Classes of areas. Class 0 is the empty background.
     @inlinable package static var nothing: UInt8 { 0 }
-    /// In place of the class beyond an edge: the edge belongs to the neighbour, who draws it.
+    /// Stands for the class beyond an edge that the neighbour draws.
     @inlinable package static var neighbours: UInt8 { 255 }
 
     package var width: Int { grid.width }
     package var height: Int { grid.height }
     let grid: SignedAreaGrid<Ink>
-    /// By class, `neighbours` included.
+    /// The inks by class, including `neighbours`.
     let inks: UnsafeMutablePointer<Ink>
     private static let inkCount = 256
 
-    /// An empty raster of 1…`CoverageRaster.maximumSize` pixels each way.
+    /// An empty raster with a width and height of 1…`CoverageRaster.maximumSize` pixels.
     package init(width: Int, height: Int) {
         let sizes = 1...CoverageRaster.maximumSize
         precondition(sizes.contains(width) && sizes.contains(height))
@@ -101,7 +102,7 @@ struct PixelColour: Hashable {
         inks.deallocate()
     }
 
-    /// The colours of the classes 1, 2, …, for all that is added until the raster is drained.
+    /// Sets the colours of the classes 1, 2, … for the areas that are added until the raster is drained.
     package func use(colours: [StraightColour]) { use(inks: colours.map { Ink($0) }) }
 
     private func use(inks: [Ink], from first: Int = 1) {
@@ -109,7 +110,7 @@ struct PixelColour: Hashable {
         for (index, ink) in inks.prefix(254).enumerated() { self.inks[index + first] = ink }
     }
 
-    /// Instead of colours, a weight of one in a lane of its own for each of four classes, and of none for all others.
+    /// Sets weights in place of colours: each of four classes has weight 1 in a lane of its own, all others have none.
     package func useBareAreas(ofClassesFrom first: Int) {
         use(
             inks: [SIMD4<Int32>(1, 0, 0, 0), SIMD4(0, 1, 0, 0), SIMD4(0, 0, 1, 0), SIMD4(0, 0, 0, 1)].map(
@@ -117,13 +118,13 @@ struct PixelColour: Hashable {
             from: first)
     }
 
-    /// Adds an area of one class: its corners in subpixels (`CoverageRaster.subpixels`) from the raster's north-west
-    /// corner, counter-clockwise on the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies
-    /// outside the raster is cut off.
+    /// Adds an area of one class. Its corners are in subpixels (`CoverageRaster.subpixels`) from the raster's
+    /// north-west corner, counter-clockwise on the map (y grows downward), without repeating the first one. Corners may
+    /// lie anywhere within ±2³⁸ subpixels; the area is clipped to the raster.
     ///
-    /// `beyond` holds the class on the other side of each edge, from a corner to the next. By it only one of two
-    /// neighbours draws their common edge. It is `nothing` where both draw it or there is no neighbour, and
-    /// `neighbours` where the other draws it.
+    /// `beyond` has the class on the other side of each edge, from a corner to the next, so that only one of two
+    /// neighbours draws their common edge. It is `nothing` if both draw the edge or there is no neighbour, and
+    /// `neighbours` if the other one draws it.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
     package func add(
         _ corners: UnsafeBufferPointer<SIMD2<Int64>>, class inside: UInt8, beyond: UnsafePointer<UInt8>
@@ -140,7 +141,7 @@ struct PixelColour: Hashable {
         }
     }
 
-    /// Makes a part of an area of one class, already added, another class: an outline that touches no other.
+    /// Changes the class of a part of an area that was already added. The part's outline must touch no other outline.
     package func change(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, from old: UInt8, to new: UInt8) {
         guard var a = corners.last else { return }
         let ink = inks[Int(new)] &- inks[Int(old)]
@@ -150,9 +151,9 @@ struct PixelColour: Hashable {
         }
     }
 
-    /// Writes down every pixel whose colour differs from that of the one before it in its row (nothing, before the
-    /// first). Goes from the north-west row by row, and leaves the raster empty again. There must be room for width ×
-    /// height + 1 runs.
+    /// Writes a run for each pixel whose colour differs from that of the previous pixel in its row; the pixel before
+    /// the first counts as empty. It proceeds row by row from the north-west, and leaves the raster empty. There must
+    /// be room for width × height + 1 runs.
     func drain(into runs: RunList) {
         precondition(runs.capacity > width * height && runs.rows >= height)
         var count = 0
@@ -164,7 +165,7 @@ struct PixelColour: Hashable {
                 sum &+= added
                 let colour = PixelColour(sum)
                 runs.runs[count] = Run(column: column, colour: colour)
-                // Which stay is hard to foretell, so without branches: 1 where the colour is another.
+                // Branches would be mispredicted often, so it adds 1 if the colour differs.
                 count &+= Int(truncatingIfNeeded: (UInt64(colour.bits ^ last.bits) &+ 0xFFFF_FFFF) &>> 32)
                 last = colour
             }
@@ -172,8 +173,8 @@ struct PixelColour: Hashable {
         runs.rowStarts[height] = count
     }
 
-    /// The four lanes of every pixel in 2¹⁴ times an ink's own number, row-major from the north-west; leaves the
-    /// raster empty again.
+    /// The four lanes of each pixel in 2¹⁴ times the ink's weight, row-major from the north-west. It leaves the raster
+    /// empty.
     package func drainLanes() -> [SIMD4<Int32>] {
         var all = [SIMD4<Int32>](repeating: .zero, count: width * height)
         var added = [Ink](repeating: .zero, count: width)

@@ -1,19 +1,19 @@
 import Geometry
 
-/// The contributions of small outlines to the pixels of a raster, computed once. At one zoom a cell's outline lies in
-/// the same pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
+/// The contributions of small outlines to the pixels of a raster, computed once. At one zoom, a cell's outline lies in
+/// the same pixels of the world in every tile and frame. A cell that is drawn by its sprite has exactly the same bits.
 ///
-/// Holds the sprites of so many outlines of one zoom and one size of raster. Another size of raster draws nothing by
-/// them. Immutable, so that all workers draw by them.
+/// A sheet has the sprites of outlines of one zoom and one raster size. A raster of another size can't use them. A
+/// sheet is immutable, so all workers share it.
 @usableFromInline package final class SpriteSheet: Sendable {
     fileprivate struct Sprite {
-        /// The north-western pixel, counted from the world's.
+        /// The north-western pixel, counted from the north-western pixel of the world.
         var row: Int32 = 0
         var column: Int32 = 0
         var firstEntry: Int32 = 0
-        /// One bit for each pixel that is touched: of the rows of the outline, then of those of both.
+        /// One bit per touched pixel: first the rows of the outline, then the rows of outline and inset together.
         var firstMask: Int32 = 0
-        /// First those that the outline touches; after them those that only its inset does.
+        /// First the pixels that the outline touches, then those that only its inset touches.
         var outlineEntries: UInt16 = 0
         var entries: UInt16 = 0
         var rows: UInt8 = 0
@@ -21,15 +21,15 @@ import Geometry
     }
 
     fileprivate struct Columns: Sendable {
-        /// By outline: the place of its sprite, or what is said instead. Most outlines of a sheet are never drawn.
+        /// The position of each outline's sprite, or a special value. Most outlines of a sheet are never drawn.
         var places: [UInt16]
         var sprites: [Sprite] = []
-        /// Of the entries: from the sprite's north-western pixel on, in pixels of the raster's memory.
+        /// The offset of each entry from the sprite's north-western pixel, in pixels of the raster's memory.
         var offsets: [UInt16] = []
-        /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
+        /// The signed areas that each entry adds, of the outline in the lower half and of its inset in the upper half.
         var areas: [UInt32] = []
         var masks: [UInt32] = []
-        /// Of the rasters that the offsets are for; nil while there is no sprite.
+        /// The size of the rasters that the offsets apply to; nil without a sprite.
         var stride: Int?
     }
 
@@ -38,11 +38,11 @@ import Geometry
     @inlinable package static var unknown: UInt16 { 0xFFFF }
     fileprivate static let tooLarge: UInt16 = 0xFFFE
 
-    /// Pixels each way, beyond which an outline has no sprite.
+    /// The largest width and height in pixels of an outline with a sprite.
     package static let largest = 30
 
-    /// None yet.
-    /// - Parameter count: of outlines, less than 65,534.
+    /// An empty sheet.
+    /// - Parameter count: the number of outlines, less than 65,534.
     package init(count: Int) { columns = Columns(places: [UInt16](repeating: Self.unknown, count: count)) }
 
     fileprivate init(_ columns: Columns) { self.columns = columns }
@@ -50,18 +50,18 @@ import Geometry
     /// Whether an outline's sprite must be made before it is used.
     package func isUnknown(_ index: Int) -> Bool { columns.places[index] == Self.unknown }
 
-    /// By outline: what a use of its sprite is made with, or `unknown`.
+    /// The position of each outline's sprite for a `use`, or `unknown`.
     package func withPlaces<Result>(_ body: (UnsafeBufferPointer<UInt16>) -> Result) -> Result {
         columns.places.withUnsafeBufferPointer(body)
     }
 
-    /// About what it takes.
+    /// The approximate memory in bytes.
     package var byteCount: Int {
         200 + columns.places.count * 2 + columns.sprites.count * MemoryLayout<Sprite>.stride + columns.offsets.count * 6
             + columns.masks.count * 4
     }
 
-    /// Those of a sheet and more.
+    /// A sheet with the sprites of another one and additional ones.
     package struct Builder {
         private var columns: Columns
 
@@ -69,7 +69,7 @@ import Geometry
 
         package func isUnknown(_ index: Int) -> Bool { columns.places[index] == SpriteSheet.unknown }
 
-        /// Without room to grow: it is kept long.
+        /// Without spare capacity, because the sheet is long-lived.
         package var sprites: SpriteSheet {
             SpriteSheet(
                 Columns(
@@ -79,8 +79,9 @@ import Geometry
                     stride: columns.stride))
         }
 
-        /// Makes the sprite of an outline and its inset (no corners where there is none). Corners are in subpixels from
-        /// the tile's north-west corner, which is a pixel of the world. All sprites of a sheet are of one maker's size.
+        /// Makes the sprite of an outline and its inset (no corners if there is none). Corners are in subpixels from
+        /// the tile's north-west corner, which is the corner of a pixel of the world. All sprites of a sheet are made
+        /// for one raster size.
         package mutating func make(
             _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
             tileColumn: Int, tileRow: Int, with maker: SpriteMaker
@@ -145,7 +146,7 @@ import Geometry
 
 /// The small raster in which sprites are made, for one size of raster.
 package final class SpriteMaker {
-    /// Of an outline and of its inset.
+    /// The areas of an outline and of its inset.
     struct Areas: AreaLanes {
         var outline: Int32
         var inset: Int32
@@ -167,11 +168,11 @@ package final class SpriteMaker {
     }
 
     fileprivate let grid: SignedAreaGrid<Areas>
-    /// Of the rasters that the sprites are for.
+    /// The size of the rasters that the sprites are for.
     fileprivate let stride: Int
 
     package init(for raster: InkRaster) {
-        // A mask has 32 bits, and an edge reaches two pixels further than it lies.
+        // A mask has 32 bits, and an edge affects two pixels beyond its own.
         grid = .allocate(width: SpriteSheet.largest + 2, height: SpriteSheet.largest)
         stride = raster.grid.stride
     }
@@ -188,13 +189,13 @@ package final class SpriteMaker {
 }
 
 extension InkRaster {
-    /// How an outline is drawn by its sprite.
+    /// One drawing of an outline by its sprite.
     @usableFromInline package struct SpriteUse {
         @usableFromInline let place: UInt16
         @usableFromInline let rim: UInt8
         @usableFromInline let fill: UInt8
 
-        /// The outline of class `rim` and its inset of class `fill`, by its place of `withPlaces`.
+        /// Draws the outline in class `rim` and its inset in class `fill`. The place is one of `withPlaces`.
         @inlinable package init(place: UInt16, rim: UInt8, fill: UInt8) {
             self.place = place
             self.rim = rim
@@ -202,8 +203,8 @@ extension InkRaster {
         }
     }
 
-    /// Adds outlines by their sprites. Then hands over those that have no sprite yet, can't have one or aren't wholly
-    /// inside; all of them where the sprites are for another size of raster.
+    /// Adds outlines by their sprites. Then it passes on the outlines without a sprite and those that are not
+    /// completely inside the raster. If the sprites are for another raster size, it passes on all of them.
     package func add(
         _ uses: UnsafeBufferPointer<SpriteUse>, of sprites: SpriteSheet, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
@@ -220,7 +221,7 @@ extension InkRaster {
         }
     }
 
-    /// Writes down in `left` the numbers of the uses that it doesn't add, and gives how many.
+    /// Writes the numbers of the uses that it doesn't add to `left`, and returns their count.
     private func add(
         _ uses: UnsafeBufferPointer<SpriteUse>, _ buffers: SpriteSheet.Buffers, tileColumn: Int, tileRow: Int,
         left: UnsafeMutableBufferPointer<Int>
@@ -237,7 +238,7 @@ extension InkRaster {
             let sprite = sprites[Int(use.place)]
             let row = Int(sprite.row) &- tileRow
             let column = Int(sprite.column) &- tileColumn
-            // What lies right of the raster may be written there, and is not read.
+            // Pixels right of the raster may be written too. They are never read.
             guard row >= 0, column >= 0, row &+ Int(sprite.rows) <= height, column &+ Int(sprite.columns) <= width &+ 3
             else {
                 left[leftCount] = number

@@ -2,44 +2,44 @@ package import BillowFields
 package import Geometry
 package import Turbulence
 
-/// What one commit writes. Everything in it is of sources that are registered before or by `registration`.
+/// The content of one commit. All of it belongs to sources that are registered before or by `registration`.
 package struct Batch: Sendable {
-    /// The source on whose behalf it is written; nil for an import of several.
+    /// The source on whose behalf the batch is written; nil for an import of several sources.
     package var source: SourceID?
     package var observations: [Observation]
     package var pilotReports: [PilotReport]
-    /// Areas as they were issued; the same again changes nothing, other content corrects it.
+    /// Areas as they were issued. An equal area changes nothing, one with other content corrects the stored one.
     package var areas: [IssuedArea]
-    /// What complete fetches of areas say by leaving out.
+    /// The ends of areas that complete fetches no longer contain.
     package var areaReplacements: [AreaReplacement]
     package var positions: [AircraftPosition]
-    /// Levels of fields of the batch's source. The same level again changes nothing, whatever it holds.
+    /// Levels of fields of the batch's source. A stored level is never changed.
     package var fields: [FieldLevelDraft]
-    /// Closes what a complete fetch no longer has.
+    /// Closes rows that a complete fetch no longer contains.
     package var retraction: Retraction?
-    /// Ends transient observations that are requested no more.
+    /// Ends transient observations that are no longer requested.
     package var transientEnd: TransientEnd?
-    /// What a fetch has: the newest time at each place. Observations there that a `TransientEnd` ended count again.
+    /// The newest time of a fetch at each place. Observations there that a `TransientEnd` ended become current again.
     package var fetchedPlaces: [Retraction.ValuePlace: Instant]
-    /// What the source is asked for from now on.
+    /// The areas that the source is queried for from now on.
     package var coverage: [CoverageChange]
     /// New cursors by piece; nil as a value removes one.
     package var cursors: [String: String?]
-    /// New key-values of the source; nil as a value removes one.
+    /// New key-value pairs of the source; nil as a value removes a pair.
     package var values: [String: String?]
-    /// When the fetch of all that is asked for succeeded that this is the (last) batch of.
+    /// The time of a successful fetch of everything requested, set on its last batch.
     package var fetchedAt: Instant?
-    /// When kinds of data were fetched, where some may be had and others not.
+    /// The fetch times of kinds of data, if they are fetched separately.
     package var fetchedKinds: [DataKind: Instant]
-    /// From when on the log is complete for the source; nil leaves that as it is.
+    /// The time from which the log is complete for the source; nil leaves it unchanged.
     package var completeSince: Instant?
-    /// Rows that were observed, or ended, before this instant are imports: retention spares them, whichever source they
-    /// are of. Equal rows that are stored already become imports, and so do later corrections.
+    /// Rows that were observed, or ended, before this instant are imports, which retention does not delete, whatever
+    /// their source. Equal stored rows become imports too, and so do later corrections.
     package var importedBefore: Instant
-    /// Whether the observations are wanted only for a while, until a `TransientEnd` ends them. An observation that
-    /// another batch brings to last does last, in whatever order the two come.
+    /// Whether the observations are transient: a `TransientEnd` ends them. An observation that another batch brings
+    /// without this mark is permanent, in whatever order the two arrive.
     package var isTransient: Bool
-    /// The id of the access key that sent the observations; nil for what was fetched or imported. Only the same key
+    /// The id of the access key that sent the observations; nil for fetched or imported ones. Only the same key
     /// corrects them later.
     package var reporter: String?
     /// Sources to register in the batch's first transaction.
@@ -78,17 +78,17 @@ package struct Batch: Sendable {
     }
 }
 
-/// Sources that a batch may name for the first time. They become known with the batch's rows, or not at all; a source
-/// that is known keeps its merge rule.
+/// Sources that a batch may name for the first time. They are registered with the batch's rows, or not at all. A known
+/// source keeps its merge rule.
 package struct SourceRegistration: Sendable, Hashable {
     package var sources: Set<SourceID>
-    /// Whether their data is simulated; nil takes after the known sources.
+    /// Whether their data is simulated; nil uses the value of the known sources.
     package var simulated: Bool?
-    /// Whether it is where no known source says so.
+    /// The value if no known source has one.
     package var simulatedByDefault: Bool?
-    /// How many sources the batch's reporter may name, over all of its batches; nil for any number.
+    /// The most sources that the batch's reporter may name over all batches; nil for no limit.
     package var sourcesPerReporter: Int?
-    /// The source of observations that name none, which doesn't count among them.
+    /// The source of observations that name none. It does not count toward the limit.
     package var unnamed: SourceID?
 
     package init(
@@ -103,11 +103,11 @@ package struct SourceRegistration: Sendable, Hashable {
     }
 }
 
-/// Open rows of the batch's source that a complete, validated fetch of computed values left out, so that they count no
-/// more. Such a row was observed at `from` ≤ t ≤ `to`, and `covers` takes it. It is newer than `standing` has for its
-/// place, or has no place there.
+/// Open rows of the batch's source that a complete, validated fetch of computed values no longer contains. They are
+/// closed. Such a row was observed at `from` ≤ t ≤ `to` and matches `covers`. It is newer than the time of its place in
+/// `standing`, or its place is not in `standing`.
 package struct Retraction: Sendable {
-    /// Where and how high, for which category.
+    /// A place, an altitude band and an aircraft category.
     package struct ValuePlace: Sendable, Hashable {
         package var cell: UInt32
         package var altitude: AltitudeBand
@@ -119,7 +119,7 @@ package struct Retraction: Sendable {
             self.category = category
         }
 
-        /// Where a row is.
+        /// The place of a row.
         package init(of row: ObservationRow) {
             self.init(cell: row.cell.dense, altitude: row.altitude, category: row.category)
         }
@@ -127,9 +127,9 @@ package struct Retraction: Sendable {
 
     package var from: Instant
     package var to: Instant
-    /// Whether the fetch would have had this row (area, altitudes, category).
+    /// Whether the fetch would have contained this row (area, altitudes, category).
     package var covers: @Sendable (ObservationRow) -> Bool
-    /// All that the fetch has: the observation time at each place.
+    /// The content of the fetch: the observation time at each place.
     package var standing: [ValuePlace: Instant]
 
     package init(
@@ -144,13 +144,13 @@ package struct Retraction: Sendable {
 }
 
 /// Ends transient observations of the batch's source from an instant on. An observation of that time supersedes each,
-/// so earlier pictures stay as they were. What was observed no earlier is closed.
+/// so earlier frames stay unchanged. Rows that were observed at that time or later are closed.
 ///
-/// A place with a newer observation that lasts stays as it is. When the place is fetched again
-/// (`Batch.fetchedPlaces`), the superseding observation is closed.
+/// A place with a newer permanent observation stays unchanged. When the place is fetched again (`Batch.fetchedPlaces`),
+/// the superseding observation is closed.
 package struct TransientEnd: Sendable {
     package var at: Instant
-    /// Whether a row is requested no more.
+    /// Whether a row is no longer requested.
     package var covers: @Sendable (ObservationRow) -> Bool
 
     package init(at instant: Instant, where covers: @escaping @Sendable (ObservationRow) -> Bool = { _ in true }) {
@@ -159,21 +159,21 @@ package struct TransientEnd: Sendable {
     }
 }
 
-/// The areas that a part of a source's query asks for from now on, for one kind of data. Areas of the part that are
-/// not among them are asked for no more.
+/// The areas that a part of a source's query requests from now on, for one kind of data. Other areas of the part are no
+/// longer requested.
 package struct CoverageChange: Sendable, Hashable {
     package var kind: DataKind
-    /// Which part of the query; each has its areas apart.
+    /// The part of the query. Each part has its own areas.
     package var part: String
-    /// nil stands for the world; empty asks for nothing.
+    /// nil stands for the world. An empty list requests nothing.
     package var rings: [AreaRing?]
-    /// From when on the log is complete inside them, by what was fetched last.
+    /// The time from which the log is complete inside the areas, by the last fetch.
     package var since: Instant
-    /// The moment of the change. Whatever was noted of a later time, a clock that was ahead noted.
+    /// The time of the change. Records of later times come from a clock that was ahead.
     package var at: Instant
-    /// Whether an area that was asked for until now is complete from before, without a gap.
+    /// Whether an area that was already requested stays complete from its earlier start.
     package var isContinued: Bool
-    /// When the areas before were last fetched; nil where they never were.
+    /// The time of the last fetch of the former areas; nil if they were never fetched.
     package var lastFetch: Instant?
 
     package init(
@@ -190,9 +190,9 @@ package struct CoverageChange: Sendable, Hashable {
     }
 }
 
-/// Areas that a complete, validated fetch of a product left out. This is an area of the batch's source, collection and
-/// kind that still holds at `at` and isn't in the batch. It has ended then, or ends when one of the batch takes its
-/// place. Pictures from before keep it; one that had not begun never will.
+/// Areas that a complete, validated fetch of a product no longer contains: areas of the batch's source, collection and
+/// kind that are valid at `at` and not in the batch. Such an area ends at that time, or when an area of the batch
+/// replaces it. Earlier frames keep it, and an area that had not begun is never shown.
 package struct AreaReplacement: Sendable, Hashable {
     package var collection: IssuedArea.Collection
     /// nil for every kind.
@@ -206,25 +206,25 @@ package struct AreaReplacement: Sendable, Hashable {
     }
 }
 
-/// What became of a batch.
+/// The result of a batch.
 package struct BatchResult: Sendable, Hashable {
-    /// The head after it.
+    /// The head after the commit.
     package var version: Version
-    /// Rows opened, corrections among them.
+    /// The number of opened rows, including corrections.
     package var accepted: Int
-    /// Observations that stood there already.
+    /// The number of observations that were already stored.
     package var duplicates: Int
-    /// Rows closed because the same id came with other content.
+    /// The number of rows that were closed because the same id had other content.
     package var corrected: Int
-    /// Rows closed because a complete fetch no longer has them.
+    /// The number of rows that were closed because a complete fetch no longer contains them.
     package var retracted: Int
-    /// Pilot reports that are new.
+    /// The number of new pilot reports.
     package var pilotReports: Int
-    /// Areas that are new, changed or ended.
+    /// The number of new, changed or ended areas.
     package var areas: Int
-    /// Positions that are new.
+    /// The number of new positions.
     package var positions: Int
-    /// Levels of fields that are new.
+    /// The number of new levels of fields.
     package var fieldLevels: Int
 
     /// Whether the version rose.

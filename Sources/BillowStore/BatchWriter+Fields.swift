@@ -58,7 +58,7 @@ extension BatchWriter {
         var known = try grids ?? storedGrids()
         defer { grids = known }
         if let number = known[grid] { return number }
-        let number = try RawStatement(db, Query.newestFieldGridNumber).first { $0.integer(0) + 1 } ?? 1
+        let number = try RawStatement(db, Query.newestFieldGridNumber).value().map { $0 + 1 } ?? 1
         let insert = try RawStatement(db, Query.insertFieldGrid)
         insert.bind(number, FieldGridColumn.number)
         try insert.bind(try grid.json(), FieldGridColumn.definition)

@@ -6,10 +6,10 @@ extension BatchWriter {
     static func number(ofReporter key: String, _ db: Database) throws -> Int64 {
         let known = try RawStatement(db, Query.reporter)
         try known.bind(key)
-        if let number = try known.first({ $0.integer(0) }) { return number }
+        if let number = try known.value() { return number }
         let insert = try RawStatement(db, Query.insertReporter)
         try insert.bind(key)
-        guard let number = try insert.first({ $0.integer(0) }) else {
+        guard let number = try insert.value() else {
             throw StoreError.failed("the reporter has no number")
         }
         return number
@@ -44,7 +44,7 @@ extension BatchWriter {
             let named = try RawStatement(db, Query.reporterSources)
             try named.bind(reporter)
             var numbers = Set<Int64>()
-            try named.forEachRow { numbers.insert($0.integer(0)) }
+            try named.forEachValue { numbers.insert($0) }
             let before = known.filter {
                 numbers.contains(Int64($0.number.rawValue)) && $0.id != registration.unnamed
             }.map(\.id)

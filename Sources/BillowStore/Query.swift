@@ -18,11 +18,13 @@ enum Query {
         INSERT INTO changedStep (kind, step, version) VALUES (?, ?, ?)
         ON CONFLICT (kind, step) DO UPDATE SET version = excluded.version
         """
-    static let changedSteps = "SELECT step, version FROM changedStep WHERE kind = ? AND step >= ? AND version > ?"
+    static let changedSteps = """
+        SELECT \(ChangedStepColumn.list) FROM changedStep WHERE kind = ? AND step >= ? AND version > ?
+        """
     static let lastChangedStep = "SELECT max(version) FROM changedStep WHERE kind = ? AND step BETWEEN ? AND ?"
-    static let changedExtent = "SELECT min(step), max(step) FROM changedStep WHERE kind = ?"
+    static let changedExtent = "SELECT \(ChangedExtentColumn.list) FROM changedStep WHERE kind = ?"
     static let changedAreas = """
-        SELECT collection, validFrom, validTo, max(since, coalesce(until, 0)) FROM area
+        SELECT \(ChangedAreaColumn.list) FROM area
         WHERE validTo > ? AND (since > ? OR until > ?)
         """
     static let lastChangedArea = """
@@ -265,7 +267,7 @@ enum Query {
         """
     /// The plus sign makes SQLite use the index of validities.
     static let areaValidities = """
-        SELECT validFrom, validTo FROM area WHERE validTo >= ? AND validFrom <= ? AND since <= ?
+        SELECT \(AreaValidityColumn.list) FROM area WHERE validTo >= ? AND validFrom <= ? AND since <= ?
             AND (until IS NULL OR until > ?) AND +collection = ? AND \(AreaColumn.isWhole)
         """
     /// The area that ended first.
@@ -362,11 +364,11 @@ enum Query {
     /// Newest first, one row per level; a file has many levels.
     static let newestRuns = "SELECT run FROM fieldLevel WHERE number > 0 ORDER BY number DESC LIMIT ?"
     static let prunableFieldLevels = """
-        SELECT number, validTime FROM fieldLevel WHERE validTime < ?2 AND source = ?1 AND imported <= ?3
+        SELECT \(PrunableFieldLevelColumn.list) FROM fieldLevel WHERE validTime < ?2 AND source = ?1 AND imported <= ?3
         """
     /// The levels of forecasts valid before an instant that a later run has too.
     static let prunableEarlierForecasts = """
-        SELECT number, validTime FROM fieldLevel AS earlier
+        SELECT \(PrunableFieldLevelColumn.list) FROM fieldLevel AS earlier
         WHERE validTime < ?2 AND source = ?1 AND imported <= ?3 AND product = 1 AND EXISTS (
             SELECT 1 FROM fieldLevel AS later
             WHERE later.validTime = earlier.validTime AND later.source = earlier.source AND later.product = 1
@@ -387,7 +389,9 @@ enum Query {
 
     static let packedRows = "SELECT \(PackedPartColumn.list) FROM packedPart WHERE part = ? AND version = ?"
     static let packedVersion = "SELECT version FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
-    static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
+    static let packedSum = """
+        SELECT \(PackedSumColumn.list) FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)
+        """
     /// One row per packed part, all of them needed.
     static let packedParts = "SELECT part FROM packedPart ORDER BY part"
     static let upsertPacked = PackedPartColumn.upsert(key: [.part])
@@ -402,17 +406,19 @@ enum Query {
     // MARK: Pruning
 
     static let prunable = """
-        SELECT key, source, imported, until = since FROM observation WHERE key >= ? AND key < ?
+        SELECT \(PrunableObservationColumn.list) FROM observation WHERE key >= ? AND key < ?
         ORDER BY key DESC LIMIT ?
         """
     static let pruneObservation = "DELETE FROM observation WHERE key = ?"
     /// Makes a row invisible at every version.
     static let voidObservation = ObservationColumn.update([.until: "since"], where: "key = ?1")
     static let prunableReports = """
-        SELECT number, observedAt FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?
+        SELECT \(PrunableReportColumn.list) FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?
         """
     static let pruneReport = "DELETE FROM pilotReport WHERE number = ? AND observedAt < ? AND imported <= ?"
-    static let prunableAreas = "SELECT number, validTo FROM area WHERE source = ? AND validTo <= ? AND imported <= ?"
+    static let prunableAreas = """
+        SELECT \(PrunableAreaColumn.list) FROM area WHERE source = ? AND validTo <= ? AND imported <= ?
+        """
     static let pruneArea = "DELETE FROM area WHERE number = ? AND validTo <= ? AND imported <= ?"
     static let nextBucket = "SELECT bucket FROM position WHERE bucket >= ? ORDER BY bucket LIMIT 1"
     /// The address of the aircraft after a number of rows.

@@ -1,8 +1,8 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// A prepared statement on SQLite's C interface, for loops over thousands of rows. It binds and reads by position,
-/// without an argument array or a row dictionary. No pointer leaves this file.
+/// A prepared statement on SQLite's C interface, for loops over thousands of rows. It binds and reads typed columns,
+/// without an argument array or a row dictionary. No pointer and no position leaves this file.
 ///
 /// A statement is prepared once per connection (GRDB's statement cache) and used only on that connection's queue.
 struct RawStatement {
@@ -18,20 +18,20 @@ struct RawStatement {
 
     // MARK: Arguments, from position 1
 
-    func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
+    fileprivate func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
 
-    func bind(_ value: Int64?, at position: Int32) {
+    private func bind(_ value: Int64?, at position: Int32) {
         if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
     }
 
-    func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
+    private func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
 
-    func bind(_ value: Double?, at position: Int32) {
+    private func bind(_ value: Double?, at position: Int32) {
         if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
     }
 
     /// - Throws: if the text is longer than SQLite's limit (1 GB).
-    func bind(_ value: String?, at position: Int32) throws {
+    fileprivate func bind(_ value: String?, at position: Int32) throws {
         guard var value else {
             check(sqlite3_bind_null(handle, position))
             return
@@ -48,7 +48,7 @@ struct RawStatement {
     }
 
     /// SQLite copies the bytes. An empty buffer may have no address, which would bind NULL.
-    func bind(_ value: [UInt8], at position: Int32) {
+    private func bind(_ value: [UInt8], at position: Int32) {
         guard !value.isEmpty else { return check(sqlite3_bind_zeroblob(handle, position, 0)) }
         check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
     }
@@ -97,6 +97,19 @@ struct RawStatement {
         return try step() ? try body(Columns(handle: handle)) : nil
     }
 
+    /// The value of a query with one column, in its first row; nil for NULL or without a row.
+    func value() throws -> Int64? { try first(\.only) ?? nil }
+
+    /// All values of a query with one column. NULL is skipped.
+    func forEachValue(_ body: (Int64) throws -> Void) throws {
+        try forEachRow { row in
+            if let value = row.only { try body(value) }
+        }
+    }
+
+    /// Whether the result has a row.
+    func hasRow() throws -> Bool { try first { _ in true } ?? false }
+
     private func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -128,43 +141,41 @@ extension String: QueryArgument {
     func bind(to statement: RawStatement, at position: Int32) throws { try statement.bind(self, at: position) }
 }
 
-/// The current row of a statement, by position from 0. Valid until the next step.
+/// The current row of a statement. Valid until the next step.
 struct Columns {
     fileprivate let handle: SQLiteStatement
 
-    /// The number of columns.
-    var count: Int32 { sqlite3_column_count(handle) }
+    /// The value of a query with one column; nil for NULL.
+    fileprivate var only: Int64? {
+        assert(sqlite3_column_count(handle) == 1, "the query has other columns")
+        return sqlite3_column_type(handle, 0) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, 0)
+    }
 
-    func isNull(_ position: Int32) -> Bool { sqlite3_column_type(handle, position) == SQLITE_NULL }
+    func isNull<Column: ResultColumn>(_ column: Column) -> Bool {
+        sqlite3_column_type(handle, column.rawValue) == SQLITE_NULL
+    }
 
     /// 0 for NULL.
-    func integer(_ position: Int32) -> Int64 { sqlite3_column_int64(handle, position) }
+    func integer<Column: ResultColumn>(_ column: Column) -> Int64 { sqlite3_column_int64(handle, column.rawValue) }
 
-    func optionalInteger(_ position: Int32) -> Int64? { isNull(position) ? nil : integer(position) }
+    func optionalInteger<Column: ResultColumn>(_ column: Column) -> Int64? {
+        isNull(column) ? nil : integer(column)
+    }
 
     /// 0 for NULL.
-    func double(_ position: Int32) -> Double { sqlite3_column_double(handle, position) }
+    func double<Column: ResultColumn>(_ column: Column) -> Double { sqlite3_column_double(handle, column.rawValue) }
 
     /// Empty for NULL.
-    func bytes(_ position: Int32) -> [UInt8] {
-        let start = sqlite3_column_blob(handle, position)
-        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, position))))
+    func bytes<Column: ResultColumn>(_ column: Column) -> [UInt8] {
+        let start = sqlite3_column_blob(handle, column.rawValue)
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column.rawValue))))
     }
 
-    func text(_ position: Int32) -> String? {
-        guard let start = sqlite3_column_text(handle, position) else { return nil }
-        let count = Int(sqlite3_column_bytes(handle, position))
+    func text<Column: ResultColumn>(_ column: Column) -> String? {
+        guard let start = sqlite3_column_text(handle, column.rawValue) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, column.rawValue))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
-
-    // MARK: The columns of a table
-
-    func isNull<Column: StoredColumn>(_ column: Column) -> Bool { isNull(column.rawValue) }
-    func integer<Column: StoredColumn>(_ column: Column) -> Int64 { integer(column.rawValue) }
-    func optionalInteger<Column: StoredColumn>(_ column: Column) -> Int64? { optionalInteger(column.rawValue) }
-    func double<Column: StoredColumn>(_ column: Column) -> Double { double(column.rawValue) }
-    func bytes<Column: StoredColumn>(_ column: Column) -> [UInt8] { bytes(column.rawValue) }
-    func text<Column: StoredColumn>(_ column: Column) -> String? { text(column.rawValue) }
 
     /// Whether the checksum of a row is right, for a query that begins with all columns of a table.
     func isWhole<Column: StoredColumn>(_ table: Column.Type) -> Bool {
@@ -182,7 +193,7 @@ struct Columns {
 
     @inline(__always)
     func integer(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64 {
-        let value = integer(column.rawValue)
+        let value = integer(column)
         sum.add(value, at: column.rawValue)
         return value
     }
@@ -190,8 +201,8 @@ struct Columns {
     /// Checks the type only for zeros, because NULL reads as 0.
     @inline(__always)
     func optionalInteger(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64? {
-        let value = integer(column.rawValue)
-        if value == 0, isNull(column.rawValue) {
+        let value = integer(column)
+        if value == 0, isNull(column) {
             sum.addNull(at: column.rawValue)
             return nil
         }

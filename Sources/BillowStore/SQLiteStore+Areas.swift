@@ -14,7 +14,7 @@ extension SQLiteStore {
                 return try statement.areas(register, SourceNames(db))
             } catch let error as DatabaseError where error.isPageDamage {
                 return try readByNumber(
-                    Query.areasByNumber, Query.newestAreaNumber, .area, from, to, asOf: version, error, db
+                    Query.areasByNumber, Query.newestAreaNumber, AreaColumn.number, from, to, asOf: version, error, db
                 ) { try StoredArea($0, $1).area }
             }
         }
@@ -34,7 +34,7 @@ extension SQLiteStore {
                 Int64(collection.rawValue))
             var changes = Set<Instant>()
             try statement.forEachRow { columns in
-                for column: Int32 in [0, 1] {
+                for column in AreaValidityColumn.allCases {
                     let instant = Instant(clamping: Int(columns.integer(column)))
                     if range.contains(instant) { changes.insert(instant) }
                 }

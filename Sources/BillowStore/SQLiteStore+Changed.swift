@@ -11,21 +11,22 @@ extension SQLiteStore {
                 try steps.forEachRow { columns in
                     changed.steps.append(
                         StepVersion(
-                            kind: kind, step: TimeStep(number: Int(columns.integer(0))),
-                            version: Version(rawValue: columns.integer(1))))
+                            kind: kind, step: TimeStep(number: Int(columns.integer(ChangedStepColumn.step))),
+                            version: Version(rawValue: columns.integer(ChangedStepColumn.version))))
                 }
             }
             let areas = try RawStatement(db, Query.changedAreas)
             try areas.bind(Int64(from.seconds), version.rawValue, version.rawValue)
             try areas.forEachRow { columns in
-                guard
-                    let collection = UInt8(exactly: columns.integer(0)).flatMap(IssuedArea.Collection.init(rawValue:))
-                else { throw UnreadableRow(table: .area, key: columns.integer(0)) }
+                typealias Column = ChangedAreaColumn
+                let number = columns.integer(Column.collection)
+                guard let collection = UInt8(exactly: number).flatMap(IssuedArea.Collection.init(rawValue:))
+                else { throw UnreadableRow(table: .area, key: number) }
                 changed.areas.append(
                     AreaVersion(
-                        collection: collection, validFrom: Instant(clamping: Int(columns.integer(1))),
-                        validTo: Instant(clamping: Int(columns.integer(2))),
-                        version: Version(rawValue: columns.integer(3))))
+                        collection: collection, validFrom: Instant(clamping: Int(columns.integer(Column.validFrom))),
+                        validTo: Instant(clamping: Int(columns.integer(Column.validTo))),
+                        version: Version(rawValue: columns.integer(Column.version))))
             }
             return changed
         }
@@ -51,7 +52,7 @@ extension SQLiteStore {
             case .areas(let collection, let instant):
                 let statement = try RawStatement(db, Query.lastChangedArea)
                 try statement.bind(Int64(collection.rawValue), Int64(instant.seconds), Int64(instant.seconds))
-                found = (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
+                found = try statement.value().map(Version.init(rawValue:))
             }
             return max(try Self.rules(db), found ?? .zero, try DeletedBefore.version(of: data, db) ?? .zero)
         }
@@ -61,7 +62,7 @@ extension SQLiteStore {
     static func lastChange(of kind: ObservedKind, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
         let statement = try RawStatement(db, Query.lastChangedStep)
         try statement.bind(Int64(kind.rawValue), Int64(steps.lowerBound.number), Int64(steps.upperBound.number))
-        return (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
+        return try statement.value().map(Version.init(rawValue:))
     }
 
     package func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool {
@@ -88,7 +89,7 @@ extension SQLiteStore {
                 for query in queries {
                     let statement = try RawStatement(db, query)
                     try statement.bind(version.rawValue, first, last)
-                    if try statement.first({ $0.integer(0) }) != nil { return true }
+                    if try statement.hasRow() { return true }
                 }
                 return false
             case .areas(let collection, let instant):
@@ -96,7 +97,7 @@ extension SQLiteStore {
                 try statement.bind(
                     Int64(collection.rawValue), Int64(instant.seconds), Int64(instant.seconds), version.rawValue,
                     version.rawValue)
-                return try statement.first { $0.integer(0) } != nil
+                return try statement.hasRow()
             }
         }
     }

@@ -28,8 +28,7 @@ extension SQLiteStore {
         try statement.bind(mostRows)
         var runs: [Int64] = []
         do {
-            try statement.forEachRow { columns in
-                let run = columns.integer(0)
+            try statement.forEachValue { run in
                 guard !runs.contains(run) else { return }
                 runs.append(run)
                 if runs.count == 2 { throw EndOfPage() }
@@ -71,7 +70,7 @@ extension SQLiteStore {
         let statement = try RawStatement(db, Query.lastKeyBefore)
         func last(before instant: Instant) throws -> Instant? {
             try statement.bind(ObservationKey.first(of: instant).rawValue)
-            do { return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } } catch let error
+            do { return try statement.value().map { ObservationKey(rawValue: $0).observedAt } } catch let error
                 as DatabaseError where error.isPageDamage
             { return nil }
         }
@@ -93,7 +92,7 @@ extension SQLiteStore {
     /// The integers in a query's first column, as far as pages are readable.
     private static func values(_ query: String, _ db: Database) throws -> [Int64] {
         var values: [Int64] = []
-        do { try RawStatement(db, query).forEachRow { values.append($0.integer(0)) } } catch let error as DatabaseError
+        do { try RawStatement(db, query).forEachValue { values.append($0) } } catch let error as DatabaseError
             where error.isPageDamage
         {}
         return values

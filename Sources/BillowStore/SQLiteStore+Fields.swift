@@ -131,7 +131,7 @@ extension SQLiteStore {
             let statement = try RawStatement(db, Query.fieldLevelsByNumber)
             try statement.bind(version.rawValue, last.bound, keys.lowerBound, keys.upperBound)
             try statement.forEachReadable(
-                self.register, { (number: $0.integer(0), level: try StoredFieldLevel($0, names)) }
+                self.register, { (number: $0.integer(FieldLevelColumn.number), level: try StoredFieldLevel($0, names)) }
             ) {
                 try body($0.number, $0.level)
             }

@@ -21,7 +21,7 @@ extension SQLiteStore {
                 let count = try RawStatement(db, Query.countKeys)
                 try count.bind(first, end)
                 // Closed rows are few, so the count is a good estimate.
-                do { capacity = try count.first { Int($0.integer(0)) } ?? 0 } catch let error as DatabaseError
+                do { capacity = try count.value().map { Int($0) } ?? 0 } catch let error as DatabaseError
                     where error.isPageDamage
                 { capacity = 0 }
             }
@@ -82,15 +82,15 @@ extension SQLiteStore {
             }
             var page: [Item] = []
             var next = first
-            func take(_ key: Int64, _ item: Item) throws {
+            func append(_ key: Int64, _ item: Item) throws {
                 page.append(item)
                 next = key + 1
                 if page.count == limit { throw EndOfPage() }
             }
             do {
-                do { try scan(next...end - 1, take) } catch let error as DatabaseError where error.isPageDamage {
+                do { try scan(next...end - 1, append) } catch let error as DatabaseError where error.isPageDamage {
                     guard next < end else { return page }
-                    try readAround(error, next...end - 1, db, scan, body: take)
+                    try readAround(error, next...end - 1, db, scan, body: append)
                 }
             } catch is EndOfPage {}
             return page

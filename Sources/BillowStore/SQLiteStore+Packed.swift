@@ -20,9 +20,7 @@ extension SQLiteStore {
     package func packedParts() async throws(StoreError) -> [ArchivePart] {
         try await reading { db in
             var parts: [ArchivePart] = []
-            try RawStatement(db, Query.packedParts).forEachRow { columns in
-                parts.append(ArchivePart(number: Int(columns.integer(0))))
-            }
+            try RawStatement(db, Query.packedParts).forEachValue { parts.append(ArchivePart(number: Int($0))) }
             return parts
         }
     }
@@ -40,12 +38,12 @@ extension SQLiteStore {
                     // Continues with the newest earlier step that has data.
                     try newest.bind(
                         Int64(ObservedKind.observations.rawValue), Int64(part.steps.lowerBound.number))
-                    guard let step = try newest.first({ TimeStep(number: Int($0.integer(0))) }) else { break }
+                    guard let step = try newest.value().map({ TimeStep(number: Int($0)) }) else { break }
                     next = ArchivePart(TimeStep.instants(step...step).upperBound)
                     continue
                 }
                 try packed.bind(Int64(part.number))
-                if try packed.first({ $0.integer(0) }) != changed.rawValue { parts.append(part) }
+                if try packed.value() != changed.rawValue { parts.append(part) }
                 next = ArchivePart(number: part.number - 1)
             }
             return parts
@@ -107,14 +105,16 @@ extension SQLiteStore {
     func isAsStored(_ part: ArchivePart, _ db: Database) throws -> Bool {
         let statement = try RawStatement(db, Query.packedSum)
         try statement.bind(Int64(part.number))
-        guard let (version, kept) = try statement.first({ ($0.integer(0), $0.integer(1)) }),
-            let (_, sum) = try summed(part, asOf: Version(rawValue: version), db), sum.stored != kept
+        typealias Column = PackedSumColumn
+        guard
+            let packed = try statement.first({ (version: $0.integer(Column.version), sum: $0.integer(Column.rowSum)) }),
+            let (_, sum) = try summed(part, asOf: Version(rawValue: packed.version), db), sum.stored != packed.sum
         else { return true }
         register.note(changed: part)
         return false
     }
 
-    package func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+    package func savePacked(_ bytes: [UInt8], of rows: PartRows) async throws(StoreError) -> Bool {
         guard rows.isWhole else { return false }
         return try await writing { db in
             guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions

@@ -80,8 +80,8 @@ extension SQLiteStore {
                         AircraftPosition.bucket(from), lastBucket, Int64(from.seconds), Int64(to.seconds),
                         version.bound)
                     do {
-                        try statement.forEachRow { columns in
-                            if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
+                        try statement.forEachValue { number in
+                            if let address = UInt32(exactly: number).flatMap({ ICAO24(rawValue: $0) }) {
                                 found.insert(address)
                             }
                         }
@@ -124,20 +124,20 @@ extension SQLiteStore {
                 AircraftPosition.bucket(to), Int64(from.seconds), Int64(to.seconds), version.bound)
             var page: [AircraftPosition] = []
             guard limit > 0 else { return page }
-            func take(_ position: AircraftPosition) throws {
+            func append(_ position: AircraftPosition) throws {
                 page.append(position)
                 if page.count == limit { throw EndOfPage() }
             }
             do {
                 do {
                     let names = try SourceNames(db)
-                    try statement.forEachReadable(register, { try AircraftPosition($0, names) }, take)
+                    try statement.forEachReadable(register, { try AircraftPosition($0, names) }, append)
                 } catch let error as DatabaseError where error.isPageDamage {
                     let last = page.last.map(PositionKey.key)
                     let next =
                         last ?? after.map { PositionKey.key(bucket: AircraftPosition.bucket($0.observedAt), $0.icao24) }
                     try positionsAround(
-                        error, after: next.map { $0 + 1 } ?? 0, from: from, to: to, asOf: version, db, take)
+                        error, after: next.map { $0 + 1 } ?? 0, from: from, to: to, asOf: version, db, append)
                 }
             } catch is EndOfPage {}
             return page

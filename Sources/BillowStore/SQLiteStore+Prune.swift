@@ -68,36 +68,44 @@ private struct DeletedRows: Sendable {
     struct Row: Sendable {
         var number: Int64
         var source: Int64
-        var observedAt: Int64
+        var time: Int64
     }
 
     var reports: [Row] = []
     var areas: [Row] = []
-    /// Rows with their valid times.
     var fields: [Row] = []
     var earlierForecasts: [Row] = []
 
     init(_ db: Database, _ pruning: Pruning) throws {
         for number in try SourceNumber.list(of: pruning.sources, db) {
-            reports += try Self.rows(Query.prunableReports, number, pruning, before: pruning.before, db)
-            areas += try Self.rows(Query.prunableAreas, number, pruning, before: pruning.before, db)
-            fields += try Self.rows(Query.prunableFieldLevels, number, pruning, before: pruning.fieldsBefore, db)
+            reports += try Self.rows(
+                Query.prunableReports, PrunableReportColumn.self, number, pruning, before: pruning.before, db)
+            areas += try Self.rows(
+                Query.prunableAreas, PrunableAreaColumn.self, number, pruning, before: pruning.before, db)
+            fields += try Self.rows(
+                Query.prunableFieldLevels, PrunableFieldLevelColumn.self, number, pruning,
+                before: pruning.fieldsBefore, db)
             // Older forecasts are deleted with the fields.
             earlierForecasts += try Self.rows(
-                Query.prunableEarlierForecasts, number, pruning, before: pruning.earlierForecastsBefore, db
-            ).filter { $0.observedAt >= Int64(pruning.fieldsBefore.seconds) }
+                Query.prunableEarlierForecasts, PrunableFieldLevelColumn.self, number, pruning,
+                before: pruning.earlierForecastsBefore, db
+            ).filter { $0.time >= Int64(pruning.fieldsBefore.seconds) }
         }
     }
 
-    private static func rows(
-        _ query: String, _ source: SourceNumber, _ pruning: Pruning, before: Instant, _ db: Database
+    private static func rows<Column: PrunableColumn>(
+        _ query: String, _ columns: Column.Type, _ source: SourceNumber, _ pruning: Pruning, before: Instant,
+        _ db: Database
     ) throws -> [Row] {
         let statement = try RawStatement(db, query)
         try statement.bind(
             Int64(source.rawValue), Int64(before.seconds), pruning.sparesImports ? 0 : 1 as Int64)
         var rows: [Row] = []
         try statement.forEachRow {
-            rows.append(Row(number: $0.integer(0), source: Int64(source.rawValue), observedAt: $0.integer(1)))
+            rows.append(
+                Row(
+                    number: $0.integer(Column.number), source: Int64(source.rawValue),
+                    time: $0.integer(Column.time)))
         }
         return rows
     }
@@ -192,11 +200,13 @@ private struct Deletion {
         var last = end
         var leaving: [(key: ObservationKey, source: Int64, isVoid: Bool)] = []
         try statement.forEachRow { columns in
+            typealias Column = PrunableObservationColumn
             read += 1
-            last = ObservationKey(rawValue: columns.integer(0))
-            let isSpared = pruning.sparesImports && columns.integer(2) != 0
-            if sources.contains(columns.integer(1)), !isSpared {
-                leaving.append((last, columns.integer(1), columns.integer(3) != 0))
+            last = ObservationKey(rawValue: columns.integer(Column.key))
+            let source = columns.integer(Column.source)
+            let isSpared = pruning.sparesImports && columns.integer(Column.imported) != 0
+            if sources.contains(source), !isSpared {
+                leaving.append((last, source, columns.integer(Column.isVoid) != 0))
             }
         }
         let following = try RawStatement(db, Query.observationByKey)
@@ -205,7 +215,7 @@ private struct Deletion {
         var parts: Set<ArchivePart> = []
         for (key, source, isVoid) in leaving {
             try following.bind(key.next.rawValue)
-            let isFollowed = try following.first { _ in true } ?? false
+            let isFollowed = try following.hasRow()
             guard !isFollowed || !isVoid else { continue }
             let statement = isFollowed ? void : delete
             try statement.bind(key.rawValue)
@@ -226,7 +236,7 @@ private struct Deletion {
     private mutating func deleteReports(from done: Int) throws -> DeletionPlace {
         let rows = found.reports.dropFirst(done).prefix(rowsAtOnce)
         pruned.pilotReports += try delete(rows, Query.pruneReport, .rest)
-        if let oldest = rows.map(\.observedAt).min(), let newest = rows.map(\.observedAt).max() {
+        if let oldest = rows.map(\.time).min(), let newest = rows.map(\.time).max() {
             try forgetSteps(
                 of: .reports, from: Instant(clamping: Int(oldest)), to: Instant(clamping: Int(newest)))
         }
@@ -284,12 +294,12 @@ private struct Deletion {
     private mutating func deletePositions(in bucket: Int64, from address: Int64) throws -> DeletionPlace? {
         let next = try RawStatement(db, Query.nextBucket)
         try next.bind(bucket)
-        guard let bucket = try next.first({ $0.integer(0) }).map({ (number: $0, from: $0 == bucket ? address : 0) }),
+        guard let bucket = try next.value().map({ (number: $0, from: $0 == bucket ? address : 0) }),
             bucket.number < AircraftPosition.bucket(pruning.positionsBefore)
         else { return nil }
         let following = try RawStatement(db, Query.addressAfter)
         try following.bind(bucket.number, bucket.from, Int64(rowsAtOnce))
-        let end = try following.first { $0.integer(0) }
+        let end = try following.value()
         let statement = try RawStatement(db, Query.pruneBucket)
         for source in sources {
             try statement.bind(bucket.number, bucket.from, end.map { max($0, bucket.from + 1) } ?? .max, source)

@@ -18,15 +18,15 @@ extension SQLiteStore {
     }
 
     package func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await pairs(Query.cursors, CursorColumn.piece, .value, of: source)
+        try await pairs(Query.cursors, CursorColumn.source, .piece, .value, of: source)
     }
 
     package func values(of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await pairs(Query.sourceValues, SourceValueColumn.name, .value, of: source)
+        try await pairs(Query.sourceValues, SourceValueColumn.source, .name, .value, of: source)
     }
 
     private func pairs<Column: StoredColumn>(
-        _ query: String, _ nameColumn: Column, _ valueColumn: Column, of source: SourceID
+        _ query: String, _ sourceColumn: Column, _ nameColumn: Column, _ valueColumn: Column, of source: SourceID
     ) async throws(StoreError) -> [String: String] {
         try await reading(Column.table) { [register] db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
@@ -35,9 +35,9 @@ extension SQLiteStore {
             let statement = try RawStatement(db, query)
             try statement.bind(Int64(number.rawValue))
             var pairs: [String: String] = [:]
-            // After a corrupt row SQLite may return rows of another source. The source is the first column.
+            // After a corrupt row SQLite may return rows of another source.
             try statement.forEachReadable(register) {
-                ($0.integer(0), try Self.pair($0, nameColumn, valueColumn))
+                ($0.integer(sourceColumn), try Self.pair($0, nameColumn, valueColumn))
             } _: { source, pair in
                 if source == Int64(number.rawValue) { pairs[pair.0] = pair.1 }
             }
@@ -97,7 +97,7 @@ extension SQLiteStore {
 extension LogExtent {
     init(_ db: Database) throws {
         func instant(_ query: String) throws -> Instant? {
-            try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
+            try RawStatement(db, query).value().map { ObservationKey(rawValue: $0).observedAt }
         }
         self.init()
         do {

@@ -50,33 +50,35 @@ extension SQLiteStore {
         try statement.bind(Int64(kind.rawValue))
         do {
             return try statement.first { columns in
-                let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
-                guard let first = steps.first, let last = steps.last else { return nil }
+                typealias Column = ChangedExtentColumn
+                func step(_ column: Column) -> TimeStep? {
+                    columns.optionalInteger(column).map { TimeStep(number: Int($0)) }
+                }
+                guard let first = step(.first), let last = step(.last) else { return nil }
                 return TimeStep.instants(first...max(first, last))
             } ?? nil
         } catch let error as DatabaseError where error.isPageDamage { return nil }
     }
 
     /// Reads rows of a numbered table in number order, because an index or a page of the table is damaged.
-    func readByNumber<Value>(
-        _ query: String, _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
+    func readByNumber<Value, Column: StoredColumn>(
+        _ query: String, _ newest: String, _ number: Column, _ from: Instant, _ to: Instant,
         asOf version: Version, _ damage: DatabaseError, _ db: Database,
         _ decode: @escaping (Columns, SourceNames) throws -> Value
     ) throws -> [Value] {
         let names = try SourceNames(db)
         let last = try Self.edge(newest, db) ?? Self.mostNumbers
         // A missing report is no newer than the newest stored one. The end of a missing area's validity is unknown.
-        let stored = table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
+        let stored = Column.table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
         let start = max(from, stored?.lowerBound ?? from)
         let times = start...max(start, min(to, stored?.upperBound ?? to))
         var values: [Value] = []
-        try readAround(damage, 1...max(1, last), of: table, db) { keys, body in
+        try readAround(damage, 1...max(1, last), of: Column.table, db) { keys, body in
             let statement = try RawStatement(db, query)
             try statement.bind(
                 Int64(from.seconds), Int64(to.seconds), version.rawValue, version.rawValue, keys.lowerBound,
                 keys.upperBound)
-            // The number is the first column.
-            try statement.forEachReadable(self.register, { ($0.integer(0), try decode($0, names)) }) {
+            try statement.forEachReadable(self.register, { ($0.integer(number), try decode($0, names)) }) {
                 try body($0, $1)
             }
         } times: { _ in
@@ -92,7 +94,7 @@ extension SQLiteStore {
 
     /// The first or last value of an index; nil if the index is empty or its page is unreadable.
     static func edge(_ query: String, _ db: Database) throws -> Int64? {
-        do { return try RawStatement(db, query).first { $0.integer(0) } } catch let error as DatabaseError
+        do { return try RawStatement(db, query).value() } catch let error as DatabaseError
             where error.isPageDamage
         { return nil }
     }

@@ -49,7 +49,7 @@ extension SQLiteStore {
                 Int64(start.seconds), Int64(to.seconds), after.map { Int64($0.0.seconds) } ?? -1, after?.1 ?? "",
                 version.bound, version.bound)
             var page: [PilotReport] = []
-            func take(_ report: PilotReport) throws {
+            func append(_ report: PilotReport) throws {
                 if page.count >= limit, let last = page.last,
                     last.observedAt != report.observedAt || last.id != report.id
                 {
@@ -60,12 +60,12 @@ extension SQLiteStore {
             do {
                 do {
                     let names = try SourceNames(db)
-                    try statement.forEachReadable(register, { try PilotReport($0, names) }, take)
+                    try statement.forEachReadable(register, { try PilotReport($0, names) }, append)
                 } catch let error as DatabaseError where error.isPageDamage {
                     page = []
                     let reports = try reportsAround(error, from: start, to: to, asOf: version, db)
                     for report in reports where after.map({ $0 < (report.observedAt, report.id) }) ?? true {
-                        try take(report)
+                        try append(report)
                     }
                 }
             } catch is EndOfPage {}
@@ -78,7 +78,7 @@ extension SQLiteStore {
         _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: Database
     ) throws -> [PilotReport] {
         let reports = try readByNumber(
-            Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to,
+            Query.reportsByNumber, Query.newestReportNumber, PilotReportColumn.number, from, to,
             asOf: version ?? Head(db).version, damage, db, PilotReport.init)
         return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
     }

@@ -150,6 +150,15 @@ private struct SalvageSource {
         var name: String
         var text: String
         var page: Int64
+
+        var statement: String { Self.statement(text) }
+
+        /// A definition without its comments, which differ between versions of Billow.
+        static func statement(_ text: String) -> String {
+            text.split(separator: "\n").map { line in
+                line.range(of: "--").map { line[..<$0.lowerBound] } ?? line
+            }.joined(separator: " ").split(separator: " ").joined(separator: " ")
+        }
     }
 
     /// The tables with a damaged definition, with their correct definitions.
@@ -178,10 +187,10 @@ private struct SalvageSource {
         // If the version is unreadable, the file is treated as one of this version.
         let isKnown = (try? Schema.migrator.appliedIdentifiers(source))?.isEmpty == false
         return wanted.compactMap { name, text in
-            guard let found = tables.first(where: { $0.name == name || $0.text == text }), found.page > 0 else {
-                return nil
-            }
-            if found.name == name, found.text == text { return nil }
+            let statement = TableDefinition.statement(text)
+            guard let found = tables.first(where: { $0.name == name || $0.statement == statement }), found.page > 0
+            else { return nil }
+            if found.name == name, found.statement == statement { return nil }
             // With an unknown version, the definition may be right as it is.
             if !isKnown, (try? source.columns(in: name))?.isEmpty == false { return nil }
             return TableDefinition(name: name, text: text, page: found.page)

@@ -117,7 +117,7 @@ extension SQLiteStore {
                 let statement = try RawStatement(db, Query.allRows)
                 try statement.bind(keys.lowerBound)
                 try statement.forEachRow {
-                    let key = $0.integer(0)
+                    let key = $0.integer(ObservationColumn.key)
                     if keys.contains(key) { try body(key, ()) }
                 }
             }

@@ -63,7 +63,7 @@ struct Salvage {
         try copy("fieldLevel", keys: SalvageOrder("number")) { _ in .distantFuture }
         try nameSources()
         try noteStoredKinds()
-        try keepReporterNumbers()
+        try reserveReporterNumbers()
         try deleteUnreadable()
         try finish()
         return result
@@ -248,7 +248,7 @@ struct Salvage {
 
     /// Reserves the numbers of lost reporters. Otherwise another access key could get one, and with it another
     /// reporter's observations.
-    private func keepReporterNumbers() throws {
+    private func reserveReporterNumbers() throws {
         try target.execute(
             sql: """
                 INSERT INTO reporter (number, accessKey)

@@ -44,15 +44,15 @@ enum Schema {
         CREATE TABLE head (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             version INTEGER NOT NULL CHECK (version >= 0),
-            -- The last version that changed every picture: a source's rule, or a deletion by hand.
+            -- The last version that changed every frame, because of a source's rule or a manual deletion.
             rules INTEGER NOT NULL,
-            -- Tells this log's versions from any other's.
+            -- Distinguishes the versions of this log from those of other logs.
             log TEXT NOT NULL CHECK (length(log) = 16),
-            -- Transactions that deleted observations, which change no version of a part.
+            -- The number of transactions that deleted observations. They do not change the version of a part.
             deletions INTEGER NOT NULL CHECK (deletions >= 0),
-            -- The secret of ContentTags. A copy of the log keeps it: no stored observation is found without it.
+            -- The secret of ContentTags. A copy of the log has the same one, to find stored observations.
             tagSecret BLOB NOT NULL CHECK (length(tagSecret) = 16),
-            -- Whether all data is made up, as the sources say, which may be lost; null until one of them says so.
+            -- Whether all data is simulated. Null until a source states it. Rows of sources may be lost.
             simulated INTEGER CHECK (simulated IN (0, 1)),
             sum INTEGER NOT NULL
         ) STRICT;
@@ -61,20 +61,20 @@ enum Schema {
     /// Sources and their sync state.
     private static let sources = """
         CREATE TABLE source (
-            -- Dense: a number is never given twice.
+            -- Numbers are dense and never reused.
             number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 255),
             name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 64),
             mergeRule INTEGER NOT NULL CHECK (mergeRule IN (0, 1)),
-            -- Null until a source says whether data is simulated.
+            -- Null until the source states whether its data is simulated.
             simulated INTEGER CHECK (simulated IN (0, 1)),
             fetchedAt INTEGER CHECK (fetchedAt >= 0),
             completeSince INTEGER CHECK (completeSince >= 0),
-            -- Whether the source had another merge rule before: its rows may have the tags of either.
+            -- Whether the merge rule was changed. Rows may then have the tags of either rule.
             ruleChanged INTEGER NOT NULL CHECK (ruleChanged IN (0, 1)),
             sum INTEGER NOT NULL
         ) STRICT;
 
-        -- When each kind of data (DataKind) was last fetched, and since when without a gap.
+        -- The time of the last fetch of each kind of data (DataKind), and since when there is no gap.
         CREATE TABLE fetched (
             source INTEGER NOT NULL REFERENCES source (number),
             kind TEXT NOT NULL,
@@ -84,7 +84,7 @@ enum Schema {
             PRIMARY KEY (source, kind)
         ) STRICT, WITHOUT ROWID;
 
-        -- The kinds of data that anything was ever stored of. Nothing is known of others.
+        -- The kinds of data that were ever stored.
         CREATE TABLE storedKind (
             source INTEGER NOT NULL REFERENCES source (number),
             kind TEXT NOT NULL,
@@ -92,15 +92,15 @@ enum Schema {
             PRIMARY KEY (source, kind)
         ) STRICT, WITHOUT ROWID;
 
-        -- Where and when a kind of data is complete: areas that are requested (until is null), and that were requested
-        -- (until is their last fetch). A kind without a row is of the whole world.
+        -- The areas and times for which a kind of data is complete. `until` is null for an area that is requested now,
+        -- and the time of the last fetch for a former one. A kind without a row covers the whole world.
         CREATE TABLE coveredArea (
             number INTEGER PRIMARY KEY,
             source INTEGER NOT NULL REFERENCES source (number),
             kind TEXT NOT NULL,
-            -- The part of the source's query.
+            -- The part of the source's query that the area belongs to.
             part TEXT NOT NULL,
-            -- The corners, longitude first, as 64-bit numbers, little-endian; null is the world.
+            -- The corners as little-endian 64-bit numbers, longitude first. Null stands for the world.
             ring BLOB CHECK (length(ring) >= 48 AND length(ring) % 16 = 0),
             since INTEGER NOT NULL CHECK (since >= 0),
             until INTEGER CHECK (until >= since),
@@ -108,7 +108,7 @@ enum Schema {
         ) STRICT;
         CREATE INDEX coveredAreaPart ON coveredArea (source, kind, part, until);
 
-        -- Where the next fetch of a piece of the query goes on.
+        -- The position at which the next fetch of a piece of the query continues.
         CREATE TABLE cursor (
             source INTEGER NOT NULL REFERENCES source (number),
             piece TEXT NOT NULL,
@@ -117,7 +117,7 @@ enum Schema {
             PRIMARY KEY (source, piece)
         ) STRICT, WITHOUT ROWID;
 
-        -- What else the upstream keeps from round to round: its session, its last queries.
+        -- Other values that an upstream stores between rounds, such as its session and last queries.
         CREATE TABLE sourceValue (
             source INTEGER NOT NULL REFERENCES source (number),
             name TEXT NOT NULL,
@@ -157,24 +157,24 @@ enum Schema {
             until INTEGER CHECK (until >= since),
             externalId TEXT,
             aircraft TEXT,
-            -- Retention spares imports.
+            -- Whether the row was imported. Retention does not delete imports.
             imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
-            -- Only a viewport asked for it: it ends with the process, or with the viewport.
+            -- Whether only a viewport requested the row. It ends with the process or with the viewport.
             transient INTEGER NOT NULL CHECK (transient IN (0, 1)),
-            -- Who sent it; 0 for what was fetched or imported.
+            -- The reporter that sent the row; 0 if it was fetched or imported.
             reporter INTEGER NOT NULL CHECK (reporter >= 0),
-            -- Whether another source or reporter has the id already: the public id is made of the key then.
+            -- Whether another source or reporter already used the id. The public id is then the key.
             idTaken INTEGER NOT NULL CHECK (idTaken IN (0, 1)),
             sum INTEGER NOT NULL,
             CHECK (severity IS NOT NULL OR edr IS NOT NULL)
         ) STRICT;
-        -- Changes since a version: open and closed rows apart, so that a batch writes each index once.
+        -- For changes since a version. Open and closed rows have separate indices, so a batch writes each once.
         CREATE INDEX observationOpen ON observation (since) WHERE until IS NULL;
         CREATE INDEX observationClosed ON observation (until) WHERE until IS NOT NULL;
         -- Two reporters may use one id.
         CREATE UNIQUE INDEX observationExternalId ON observation (externalId, source, reporter)
             WHERE externalId IS NOT NULL AND until IS NULL;
-        -- What a TransientEnd ends, and the rows of kind 2 (superseding) by which it did.
+        -- The rows that a TransientEnd ends, and the rows of kind 2 (superseding) that end them.
         CREATE INDEX observationTransient ON observation (source) WHERE transient = 1 AND until IS NULL;
         CREATE INDEX observationEnd ON observation (source) WHERE transient = 1 AND kind = 2 AND until IS NULL;
         """
@@ -200,7 +200,7 @@ enum Schema {
         CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
         CREATE INDEX pilotReportOpen ON pilotReport (since) WHERE until IS NULL;
         CREATE INDEX pilotReportClosed ON pilotReport (until) WHERE until IS NOT NULL;
-        -- In the order of pages: of what counts, and of every version.
+        -- In the order of pages, for open rows and for rows of every version.
         CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
         CREATE INDEX pilotReportAny ON pilotReport (observedAt, id, source);
         """
@@ -229,7 +229,7 @@ enum Schema {
             since INTEGER NOT NULL CHECK (since > 0),
             until INTEGER CHECK (until >= since),
             imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
-            -- The issued end of an area that ends earlier.
+            -- The issued end of validity, if the area ended earlier.
             statedTo INTEGER CHECK (statedTo >= 0),
             sum INTEGER NOT NULL
         ) STRICT;
@@ -271,9 +271,9 @@ enum Schema {
     /// after a deletion, so that caches by number stay valid.
     private static let fields = """
         CREATE TABLE fieldGrid (
-            -- A number is never given twice: grids are not deleted.
+            -- Numbers are never reused, because grids are not deleted.
             number INTEGER PRIMARY KEY CHECK (number > 0),
-            -- A GridDefinition.
+            -- A GridDefinition as JSON.
             definition TEXT NOT NULL CHECK (json_valid(definition)),
             sum INTEGER NOT NULL
         ) STRICT;
@@ -285,20 +285,20 @@ enum Schema {
             product INTEGER NOT NULL CHECK (product BETWEEN 0 AND 255),
             run INTEGER NOT NULL CHECK (run >= 0),
             validTime INTEGER NOT NULL CHECK (validTime >= run),
-            -- Feet; -1 is the maximum of the column of air.
+            -- In feet; -1 is the maximum over the column of air.
             level INTEGER NOT NULL CHECK (level BETWEEN -1 AND 65000),
             grid INTEGER NOT NULL REFERENCES fieldGrid (number),
             since INTEGER NOT NULL CHECK (since > 0),
             imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
-            -- row_sum(packed).
+            -- The checksum of the packed bytes: row_sum(packed).
             packedSum INTEGER NOT NULL,
-            -- Of the columns before it.
+            -- The checksum of the columns before it.
             sum INTEGER NOT NULL,
-            -- FieldPlane.packed(): some 20 to 120 KB.
+            -- The result of FieldPlane.packed(), some 20 to 120 KB.
             packed BLOB NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX fieldLevelIdentity ON fieldLevel (source, product, run, validTime, level);
-        -- All columns but the bytes: which levels there are is read of this index alone.
+        -- All columns except the bytes, so that the list of levels is read from this index alone.
         CREATE INDEX fieldLevelSince ON fieldLevel
             (since, source, product, run, validTime, level, grid, imported, packedSum, sum);
         CREATE INDEX fieldLevelValid ON fieldLevel (validTime, source, product, level, run);
@@ -306,8 +306,8 @@ enum Schema {
 
     /// Tables that are derived from rows, and records of deletions.
     private static let derived = """
-        -- For each step of ten seconds (TimeStep) the last version that changed anything observed in it. A picture's
-        -- version is their maximum. Kind 0 is observations, 1 pilot reports, 2 positions.
+        -- The last version that changed observed data of each step of ten seconds (TimeStep). A frame's version is the
+        -- maximum over its steps. Kind 0 is observations, 1 pilot reports, 2 positions.
         CREATE TABLE changedStep (
             kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
             step INTEGER NOT NULL,
@@ -315,9 +315,9 @@ enum Schema {
             PRIMARY KEY (kind, step)
         ) STRICT, WITHOUT ROWID;
 
-        -- Up to when rows were deleted, and the version of the last deletion. Kind 0 is positions, 2 fields, 3
-        -- forecasts of earlier runs alone, 1 everything else. An earlier version can no longer be read from before that
-        -- instant.
+        -- The instant before which rows were deleted, and the version of the last deletion. Kind 0 is positions,
+        -- 1 everything without a kind of its own, 2 fields, 3 forecasts of earlier runs. Before that instant, earlier
+        -- versions are no longer readable.
         CREATE TABLE deletion (
             kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1, 2, 3)),
             before INTEGER NOT NULL,
@@ -325,20 +325,20 @@ enum Schema {
             sum INTEGER NOT NULL
         ) STRICT;
 
-        -- Copies of parts of the archive (ArchivePart), packed by WindowPart, with the last version that changed any
-        -- row of the part. They can be made again at any time.
+        -- A cache of archive parts (ArchivePart) as WindowPart packs them, with the last version that changed any row
+        -- of the part.
         CREATE TABLE packedPart (
             part INTEGER PRIMARY KEY CHECK (part >= 0),
             version INTEGER NOT NULL CHECK (version > 0),
-            -- A sum over the rows that were packed (PartSum).
+            -- The checksum of the packed rows (PartSum).
             rowSum INTEGER NOT NULL,
-            -- Of the columns before it: the bytes have a sum of their own.
+            -- The checksum of the columns before it. The bytes contain their own.
             sum INTEGER NOT NULL,
             packed BLOB NOT NULL
         ) STRICT;
         """
 
-    /// Access keys and settings that are changed at run time. Changes of them don't raise the version.
+    /// Access keys and settings that change at run time. Changing them does not raise the version.
     private static let besideTheLog = """
         CREATE TABLE accessKey (
             id TEXT PRIMARY KEY CHECK (length(id) = 16),
@@ -356,7 +356,7 @@ enum Schema {
             sum INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
-        -- Flights that alerts are made for. They outlive a restart.
+        -- Flights that are monitored for alerts. They survive a restart.
         CREATE TABLE followedFlight (
             id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
             accessKey TEXT NOT NULL,

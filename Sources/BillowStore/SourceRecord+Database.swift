@@ -3,21 +3,21 @@ internal import Geometry
 import Datasets
 internal import Turbulence
 
-/// The names of sources, by the numbers that rows have.
+/// The names of sources by their numbers in rows.
 struct SourceNames {
     private let names: [SourceID]
 
-    /// - Throws: `UnreadableRow` where a source can't be read.
+    /// - Throws: `UnreadableRow` if a source is unreadable.
     init(_ db: Database) throws {
         var names: [SourceID] = []
         try RawStatement(db, Query.sources).forEachRow { names.append(try SourceRecord($0).id) }
         self.names = names
     }
 
-    /// - Parameter records: all of them, in the order of their numbers.
+    /// - Parameter records: all records in the order of their numbers.
     init(_ records: [SourceRecord]) { names = records.map(\.id) }
 
-    /// nil where no source has the number.
+    /// nil if no source has the number.
     subscript(number: Int64) -> SourceID? {
         guard let index = Int(exactly: number), names.indices.contains(index) else { return nil }
         return names[index]
@@ -25,8 +25,8 @@ struct SourceNames {
 }
 
 extension SourceRecord {
-    /// - Parameter damage: where rows about fetches are noted that can't be read.
-    /// - Throws: `UnreadableRow` where a source can't be read: nothing says whose its rows are then.
+    /// - Parameter damage: records unreadable rows about fetches.
+    /// - Throws: `UnreadableRow` if a source is unreadable, because the owner of its rows is then unknown.
     static func all(_ db: Database, _ damage: DamageRegister? = nil) throws -> [SourceRecord] {
         var sources: [SourceRecord] = []
         try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
@@ -55,9 +55,9 @@ extension SourceRecord {
         return sources
     }
 
-    /// Which of so many sources, and which kind of its data, a row is about.
-    /// - Returns: nil where the row can't be read, which is noted. nil too for a source or a kind that this version
-    ///   doesn't know.
+    /// The index of the source and the kind of data of a row.
+    /// - Returns: nil for an unreadable row, which is recorded, and for a source or kind that this version doesn't
+    ///   know.
     private static func subject<Column: StoredColumn>(
         _ columns: Columns, _ source: Column, _ kind: Column, of count: Int, _ damage: DamageRegister?
     ) -> (index: Int, kind: DataKind)? {
@@ -65,7 +65,7 @@ extension SourceRecord {
             damage?.note(UnreadableRow(unnumbered: columns, Column.self))
             return nil
         }
-        // Numbers are dense. A kind of a later version is none of ours.
+        // Numbers are dense. Kinds of later versions are ignored.
         let index = Int(columns.integer(source))
         guard (0..<count).contains(index), let kind = columns.text(kind).flatMap(DataKind.init(rawValue:)) else {
             return nil
@@ -73,7 +73,7 @@ extension SourceRecord {
         return (index, kind)
     }
 
-    /// With the areas that they are and were asked for, which no writer needs.
+    /// The records with their current and former areas, which writers don't need.
     static func allWithAreas(_ db: Database, _ damage: DamageRegister) throws -> [SourceRecord] {
         var sources = try all(db, damage)
         try RawStatement(db, Query.coveredAreas).forEachReadable(damage) { columns in
@@ -98,7 +98,7 @@ extension SourceRecord {
         return sources
     }
 
-    /// Reads a query on all columns of sources.
+    /// Decodes a row of a query on all columns of sources.
     fileprivate init(_ columns: Columns) throws {
         typealias Column = SourceColumn
         guard columns.isWhole(Column.self), let number = UInt8(exactly: columns.integer(Column.number)),
@@ -114,7 +114,7 @@ extension SourceRecord {
 }
 
 extension AreaRing {
-    /// As it is stored: the coordinates, 64 bits each, little-endian.
+    /// The stored form: the coordinates as little-endian 64-bit numbers.
     var stored: [UInt8] {
         var bytes: [UInt8] = []
         for coordinate in coordinates {
@@ -123,7 +123,7 @@ extension AreaRing {
         return bytes
     }
 
-    /// Reads `stored` back.
+    /// Reads the stored form.
     init?(stored bytes: [UInt8]) {
         guard bytes.count % 8 == 0 else { return nil }
         self.init(

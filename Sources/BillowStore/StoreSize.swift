@@ -1,12 +1,12 @@
-/// How much a store takes.
+/// The size of a store.
 package struct StoreSize: Sendable, Hashable {
-    /// Of the database file.
+    /// The bytes of the database file.
     package var bytes: Int
-    /// Of its write-ahead log.
+    /// The bytes of its write-ahead log.
     package var logBytes: Int
-    /// What an ordinary user may still write to the disk; nil where the system doesn't tell.
+    /// The bytes that an ordinary user may still write to the disk; nil if the system does not report it.
     package var freeBytes: Int?
-    /// Empty where they weren't counted. Tables that can't be read are left out.
+    /// The rows of each table; empty if they weren't counted. Unreadable tables are left out.
     package var rows: [StoredTable: Int]
 
     package init(bytes: Int, logBytes: Int, freeBytes: Int?, rows: [StoredTable: Int]) {

@@ -1,21 +1,30 @@
-/// The columns of a table whose rows have a checksum, in the order in which rows are written and read. Query texts and
-/// value positions are derived from this list.
+/// The columns of a query's result, in their order. Query texts and value positions are derived from this list.
+protocol ResultColumn: CaseIterable, RawRepresentable, Hashable, Sendable where RawValue == Int32 {
+    /// The SQL expression that is selected.
+    var expression: String { get }
+}
+
+extension ResultColumn {
+    /// The name of a table's column.
+    var name: String { "\(self)" }
+
+    var expression: String { name }
+
+    /// All columns, for SELECT.
+    static var list: String { allCases.map(\.expression).joined(separator: ", ") }
+}
+
+/// The columns of a table whose rows have a checksum, in the order in which rows are written and read.
 ///
 /// `sum` is the checksum over the columns before it (`RowSum`).
-protocol StoredColumn: CaseIterable, RawRepresentable, Hashable, Sendable where RawValue == Int32 {
+protocol StoredColumn: ResultColumn {
     static var table: StoredTable { get }
     static var sum: Self { get }
 }
 
 extension StoredColumn {
-    /// Its name in the table.
-    var name: String { "\(self)" }
-
     /// Its position among the arguments of `insert`.
     var argument: Int32 { rawValue + 1 }
-
-    /// All columns, for SELECT and INSERT.
-    static var list: String { allCases.map { "\($0)" }.joined(separator: ", ") }
 
     /// The columns that the checksum covers.
     static var summed: [Self] { allCases.filter { $0.rawValue < sum.rawValue } }

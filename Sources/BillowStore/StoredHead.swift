@@ -48,7 +48,7 @@ extension Head {
 
     /// Raises the version. This is the last statement of every transaction that changes rows.
     static func raise(_ db: Database) throws -> Int64 {
-        guard let version = try RawStatement(db, Query.raiseHead).first({ $0.integer(0) }) else {
+        guard let version = try RawStatement(db, Query.raiseHead).value() else {
             throw UnreadableRow(table: .head, key: 1)
         }
         return version

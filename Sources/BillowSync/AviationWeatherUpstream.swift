@@ -354,7 +354,7 @@ package struct AviationWeatherUpstream: Upstream {
             (areas, isComplete) = progress.state.withLock { state in
                 state.gairmets.drop(before: now)
                 if let picture = Self.picture(content.reports), unreadable.isEmpty {
-                    state.gairmets.take(
+                    state.gairmets.insert(
                         hazards.areas, validFrom: picture.validFrom, validTo: picture.validTo,
                         issuedAt: picture.issuedAt)
                     return (state.gairmets.areas, state.gairmets.isComplete(at: now))

@@ -30,8 +30,8 @@ extension FileImporter {
         var isSimulated = false
     }
 
-    /// Imports a GRIB2 file, like `take`.
-    func takeFields(
+    /// Imports a GRIB2 file, like `importFile`.
+    func importFields(
         _ first: [UInt8], _ file: inout ImportFile, progress: (ImportFile.Progress, Int) -> Void
     ) async throws -> ImportSummary {
         let name = URL(filePath: file.path).lastPathComponent.lowercased()
@@ -46,7 +46,7 @@ extension FileImporter {
                 case .refused(let refusal, let number, _):
                     found.summary.refuse(message: number, FieldRefusal.message(refusal.code).description)
                 case .message(let message):
-                    for place in message.fields.indices { try await take(message, place, name, stored, &found) }
+                    for place in message.fields.indices { try await importField(message, place, name, stored, &found) }
                 }
             }
             progress(file.progress, found.summary.read)
@@ -57,7 +57,7 @@ extension FileImporter {
         return found.summary
     }
 
-    private func take(
+    private func importField(
         _ message: GRIBMessage, _ place: Int, _ name: String, _ stored: Bool?, _ found: inout FieldFile
     ) async throws {
         do {
@@ -89,7 +89,7 @@ extension FileImporter {
             found.source = source
             found.isSimulated = isSimulated
             found.drafts.append(FieldLevelDraft(identity: identity, grid: grid, level: level, packed: packed))
-            found.summary.take(levelOf: identity.product.name)
+            found.summary.count(levelOf: identity.product.name)
         } catch FieldRefusal.parameter {
             // A file of GTG has three such messages for each EDR message.
             found.summary.leaveOut(message: FieldRefusal.parameter.description)

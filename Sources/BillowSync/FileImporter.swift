@@ -40,12 +40,12 @@ package struct FileImporter: Sendable {
     ///   - progress: called after every piece, with the number of records so far.
     /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`, `TooManySourcesError`. Earlier batches stay;
     ///   importing the file again completes it.
-    package func take(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
+    package func importFile(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
         -> ImportSummary
     {
         var file = try ImportFile(path: path)
         var piece = try file.next()
-        if let piece, Self.isGRIB(piece) { return try await takeFields(piece, &file, progress: progress) }
+        if let piece, Self.isGRIB(piece) { return try await importFields(piece, &file, progress: progress) }
         var reader = ImportReader(now: now(), source: source, fileName: path)
         let importedBefore = agingSeconds.map { now().advanced(by: -$0) } ?? .distantFuture
         let empty = Batch(source: nil, importedBefore: importedBefore)
@@ -115,8 +115,11 @@ package struct FileImporter: Sendable {
             return 0
         case .pull(let pull):
             let reach = HazardPull.reachSeconds
-            let stored = try await store.areas(
-                .hazards, from: pull.at.advanced(by: -reach), to: pull.at.advanced(by: reach), asOf: nil)
+            var stored: [IssuedArea] = []
+            for collection in pull.collections {
+                stored += try await store.areas(
+                    collection, from: pull.at.advanced(by: -reach), to: pull.at.advanced(by: reach), asOf: nil)
+            }
             batch.areas += pull.placed(among: stored)
             return 0
         case .refused: return 0

@@ -13,7 +13,7 @@ struct GairmetPictures: Sendable {
     private var pictures: [Instant: Picture] = [:]
 
     /// Adds a response: its forecast hour, its issue time and its areas (possibly none with turbulence).
-    mutating func take(_ areas: [IssuedArea], validFrom: Instant, validTo: Instant, issuedAt: Instant) {
+    mutating func insert(_ areas: [IssuedArea], validFrom: Instant, validTo: Instant, issuedAt: Instant) {
         if let known = pictures[validFrom], known.issuedAt > issuedAt { return }
         pictures[validFrom] = Picture(issuedAt: issuedAt, validTo: validTo, areas: areas)
     }

@@ -83,7 +83,7 @@ package struct InboxUpstream: Upstream {
             for (name, look) in seen.sorted(by: { $0.key < $1.key }) where before[name] == look {
                 if Task.isCancelled { throw .cancelled }
                 // A file that can't be moved does not affect the others.
-                do throws(SyncError) { try await take(name, look, &outcome) } catch {
+                do throws(SyncError) { try await importFile(name, look, &outcome) } catch {
                     guard error.code == .inbox else { throw error }
                     failure = failure ?? error
                 }
@@ -149,7 +149,7 @@ package struct InboxUpstream: Upstream {
 
     // MARK: - One file
 
-    private func take(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) {
+    private func importFile(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let known = looks.state.withLock { state in state.read[name].flatMap { $0.look == before ? $0.verdict : nil } }
         let verdict: Verdict
         if let known {
@@ -175,7 +175,7 @@ package struct InboxUpstream: Upstream {
     {
         let verdict: Verdict
         do {
-            let summary = try await importer.take(folder.appending(path: name).path)
+            let summary = try await importer.importFile(folder.appending(path: name).path)
             guard look(at: name) == before else { return nil }
             count(summary, &outcome)
             let taken =

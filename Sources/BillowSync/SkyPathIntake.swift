@@ -54,13 +54,13 @@ struct SkyPathIntake {
             let group = order[start...].prefix { $0.key == order[start].key }
             start = group.endIndex
             // Finer cells that were replaced by one parent may have different values in one second: the worst counts.
-            if let worst = group.map({ records[$0.index] }).max(by: { $0.isMilder(than: $1) }) { take(worst, rules) }
+            if let worst = group.map({ records[$0.index] }).max(by: { $0.isMilder(than: $1) }) { append(worst, rules) }
         }
     }
 
     /// A severity outside the query is stored too, because it ends the earlier value at its place. It does so at its
     /// own time, so that earlier frames stay unchanged. It is never shown.
-    private mutating func take(_ record: SkyPathRecord, _ rules: Rules) {
+    private mutating func append(_ record: SkyPathRecord, _ rules: Rules) {
         guard let observedAt = Instant(seconds: record.observedAt), let block = record.block,
             let severity = Severity(rawValue: record.severity)
         else { return }

@@ -16,7 +16,7 @@ extension SkyPathUpstream {
         var baseCells: Set<Int> = []
         var isEmpty = true
 
-        mutating func take(_ intake: SkyPathIntake, of piece: SkyPathPiece, isReadable: Bool) {
+        mutating func merge(_ intake: SkyPathIntake, of piece: SkyPathPiece, isReadable: Bool) {
             standing.merge(intake.standing, uniquingKeysWith: max)
             isEmpty = isEmpty && intake.newest == nil
             if isReadable, case .baseCell(_, let number) = piece.area { baseCells.insert(number) }

@@ -40,7 +40,7 @@ extension SkyPathUpstream {
         if ring != nil, case .baseCell = piece.area { skipped[.outsideTheArea] = nil }
         outcome.skipped.merge(skipped, uniquingKeysWith: +)
         let isFiltered = filter != nil
-        filter?.take(intake, of: piece, isReadable: answer.counts.skippedTotal == 0)
+        filter?.merge(intake, of: piece, isReadable: answer.counts.skippedTotal == 0)
         let retraction =
             cursor == nil && !isFiltered ? retraction(piece, ring, answer, intake, asOf: head, clock) : nil
         var next = answer.cursor.map { SkyPathCursor(value: $0, fetchedAt: clock.now, query: signature.text) }

@@ -105,7 +105,7 @@ extension SkyPathUpstream {
         }
         if answered.isEmpty {
             // If the session can't be stored either, the first failure is reported.
-            do throws(SyncError) { try await keepSession() } catch { failure = failure ?? error }
+            do throws(SyncError) { try await saveSession() } catch { failure = failure ?? error }
         } else {
             try await finish(area, pieces, answered, isComplete: failure == nil, clock, &outcome)
         }

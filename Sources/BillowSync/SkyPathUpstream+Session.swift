@@ -40,7 +40,7 @@ extension SkyPathUpstream {
     }
 
     /// Stores the session after a round without other results.
-    func keepSession() async throws(SyncError) {
+    func saveSession() async throws(SyncError) {
         try await progress.ledger.alone { () async throws(SyncError) in
             guard let session = await changedSession(), try await known(in: store) != nil else { return }
             let batch = Batch(source: id, values: [Self.sessionName: session])

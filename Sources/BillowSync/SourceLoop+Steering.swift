@@ -66,7 +66,7 @@ extension SourceLoop {
             let text = try await control.control(of: id)
             guard let override = text.flatMap({ PersistedSourceOverride(text: $0) }) else { return }
             if override.configured == configured.text {
-                if let settings = override.settings(like: configured) { take(settings) }
+                if let settings = override.settings(like: configured) { apply(settings) }
             } else {
                 logger.notice("the source's configuration changed; its persisted override is dropped")
             }
@@ -81,7 +81,7 @@ extension SourceLoop {
     }
 
     /// Applies the settings of the previous process, if they are still valid for the upstream.
-    private func take(_ settings: SourceSettings) {
+    private func apply(_ settings: SourceSettings) {
         if let query = settings.query, let problem = upstream.problem(with: query) {
             return logger.notice(
                 "the upstream can't answer the persisted override's query; the override is dropped",

@@ -1,67 +1,69 @@
 import Synchronization
 package import Turbulence
 
-/// Where a source stands, as a picture.
+/// The state of a source, as a value.
 package struct SourceState: Sendable, Hashable {
     package var id: SourceID
-    /// `skypath`, …
+    /// The kind, such as `skypath`.
     package var kind: String
-    /// As configured; nil where its answers tell, and the store knows.
+    /// Whether it is simulated by its settings; nil if the upstream's responses determine it.
     package var simulated: Bool?
-    /// What is asked for; nil where there is nothing to choose.
+    /// The current query; nil for an upstream without a query.
     package var query: DataQuery?
     package var update = UpdateFrequency.none
-    /// The collections that it feeds.
+    /// The collections that get its data.
     package var collections: [String]
-    /// The kinds of data that it is fetched for.
+    /// The kinds of data that it fetches.
     package var feeds: Set<DataKind>
-    /// Between two rounds by the clock; nil where none are made.
+    /// The seconds between two rounds; nil without rounds.
     package var interval: Duration?
-    /// Kinds of data that are asked for more seldom, and how often.
+    /// The kinds of data with a longer interval, and the interval.
     package var slowKinds: [DataKind: Duration] = [:]
-    /// Whether the upstream answered the last time it was asked; nil before the first time.
+    /// Whether the upstream responded to the last request; nil before the first one.
     package var isReachable: Bool?
-    /// What the running round requests, whatever the query is meanwhile. Empty between rounds, in one without anything
-    /// due, and for a folder, which is scanned and not fetched.
+    /// The parts that the running round requests, even if the query changes meanwhile. Empty between rounds, in a round
+    /// without due requests, and for a folder, which is scanned.
     package var fetching: Set<Part> = []
     package var isFetching: Bool { !fetching.isEmpty }
-    /// Whether the upstream takes our key, by its last answer; nil before that. false ends all attempts until `start`.
+    /// Whether the upstream accepted the key in its last response; nil before that. false ends all attempts until
+    /// `start`.
     package var session: Bool?
-    /// Whether the upstream is asked with a key of ours.
+    /// Whether requests to the upstream have a key.
     package var hasKey = false
-    /// Why the upstream doesn't take our key.
+    /// The reason why the upstream rejected the key.
     package var refusal: Failure?
-    /// How the rounds of each area go. Only areas that are asked for.
+    /// The state of the rounds of each requested area.
     package var areas: [DataQuery.Area: AreaState] = [:]
-    /// Records taken into the log since the start of the process.
+    /// The number of records that were stored since the start of the process.
     package var accepted = 0
     package var duplicates = 0
     package var retracted = 0
-    /// Records that could not be used, by reason.
+    /// The numbers of rejected records by reason.
     package var skipped: [String: Int] = [:]
-    /// Records that were used after a change: brought to a parent cell, a severity lowered to 4, …
+    /// The numbers of records that were stored after a change, such as a cell replaced by its parent or a severity
+    /// lowered to 4.
     package var adjusted: [String: Int] = [:]
-    /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest;
-    /// the others go on.
+    /// The requested types of data that the upstream refuses to this account, with its message. These types are
+    /// suspended.
     package var disabled: [DataQuery.DataType: String] = [:]
 
-    /// How the rounds of one area go.
+    /// The state of the rounds of one area.
     package struct AreaState: Sendable, Hashable {
         package var lastSuccess: Instant?
         package var lastAttempt: Instant?
-        /// Why the last round failed; nil where it didn't.
+        /// The failure of the last round; nil if it succeeded.
         package var lastError: Failure?
-        /// What of it failed.
+        /// The part of the round that failed.
         package var failedParts: Set<Part> = []
         package var consecutiveFailures = 0
-        /// Since the start of the process.
+        /// The number of rounds since the start of the process.
         package var failures = 0
-        /// The same of rounds that didn't fail.
+        /// The number of successful rounds since the start of the process.
         package var successes = 0
         package var nextAttempt: Instant?
     }
 
-    /// When all areas had been fetched; nil where one never was.
+    /// The time at which all areas had been fetched; nil if one never was.
     package var lastSuccess: Instant? {
         let times = areas.values.map(\.lastSuccess)
         return times.contains(nil) ? nil : times.compactMap(\.self).min()
@@ -69,11 +71,11 @@ package struct SourceState: Sendable, Hashable {
     package var lastAttempt: Instant? { areas.values.compactMap(\.lastAttempt).max() }
     package var nextAttempt: Instant? { areas.values.compactMap(\.nextAttempt).min() }
     package var consecutiveFailures: Int { areas.values.map(\.consecutiveFailures).max() ?? 0 }
-    /// Why the upstream doesn't take our key, or else the newest failure of an area that fails.
+    /// The rejection of the key, or else the newest failure of an area.
     package var lastError: Failure? {
         refusal ?? areas.values.compactMap(\.lastError).max { $0.at < $1.at }
     }
-    /// Whether the upstream refuses our key.
+    /// Whether the upstream rejects the key.
     package var isRefused: Bool { session == false }
 
     /// A collection in a part of the query.
@@ -88,7 +90,7 @@ package struct SourceState: Sendable, Hashable {
         package var code: SyncError.Code
         package var message: String
         package var at: Instant
-        /// The type of data that failed; nil where all did.
+        /// The type of data that failed; nil if all did.
         package var type: DataQuery.DataType?
     }
 
@@ -103,11 +105,11 @@ package struct SourceState: Sendable, Hashable {
         self.simulated = simulated
         collections = []
         feeds = []
-        take(plan)
+        apply(plan)
     }
 
-    /// Takes over what is asked for, and how often.
-    mutating func take(_ plan: SyncPlan) {
+    /// Applies a plan of requests and intervals.
+    mutating func apply(_ plan: SyncPlan) {
         query = plan.query
         collections = plan.collections
         feeds = plan.feeds
@@ -119,7 +121,7 @@ package struct SourceState: Sendable, Hashable {
         interval = plan.interval
     }
 
-    /// What it is doing, in one word.
+    /// The current activity as one word.
     package var activity: Activity {
         if isRefused { return .refused }
         if isFetching { return .fetching }
@@ -129,18 +131,18 @@ package struct SourceState: Sendable, Hashable {
     }
 
     package enum Activity: String, Sendable, Hashable {
-        /// Asking just now.
+        /// Requests are running.
         case fetching
-        /// All is well until the next attempt.
+        /// All areas are fetched; the next attempt is scheduled.
         case waiting
-        /// The last attempt failed; there will be another.
+        /// The last attempt failed; another one is scheduled.
         case failing
-        /// The upstream refused our key: nothing is tried until it is started again.
+        /// The upstream rejected the key. There is no attempt until the source is started again.
         case refused
-        /// The upstream won't give this account any of what is asked for: tried again when the rest is over, or when it
-        /// is started.
+        /// The upstream refuses all requested data to this account. It is retried when the suspension ends, or when the
+        /// source is started.
         case disabled
-        /// Nothing is to be asked for.
+        /// Nothing is requested.
         case stopped
     }
 
@@ -156,7 +158,7 @@ package struct SourceState: Sendable, Hashable {
 
 /// The states of all sources.
 package final class SourceStates: Sendable {
-    /// What is called with a state before and after each change.
+    /// Functions that are called with a state before and after each change.
     package typealias Observer = @Sendable (_ old: SourceState, _ new: SourceState) -> Void
 
     private let states = Mutex<[SourceState]>([])
@@ -164,10 +166,10 @@ package final class SourceStates: Sendable {
 
     package init() {}
 
-    /// Has every change told, those of one source in their order, on the thread that makes them.
+    /// Calls a function for each change, for one source in the order of changes, on the thread that makes them.
     package func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
 
-    /// All of them, in the order of the configuration.
+    /// All states in the order of the settings.
     package var all: [SourceState] { states.withLock { $0 } }
 
     package subscript(_ id: SourceID) -> SourceState? { states.withLock { $0.first { $0.id == id } } }

@@ -2,11 +2,11 @@ import Turbulence
 import UpstreamKit
 
 /// The rules of a source's rounds as a pure state machine: events go in, actions come out. It has no clock, does no
-/// work and waits for nothing; `SourceLoop` performs the actions and reports what came of them.
+/// work and never waits. `SourceLoop` performs the actions and reports their results as events.
 ///
-/// Each area of the query has a lane of its own, with one activity at a time. It is a pause, a fetch or the release of
-/// data that is no longer requested. The end of an activity is an event, whose actions name the next one. A change, a
-/// request or a restart comes at any time and only interrupts: it never starts an activity itself.
+/// Each area of the query has a lane with one activity at a time: a pause, a fetch or the release of data that is no
+/// longer requested. The end of an activity is an event, whose actions start the next activity. A change, a request or
+/// a restart may come at any time. It only interrupts and never starts an activity itself.
 struct SyncStateMachine: Sendable {
     /// The times of an event.
     struct Moment: Sendable, Hashable {
@@ -16,88 +16,88 @@ struct SyncStateMachine: Sendable {
         var uptime: Duration
     }
 
-    /// What happened.
+    /// An event.
     enum Event: Sendable {
-        /// The time of an area's next round has come; the parts are those that the round would ask for now.
+        /// The next round of an area is due. The parts are those that it would request now.
         case due(DataQuery.Area, parts: Set<SourceState.Part>)
-        /// A pause is over, or was interrupted.
+        /// A pause has ended or was interrupted.
         case slept(DataQuery.Area)
-        /// The release of an area's data has ended, and whether it succeeded.
+        /// The release of an area's data has ended, with its success.
         case released(DataQuery.Area, isDone: Bool)
         /// The cursors of an area were reset, for a round that fetches everything.
         case cursorsReset(DataQuery.Area)
-        /// A fetch has ended; `spread` (0 ..< 1) spreads the wait after a failure.
+        /// A fetch has ended. `spread` (0 ..< 1) randomises the wait after a failure.
         case fetched(DataQuery.Area, Result<SyncOutcome, SyncError>, spread: Double)
         /// The settings have changed.
         case changed(SyncPlan)
-        /// The settings and the refusal of the process before are known.
+        /// The settings and the rejection of the key by the previous process were loaded.
         case restored(SyncPlan, isHalted: Bool, refusal: SourceState.Failure?)
-        /// Pauses are to end.
+        /// All pauses must end.
         case woken
-        /// A round of every area is requested, whatever the frequency says; a full one fetches everything.
+        /// A round of every area is requested, regardless of the interval. A full round fetches everything.
         case syncRequested(full: Bool)
-        /// The source is started again, by hand.
+        /// The source is started again manually.
         case restarted
     }
 
-    /// What is to be done.
+    /// An action for the driver.
     enum Action: Sendable, Hashable {
-        /// Reports `due` for an area at once, with the parts of this moment.
+        /// Reports `due` for an area at once, with its current parts.
         case poll(DataQuery.Area)
-        /// Fetches an area, after resetting its cursors where everything is wanted; `fetched` follows.
+        /// Fetches an area, after resetting its cursors for a full round; `fetched` follows.
         case fetch(DataQuery.Area, at: Instant, resetsCursors: Bool)
-        /// Ends what was stored for an area; `released` follows.
+        /// Ends the stored data of an area; `released` follows.
         case release(DataQuery.Area)
         /// Waits; `slept` follows.
         case sleep(DataQuery.Area, Duration)
-        /// Cancels the activity of an area, whose event follows as always.
+        /// Cancels the activity of an area, whose event follows as usual.
         case interrupt(DataQuery.Area)
-        /// Stores settings and refusal for the next process.
+        /// Stores the settings and the rejection of the key for the next process.
         case persist
-        /// Shows the state to observers.
+        /// Publishes the state to observers.
         case publish(SourceState)
-        /// Doesn't do what was requested.
+        /// Rejects a request.
         case refuse(SourceLoop.Refusal)
-        /// Writes a line of the log.
+        /// Logs a line.
         case log(Note)
     }
 
-    /// A line of the log.
+    /// A line for the log.
     enum Note: Sendable, Hashable {
         case planChanged(UpdateFrequency)
         case answersAgain(DataQuery.Area, failures: Int)
         case synchronised(DataQuery.Area, SyncOutcome)
-        /// `next`: the wait until the next attempt; nil where there is none before a restart.
+        /// `next`: the wait until the next attempt; nil if there is none before a restart.
         case failed(DataQuery.Area, SyncError, failures: Int, next: Duration?)
     }
 
-    /// Changes that follow each other within this make one fetch, for the last.
+    /// The debounce time: later changes within it are fetched together.
     static let debounce = Duration.seconds(1)
-    /// Between two requested rounds.
+    /// The shortest time between two requested rounds.
     static let secondsBetweenRequests = 60
-    /// The pause where there is nothing to do.
+    /// The pause without anything to do.
     static let idle = Duration.seconds(86_400)
 
-    /// The rounds of one area.
+    /// The state of the rounds of one area.
     private struct Lane: Sendable {
         var phase = Phase.resting
-        /// What ends or follows the present activity.
+        /// The interrupt that applies to the current activity.
         var interrupt: Interrupt?
         var failures = 0
         /// The request of the last successful round.
         var held: SyncRequest?
         var syncRequested = false
         var fullSyncRequested = false
-        /// The area was asked for and is no more; its data may have to end.
+        /// Whether the area is no longer requested, so that its data may have to end.
         var isReleased = false
         /// The wait after the last round.
         var delay = SyncStateMachine.idle
-        /// The parts of that wait, beside the interval.
+        /// The components of that wait besides the interval.
         var retryAfterSeconds: Int?
         var spread = 0.5
     }
 
-    /// The present activity of a lane.
+    /// The current activity of a lane.
     private enum Phase: Sendable {
         case resting
         case pausing(since: Duration, delay: Duration)
@@ -106,33 +106,33 @@ struct SyncStateMachine: Sendable {
         case fetching(Round)
     }
 
-    /// In the order of their strength.
+    /// Interrupts in the order of their strength.
     private enum Interrupt: Int, Sendable, Comparable {
-        /// The pause has another length now.
+        /// The pause has another length.
         case retime
         /// The pause ends.
         case wake
-        /// The pause ends, and a short one follows, in which more changes may come.
+        /// The pause ends, and a short one follows for further changes.
         case debounce
 
         static func < (a: Interrupt, b: Interrupt) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// A round under way.
+    /// A running round.
     private struct Round: Sendable {
         var request: SyncRequest
         var parts: Set<SourceState.Part>
         var wasRequested: Bool
-        /// The number of restarts when it began.
+        /// The number of restarts at its start.
         var restartCount: Int
     }
 
     /// The state for observers.
     private(set) var state: SourceState
     private(set) var plan: SyncPlan
-    /// Whether the upstream refused our key, so that nothing is asked until a restart.
+    /// Whether the upstream rejected the key, which ends all requests until a restart.
     private(set) var isHalted = false
-    /// Why it is halted.
+    /// The reason for the halt.
     private(set) var refusal: SourceState.Failure?
     private var lanes: [DataQuery.Area: Lane]
     private var restartCount = 0
@@ -146,10 +146,10 @@ struct SyncStateMachine: Sendable {
         lanes = Dictionary(uniqueKeysWithValues: plan.areas.map { ($0, Lane()) })
     }
 
-    /// The pause between two rounds that succeed.
+    /// The pause between two successful rounds.
     var interval: Duration { plan.interval ?? Self.idle }
 
-    /// The wait after the last round of an area; a day where there is nothing to do.
+    /// The wait after the last round of an area; a day without anything to do.
     func delay(of area: DataQuery.Area) -> Duration { lanes[area]?.delay ?? Self.idle }
 
     /// Whether an area is being fetched or released.
@@ -160,7 +160,7 @@ struct SyncStateMachine: Sendable {
         }
     }
 
-    /// Takes an event in and gives what is to be done, in this order.
+    /// Handles an event, and returns the actions in their order.
     mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
         switch event {
         case .due(let area, let parts): return due(area, parts, moment)
@@ -175,7 +175,7 @@ struct SyncStateMachine: Sendable {
             self.plan = plan
             self.isHalted = isHalted
             self.refusal = refusal
-            state.take(plan)
+            state.apply(plan)
             state.session = isHalted ? false : nil
             state.refusal = refusal
             return [.publish(state)]
@@ -211,7 +211,7 @@ struct SyncStateMachine: Sendable {
         return [.publish(state), .fetch(area, at: moment.now, resetsCursors: lane.fullSyncRequested)]
     }
 
-    /// Pauses until woken: there is nothing to ask for.
+    /// Pauses until woken, because nothing is requested.
     private mutating func rest(_ area: DataQuery.Area, _ moment: Moment) -> [Action] {
         lanes[area]?.syncRequested = false
         state.areas[area]?.nextAttempt = nil
@@ -259,7 +259,7 @@ struct SyncStateMachine: Sendable {
         lanes[area]?.retryAfterSeconds = nil
         guard outcome.wasAnswered else {
             state.count(outcome)
-            // A type that failed is disabled by now, and `disabled` says so.
+            // A type that failed has been disabled, which `disabled` reports.
             if let type = state.areas[area]?.lastError?.type, outcome.disabled[type] != nil {
                 state.areas[area]?.lastError = nil
             }
@@ -288,16 +288,16 @@ struct SyncStateMachine: Sendable {
         let failures = (lanes[area]?.failures ?? 0) + 1
         lanes[area]?.failures = failures
         lanes[area]?.retryAfterSeconds = error.retryAfterSeconds
-        // Restarted meanwhile, it tries once more.
+        // After a restart meanwhile, it tries once more.
         let halts = error.kind == .session && round.restartCount == restartCount
-        // Another area's refusal counts until a restart.
+        // A rejection for another area applies until a restart.
         isHalted = isHalted || halts
         let failure = SourceState.Failure(
             code: error.code, message: error.message, at: moment.now, type: error.type)
         var actions: [Action] = []
         if halts {
             refusal = failure
-            // Asking on might lock the account.
+            // Further requests could lock the account.
             actions += plan.areas.filter { $0 != area && isFetching($0) }.map { .interrupt($0) }
         }
         state.count(error.outcome)
@@ -327,7 +327,7 @@ struct SyncStateMachine: Sendable {
 
     // MARK: - Pauses
 
-    /// Begins the pause after a round, or what an interrupt during the round asks for in its place.
+    /// Begins the pause after a round, or the activity that an interrupt requires instead.
     private mutating func pause(_ area: DataQuery.Area, for delay: Duration, _ moment: Moment) -> [Action] {
         lanes[area]?.delay = delay
         lanes[area]?.phase = .pausing(since: moment.uptime, delay: delay)
@@ -364,11 +364,11 @@ struct SyncStateMachine: Sendable {
         }
     }
 
-    /// Ends the pause of an area, or the next one where an activity is under way.
+    /// Ends the pause of an area, or its next one while an activity runs.
     private mutating func wake(_ area: DataQuery.Area, _ interrupt: Interrupt) -> [Action] {
         guard let lane = lanes[area] else { return [] }
         switch lane.phase {
-        // A round follows anyway.
+        // A round follows in any case.
         case .resting, .debouncing: return []
         case .pausing:
             lanes[area]?.interrupt = max(lane.interrupt ?? interrupt, interrupt)
@@ -379,7 +379,7 @@ struct SyncStateMachine: Sendable {
         }
     }
 
-    /// The wait after the last round of an area, by the present interval.
+    /// The wait after the last round of an area, by the current interval.
     private func nextDelay(_ area: DataQuery.Area) -> Duration {
         guard let lane = lanes[area], !isHalted, plan.isActive(area) else { return Self.idle }
         return backOff.delay(failures: lane.failures, retryAfterSeconds: lane.retryAfterSeconds, random: lane.spread)
@@ -390,7 +390,7 @@ struct SyncStateMachine: Sendable {
     private mutating func changed(_ plan: SyncPlan) -> [Action] {
         let old = self.plan
         self.plan = plan
-        state.take(plan)
+        state.apply(plan)
         var actions: [Action] = [.publish(state), .log(.planChanged(plan.update))]
         for area in plan.areas { actions += changed(area, from: old) }
         if let interval = plan.interval, let before = old.interval, interval != before {
@@ -399,8 +399,8 @@ struct SyncStateMachine: Sendable {
         return actions
     }
 
-    /// The effect of a change on one area. A round under way that asks for something else than is wanted now ends;
-    /// rounds of other areas go on.
+    /// Applies a change to one area. A running round ends if its request differs from the new one. Rounds of other
+    /// areas continue.
     private mutating func changed(_ area: DataQuery.Area, from old: SyncPlan) -> [Action] {
         guard let lane = lanes[area] else { return [] }
         let (request, before) = (plan.requests[area], old.requests[area])
@@ -422,7 +422,7 @@ struct SyncStateMachine: Sendable {
         let wasAsked = wasActive && before != nil
         let needsData = request != before && lane.held?.serves(request) != true
         guard needsData || isSuperseded || !wasAsked else { return actions }
-        // Another request has failed nothing yet.
+        // The new request has not failed yet.
         if request != before { lanes[area]?.failures = 0 }
         return actions + wake(area, .debounce)
     }
@@ -447,7 +447,7 @@ struct SyncStateMachine: Sendable {
         isHalted = false
         refusal = nil
         restartCount += 1
-        // Whether the key is valid is for the upstream to say.
+        // Only the upstream knows whether the key is valid.
         state.session = nil
         return [.publish(state)]
             + plan.areas.flatMap { area in

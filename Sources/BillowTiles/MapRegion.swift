@@ -2,30 +2,30 @@ import BillowRaster
 import Foundation
 public import Geometry
 
-/// A window onto the map: which part of the world a picture shows, in how many pixels. Windows of one scale onto the
-/// web mercator map fit together: their corners lie on whole pixels of the world, unless they are made `exactly`.
+/// A window onto the map: the shown part of the world and the size in pixels. Windows of one scale onto the web
+/// mercator map fit together, because their corners lie on whole pixels of the world, unless they are made `exactly`.
 public struct MapRegion: Sendable, Hashable {
-    /// How it lays out the earth.
+    /// The projection of the window.
     public let projection: MapProjection
-    /// Pixels a row.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
-    /// Pixels a point, 1…3: symbols, lines and letters grow with it.
+    /// The pixels per point, 1…3. Symbols, lines and text scale with it.
     public let scale: Int
-    /// Pixels around the world.
+    /// The width of the world in pixels.
     let worldPixels: Double
-    /// Pixels down one width of the world: `worldPixels`, unless pixels aren't square.
+    /// The height in pixels of a square as wide as the world. It equals `worldPixels` if pixels are square.
     let worldRows: Double
-    /// The world's pixel in the north-west corner; x may lie a world or more to either side.
+    /// The pixel of the world in the north-west corner. x may lie one or more worlds to either side.
     let originX: Int
     let originY: Int
-    /// How far the corner lies from that pixel's, −0.5…0.5 pixels.
+    /// The offset of the corner from that pixel's corner, −0.5…0.5 pixels.
     let offset: SIMD2<Double>
 
-    /// Pixels each way.
+    /// The permitted widths and heights in pixels.
     public static let sides = 1...4_096
-    /// Copies of the world that a picture may show beside each other.
+    /// The most copies of the world in a window.
     private static let mostWorlds = 3.0
 
     private init(
@@ -43,7 +43,7 @@ public struct MapRegion: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// A tile.
+    /// The window of a tile.
     public init(_ coord: TileCoord, scale: TileScale) {
         self.init(
             width: scale.pixels, height: scale.pixels, scale: scale.rawValue,
@@ -51,8 +51,8 @@ public struct MapRegion: Sendable, Hashable {
             originY: coord.y * scale.pixels)
     }
 
-    /// The smallest window of this size that shows all of a box, with the box in its middle. It is no finer than zoom
-    /// 22, and of at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
+    /// The smallest window of a size that shows a whole box, centered on the box. It is no finer than zoom 22 and shows
+    /// at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
     public init?(_ box: BoundingBox, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
             return nil
@@ -67,13 +67,13 @@ public struct MapRegion: Sendable, Hashable {
         self.init(width: width, height: height, scale: scale, worldPixels: world, originX: Int(x), originY: Int(y))
     }
 
-    /// The finest that a window may be, in pixels of 1 point around the world: those of zoom 22.
+    /// The finest permitted resolution: the width of the world at zoom 22, in pixels of scale 1.
     private static let finestWorld = Double(256 << TileCoord.maximumZoom)
-    /// What is nearer to the pixels of tiles than this, in pixels, is meant to lie on them.
+    /// A corner that is nearer than this to a pixel of tiles, in pixels, is taken to lie on it.
     private static let snap = 0.01
 
-    /// The window whose edges are those of a rectangle; its pixels need not be square. Where its edges lie on pixels of
-    /// tiles but for rounding, its pixels are those of tiles.
+    /// The window with the edges of a rectangle, whose pixels need not be square. If the edges lie on pixels of tiles,
+    /// apart from rounding, the window has the pixels of tiles.
     ///
     /// nil for a side outside `sides`, a scale outside 1…3, and pixels smaller than those of zoom 22.
     package init?(
@@ -101,8 +101,8 @@ public struct MapRegion: Sendable, Hashable {
             originY: Int(y.whole), projection: projection, worldRows: rows, offset: SIMD2(x.offset, y.offset))
     }
 
-    /// The window of a zoom with a place in its middle. nil for a side outside `sides`, a scale outside 1…3 or a zoom
-    /// outside 0…22.
+    /// The window of a zoom, centered on a place. nil for a side outside `sides`, a scale outside 1…3 or a zoom outside
+    /// 0…22.
     public init?(center: LonLat, zoom: Int, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale),
             (0...TileCoord.maximumZoom).contains(zoom)
@@ -116,7 +116,7 @@ public struct MapRegion: Sendable, Hashable {
             originY: Int((y * world - Double(height) / 2).rounded()))
     }
 
-    /// The height that goes with a width, so that a box fills the window.
+    /// The height for a width, with which a box fills the window.
     public static func height(of box: BoundingBox, width: Int) -> Int {
         let unit = unitBox(box)
         let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
@@ -124,7 +124,7 @@ public struct MapRegion: Sendable, Hashable {
         return Int(min(max((Double(width) * down / across).rounded(), 1), Double(sides.upperBound)))
     }
 
-    /// The width that goes with a height, so that a box fills the window.
+    /// The width for a height, with which a box fills the window.
     public static func width(of box: BoundingBox, height: Int) -> Int {
         let unit = unitBox(box)
         let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
@@ -141,7 +141,7 @@ public struct MapRegion: Sendable, Hashable {
         )
     }
 
-    /// What it shows of the earth.
+    /// The shown part of the earth.
     package var region: GeographicRegion {
         let x = (Double(originX) + offset.x) / worldPixels
         let y = (Double(originY) + offset.y) / worldRows
@@ -151,20 +151,20 @@ public struct MapRegion: Sendable, Hashable {
             north: projection.latitude(y: projection.onEarth(y)))
     }
 
-    /// A part of it.
+    /// A part of the window.
     func part(x: Int, y: Int, width: Int, height: Int) -> MapRegion {
         MapRegion(
             width: width, height: height, scale: scale, worldPixels: worldPixels, originX: originX + x,
             originY: originY + y, projection: projection, worldRows: worldRows, offset: offset)
     }
 
-    /// The zoom whose tiles have this scale, rounded: what decides how much detail is drawn.
+    /// The zoom whose tiles have this resolution, rounded. It determines the detail of the picture.
     public var zoom: Int {
         let zoom = log2(worldPixels / Double(256 * scale)).rounded()
         return Int(min(max(zoom, 0), Double(TileCoord.maximumZoom)))
     }
 
-    /// What it shows in grid units, widened by some pixels on each side.
+    /// The shown part of the world in grid units, extended by some pixels on each side.
     func box(margin: Int = 0) -> GridBox {
         let units = Double(Grid.world) / worldPixels
         func column(_ pixel: Int, _ rule: FloatingPointRoundingRule) -> Int64 {
@@ -185,7 +185,7 @@ public struct MapRegion: Sendable, Hashable {
             maxX: column(originX + width + margin, .up), maxY: row(originY + height + margin, .up))
     }
 
-    /// Metres that a pixel is wide in the middle of the window.
+    /// The width of a pixel in metres in the center of the window.
     ///
     /// Source: EPSG:3857 on the sphere of 6,378,137 m
     public var metresPerPixel: Double {
@@ -195,7 +195,7 @@ public struct MapRegion: Sendable, Hashable {
 
     // MARK: - Places
 
-    /// Where a place lies in the world's pixels, in its first copy.
+    /// The position of a place in pixels of the first copy of the world.
     @inline(__always)
     func worldPoint(_ place: LonLat) -> Point {
         Point(
@@ -203,23 +203,23 @@ public struct MapRegion: Sendable, Hashable {
             y: projection.y(latitude: place.latitude) * worldRows - offset.y)
     }
 
-    /// Degrees of a column's middle, which may lie a world or more to either side.
+    /// The longitude in degrees of a column's center, which may lie one or more worlds to either side.
     @inline(__always)
     func longitude(column: Int) -> Double {
         UnitMercator.longitude(x: (Double(originX + column) + offset.x + 0.5) / worldPixels)
     }
 
-    /// Degrees of a row's middle; beyond ±90 where nothing is.
+    /// The latitude in degrees of a row's center. Values beyond ±90 lie outside the world.
     @inline(__always)
     func latitude(row: Int) -> Double {
         projection.latitude(y: (Double(originY + row) + offset.y + 0.5) / worldRows)
     }
 
-    /// The copies of the world in which a thing touches the window. The thing reaches across from one of the world's
-    /// pixels to another; the window is widened by `margin` pixels.
+    /// The copies of the world in which an object touches the window. The object extends from one pixel of the world to
+    /// another. The window is extended by `margin` pixels.
     ///
-    /// A margin counts up to one world: in a picture of a few pixels a symbol would else be drawn a hundred times upon
-    /// itself.
+    /// A margin counts up to one world. Otherwise, in a picture of a few pixels, a symbol would be drawn a hundred
+    /// times on top of itself.
     func copies(from minX: Double, to maxX: Double, margin: Double) -> Range<Int> {
         let margin = min(margin, worldPixels)
         let first = ((Double(originX) - margin - maxX) / worldPixels).rounded(.up)
@@ -228,14 +228,14 @@ public struct MapRegion: Sendable, Hashable {
         return Int(first)..<Int(last) + 1
     }
 
-    /// From the world's pixels to the window's.
+    /// Converts the world's pixels to the window's.
     @inline(__always)
     func local(_ point: Point, copy: Int) -> Point {
         Point(x: point.x + Double(copy) * worldPixels - Double(originX), y: point.y - Double(originY))
     }
 
-    /// Subpixels of a raster from the window's corner. A grid point has the same place in the world's subpixels
-    /// whatever the window: rounding never depends on where it begins.
+    /// Converts grid units to subpixels from the window's corner. A grid point has the same position in the world's
+    /// subpixels in every window, so rounding never depends on where a window begins.
     @inline(__always)
     func subpixels(_ point: GridPoint, copy: Int64) -> SIMD2<Int64> {
         let perPixel = Double(CoverageRaster.subpixels)

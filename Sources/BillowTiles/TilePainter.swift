@@ -2,14 +2,14 @@ public import BillowRaster
 import Geometry
 public import Turbulence
 
-/// A style as the painter needs it: one class of coverage for each fill, and one for each colour of border.
+/// The colours of a style as classes of coverage: one class per fill, and one per colour of borders.
 public struct HexagonClasses: Sendable, Hashable {
-    /// The colour of every class: the fills by severity, then up to three borders.
+    /// The colour of each class: the fills by severity, then up to three borders.
     let colours: [StraightColour]
-    /// The class of each severity's border; nil where it has none.
+    /// The class of each severity's border; nil if it has none.
     let borders: [Int?]
 
-    /// - Throws: `ParameterError` where a style has more than three different borders: there are eight classes.
+    /// - Throws: `ParameterError` if a style has more than three different borders, because there are eight classes.
     public init(_ style: Style) throws(ParameterError) {
         var colours = Severity.allCases.map { style[$0].fill.colour }
         var borders: [Int?] = []
@@ -33,7 +33,7 @@ public struct HexagonClasses: Sendable, Hashable {
         self.borders = borders
     }
 
-    /// Adds all that tells two styles' tiles apart.
+    /// Adds everything of the style that affects the bytes of a tile.
     package func mix(into fingerprint: inout Fingerprint) {
         for colour in colours {
             fingerprint.mix(
@@ -43,16 +43,16 @@ public struct HexagonClasses: Sendable, Hashable {
     }
 }
 
-/// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
+/// Draws tiles of hexagons, one at a time, because it reuses its buffers.
 public final class TilePainter {
     private var rasters: [Int: InkRaster] = [:]
     private let sprites: SpriteQueue
     private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
 
-    /// - Parameter sprites: where the sprites of small cells are kept; several painters may have them in common.
+    /// - Parameter sprites: the cache of the sprites of small cells. Several painters may share it.
     public init(sprites: SpriteCache = SpriteCache()) { self.sprites = SpriteQueue(sprites) }
 
-    /// The picture of a tile's content, 256 × scale pixels each way.
+    /// The picture of a tile's content. Its width and height are 256 × scale pixels.
     public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses)
         -> IndexedPicture
     {
@@ -64,20 +64,20 @@ public final class TilePainter {
         return builder(for: classes).picture(from: raster)
     }
 
-    /// The picture of a window that is a tile; nil of any other.
+    /// The picture of a window that is a tile; nil for any other window.
     func paint(_ content: TileContent, in region: MapRegion, classes: HexagonClasses) -> IndexedPicture? {
         guard let (coord, scale) = region.tile else { return nil }
         return paint(content, at: coord, scale: scale, classes: classes)
     }
 
-    /// Makes the sprites of small cells that were drawn without. The next pictures of the same places get faster; none
-    /// changes. So many at most; one takes some five times as long as drawing its cell, which is why no picture waits
-    /// for it.
+    /// Makes sprites of small cells that were drawn without one, up to a limit. Later pictures of the same places are
+    /// drawn faster, with the same pixels. A sprite takes some five times as long as drawing its cell, so no picture
+    /// waits for it.
     ///
-    /// - Returns: whether there is more to do.
+    /// - Returns: whether more sprites are missing.
     public func prepare(sprites limit: Int) -> Bool { sprites.make(limit) }
 
-    /// The shares of every pixel before any palette, for tests: drawn as pictures are, with other inks.
+    /// The coverage of each pixel by class before colours are applied, for tests.
     func shares(
         of content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?]
     ) -> [CoverageRaster.Shares] {
@@ -105,7 +105,7 @@ public final class TilePainter {
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0
             while next < cells.count {
-                // All cells of one chunk after the other.
+                // Cells are drawn chunk by chunk.
                 let index = Int(cells[next] >> 3) / CellTable.chunkSize
                 let end = UInt32(truncatingIfNeeded: (index + 1) * CellTable.chunkSize) << 3
                 let start = next
@@ -138,20 +138,20 @@ public final class TilePainter {
     }
 }
 
-/// The outlines of a tile's cells on their way to its raster.
+/// Adds the outlines of a tile's cells to its raster.
 struct CellOutlines {
-    /// The raster's classes of each severity: what its outline and its inside are drawn in.
+    /// The raster's classes of each severity, for the border and the inside.
     private let rims: [UInt8]
     private let fills: [UInt8]
     private let raster: InkRaster
     private let projection: SubpixelProjection
     private let sprites: SpriteCache.Use?
-    /// What has no sprite yet, by chunk.
+    /// The cells without a sprite, by chunk.
     private(set) var unknown: [(chunk: Int, positions: [UInt16])] = []
-    /// By position in the chunk that is being drawn: the class of the cell's rim, or nothing.
+    /// The class of each cell's rim by position in the chunk that is being drawn, or nothing.
     private var rimOf = [UInt8](repeating: InkRaster.nothing, count: CellTable.chunkSize + 1)
 
-    /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
+    /// An upper limit for the corners of a cell: six, one per crossed edge of the icosahedron, and three around a pole.
     static let mostCorners = 16
 
     fileprivate init(
@@ -166,8 +166,8 @@ struct CellOutlines {
 
     /// Adds the cells of one chunk of the table.
     ///
-    /// Where two of them are neighbours, the earlier draws what they have in common, for both. That they agree on it
-    /// takes a tile that shows the world's middle copy only.
+    /// Of two neighbours, the earlier one draws the common edge for both. This requires a tile that shows only the
+    /// middle copy of the world.
     mutating func add(_ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, index: Int) {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
@@ -203,8 +203,9 @@ struct CellOutlines {
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = InkRaster.nothing } }
     }
 
-    /// Adds cells by their sprites; those that are too large for one, or aren't wholly in the tile, by their outlines.
-    /// - Returns: whether none is missing; else nothing is added.
+    /// Adds cells by their sprites. Cells that are too large for a sprite, or lie only partly in the tile, are added by
+    /// their outlines.
+    /// - Returns: whether every sprite exists. If one is missing, nothing is added.
     private func addSprites(
         _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ sprites: SpriteSheet
     ) -> Bool {
@@ -240,7 +241,7 @@ struct CellOutlines {
         }
     }
 
-    /// The outline of a cell, for the time of a call.
+    /// Calls a function with the outline of a cell, which is valid during the call.
     struct CellRing {
         let points: UnsafeBufferPointer<GridPoint>
         let corners: UnsafeBufferPointer<UInt16>
@@ -271,21 +272,21 @@ struct CellOutlines {
                 let (rim, fill) = (rims[severity], fills[severity])
                 raster.add(UnsafeBufferPointer(corners), class: rim, beyond: base)
                 if rim == fill { return }
-                // The border is the cell without its inset; the fill is the inset, which touches no other.
+                // The border is the cell without its inset. The fill is the inset, which touches no other inset.
                 Self.shrink(corners)
                 raster.change(UnsafeBufferPointer(corners), from: rim, to: fill)
             }
         }
     }
 
-    /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All
-    /// in differences from the middle, so the same wherever the tile begins.
+    /// The inset of a cell: its outline moved toward the middle by one pixel, but at most by 6 % of the cell's width.
+    /// It is computed from differences to the middle, so it does not depend on where the tile begins.
     static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
         let count = Double(corners.count)
         var sum = SIMD2<Int64>.zero
         for corner in corners { sum &+= corner }
         let middle = SIMD2(mean(Double(sum.x), of: count), mean(Double(sum.y), of: count))
-        // Squared lengths, so that only the nearest side costs a root.
+        // Compares squared lengths, so that only the nearest side needs a square root.
         var nearest = Double.infinity
         var previous = offset(corners[corners.count - 1], middle)
         for corner in corners {
@@ -305,7 +306,7 @@ struct CellOutlines {
         }
     }
 
-    /// To the nearest, of any value within ±2⁵⁰: added to 1.5 × 2⁵², it stands in the lowest bits.
+    /// Rounds any value within ±2⁵⁰ to the nearest integer: added to 1.5 × 2⁵², it is in the lowest bits.
     @inline(__always)
     private static func whole(_ value: Double) -> Int64 {
         let base = 0x1.8p52
@@ -317,13 +318,13 @@ struct CellOutlines {
         SIMD2(Double(point.x &- middle.x), Double(point.y &- middle.y))
     }
 
-    /// ⌊sum ÷ count⌋: so far below it that what is rounded never lies in the middle between two.
+    /// ⌊sum ÷ count⌋. The offset below it is large enough that the rounded value is never midway between two integers.
     @inline(__always)
     private static func mean(_ sum: Double, of count: Double) -> Int64 { whole((sum - (count - 1) / 2) / count) }
 }
 
-/// From grid units to subpixels from a tile's north-west corner. A grid point has the same place in the world's
-/// subpixels for every tile of a zoom and scale. So rounding never depends on where a tile begins.
+/// Converts grid units to subpixels from a tile's north-west corner. A grid point has the same position in the world's
+/// subpixels for every tile of a zoom and scale, so rounding never depends on where a tile begins.
 struct SubpixelProjection {
     private let scale: Int64
     private let down: Int64
@@ -331,18 +332,18 @@ struct SubpixelProjection {
     private let round: Int64
     private let origin: SIMD2<Int64>
     private let box: GridBox
-    /// Whether the tile doesn't touch the antimeridian.
+    /// Whether the tile is clear of the antimeridian.
     let isInside: Bool
-    /// The tile's north-western pixel, counted from the world's.
+    /// The tile's north-western pixel, counted from the north-western pixel of the world.
     var firstColumn: Int { Int(origin.x >> 10) }
     var firstRow: Int { Int(origin.y >> 10) }
 
     /// - Parameters:
     ///   - region: a window whose pixels are those of tiles.
-    ///   - zoom: that of these tiles.
+    ///   - zoom: the zoom of those tiles.
     init(_ region: MapRegion, zoom: Int) {
         scale = Int64(region.scale)
-        // A world is 2^(z + 8) pixels of 2^10 subpixels wide, times the scale, and 2^31 units.
+        // The world is 2^(z + 8) pixels of 2^10 subpixels wide, times the scale, and 2^31 grid units.
         let shift = Int64(zoom) + 18 - 31
         down = max(-shift, 0)
         up = max(shift, 0)
@@ -359,9 +360,9 @@ struct SubpixelProjection {
         return SIMD2(x, y) &- origin
     }
 
-    /// In which copies of the world a cell shares a point with the tile.
+    /// The copies of the world in which a cell shares a point with the tile.
     func worlds(of ring: CellOutlines.CellRing) -> ClosedRange<Int64> {
-        // A cell within one world, as nearly all are, in a tile that is.
+        // The common case: the cell and the tile both lie within one copy of the world.
         var outside: UInt32 = 0
         for corner in 0..<ring.count { outside |= UInt32(bitPattern: ring[corner].x) &+ 0x4000_0000 }
         if isInside && outside < 0x8000_0000 { return 0...0 }

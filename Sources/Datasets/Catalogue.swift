@@ -44,7 +44,7 @@ public enum Catalogue {
 
     /// The kind of data of a collection's areas; nil for a collection without a dataset.
     package static func kind(of areas: IssuedArea.Collection) -> DataKind? {
-        areas == .polygons ? .polygons : dataset(of: areas)?.kind
+        all.first { $0.issuedAreas == areas }?.kindOfAreas
     }
 
     /// The kinds of data that a type of an upstream's data is converted to.

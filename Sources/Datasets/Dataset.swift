@@ -38,7 +38,8 @@ public final class Dataset: Sendable {
     package let areaKinds: [AreaKind]
     /// Whether its areas are warnings in force: alerts and profiles name them beside reports of turbulence.
     package let isWarning: Bool
-    /// Its position in a picture of all layers, from bottom to top.
+    /// Its position in a picture of all layers, from bottom to top: fields, areas, polygons, cells, and signs above
+    /// them, so that the tint of an area never lies over a cell.
     package let stacking: Int
     /// The ids of the layers that it combines, one for high zooms and one for low ones; usually empty.
     package let parts: [String]
@@ -217,6 +218,15 @@ extension Dataset {
         }
     }
 
+    /// The collection of its issued areas, and of issued polygons; nil if it has none.
+    package var issuedAreas: IssuedArea.Collection? {
+        switch content {
+        case .areas(let collection): collection
+        case .polygons: .polygons
+        case .history, .positions, .field: nil
+        }
+    }
+
     /// The kind of data that one of its origins provides.
     func kind(of origin: Origin) -> DataKind {
         areaKinds.contains { $0.origin == origin } ? kindOfAreas ?? kind : kind
@@ -224,6 +234,25 @@ extension Dataset {
 
     /// Whether each feature is the row of an observation, independent of pictures.
     package var isOfRows: Bool { content == .history(.observations) && !isHexagons }
+    /// Whether its features come from the records of another dataset, so that it has no origins of its own.
+    package var isDerived: Bool { origins.isEmpty }
+    /// Whether its features are turbulence polygons: Billow's own, or issued ones.
+    package var isPolygons: Bool { content == .polygons }
+
+    /// Whether a picture shows it as polygons at a zoom: always, or below the zoom at which its cells have borders.
+    package func showsPolygons(atZoom zoom: Int) -> Bool {
+        switch drawing {
+        case .polygons: true
+        case .cells(let borderedFromZoom): zoom < borderedFromZoom
+        case nil, .field, .reports, .areas, .aircraft, .tracks: false
+        }
+    }
+
+    /// The properties of its features in vector tiles. A layer that combines others has theirs at some zooms.
+    package var tileProperties: [Property] {
+        (properties + parts.compactMap { Catalogue.dataset($0) }.flatMap(\.properties)).filter(\.isInTiles)
+    }
+
     /// Whether its features are H3 cells.
     package var isHexagons: Bool { if case .cells = drawing { true } else { false } }
     /// Whether it shows the cells of the turbulence picture, or polygons dissolved from them.

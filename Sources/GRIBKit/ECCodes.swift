@@ -1,12 +1,12 @@
 internal import CEcCodes
 import Synchronization
 
-/// The C library ecCodes, and all that is called of it. No pointer or handle leaves this file.
+/// All calls of the C library ecCodes. No pointer or handle leaves this file.
 ///
-/// It belongs to one thread at a time. ecCodes guards its tables and caches with locks only where it is built so.
-/// Debian's build isn't built for POSIX threads (`ECCODES_THREADS` is off; it takes OpenMP's locks, which ecCodes
-/// promises for OpenMP's threads). So a lock of ours is held around each call: a second caller waits for as long as one
-/// field takes to decode. Call it from a thread that may wait.
+/// Only one thread may call the library at a time. ecCodes protects its tables and caches with locks only in some
+/// builds. Debian's build is without POSIX threads (`ECCODES_THREADS` is off); it uses OpenMP's locks, which protect
+/// OpenMP's threads only. So each call holds a lock of this type, and a second caller waits for as long as one field
+/// takes to decode. Call it from a thread that may block.
 package enum ECCodes {
     private static let turn = Mutex(())
     private static let prepared: Void = billow_codes_install()
@@ -19,15 +19,15 @@ package enum ECCodes {
         }
     }
 
-    /// The folders that the library reads its tables from. Without tables no message can be decoded.
+    /// The folders from which the library reads its tables. Without them it can't decode any message.
     package static var tableFolders: [String] {
         turn.withLock { _ in codes_definition_path(nil).map { String(cString: $0) } ?? "" }
             .split(separator: ":").map(String.init)
     }
 
-    /// The values that a message packs, in its order: exactly `count` of them.
+    /// The unpacked values of a message, in the message's order. There are exactly `count`.
     ///
-    /// - Parameter missing: what stands for a value that the packing itself calls missing.
+    /// - Parameter missing: the result for a value that the packing marks as missing.
     /// - Throws: `decoder`.
     static func values(_ message: [UInt8], count: Int, missing: Double) throws(GRIBRefusal) -> [Double] {
         let result: Result<[Double], GRIBRefusal> = turn.withLock { _ in
@@ -44,12 +44,12 @@ package enum ECCodes {
         return try result.get()
     }
 
-    /// Makes a message from the library's sample of GRIB2.
+    /// Makes a message from the library's GRIB2 sample.
     ///
     /// - Parameters:
-    ///   - keys: what is set first, in this order.
-    ///   - values: in the message's order, set last; `missing` stands for those without one.
-    /// - Throws: `decoder`, of the key that can't be set.
+    ///   - keys: keys that are set first, in this order.
+    ///   - values: the values in the message's order, set last. `missing` marks points without a value.
+    /// - Throws: `decoder`, with the key that can't be set.
     package static func message(
         keys: [(String, KeyValue)], values: [Double], missing: Double
     ) throws(GRIBRefusal) -> [UInt8] {
@@ -93,7 +93,7 @@ package enum ECCodes {
         case string(String)
     }
 
-    /// The library's own words: its code's, and what it complained of first.
+    /// The library's messages: the text of its error code, and its first complaint.
     private static func refusal(_ code: Int32, of key: String? = nil) -> GRIBRefusal {
         let complaint = String(cString: billow_codes_complaint())
         let general =

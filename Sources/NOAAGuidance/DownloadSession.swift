@@ -105,7 +105,7 @@ final class DownloadSession: Sendable {
         }
     }
 
-    func begin() async -> GuidanceStep { await tell(.began(plan)) }
+    func begin() async -> GuidanceStep { await deliver(.began(plan)) }
 
     // MARK: - Ranges
 
@@ -199,21 +199,21 @@ final class DownloadSession: Sendable {
     /// Consumes bytes of the file, and reports completed messages.
     ///
     /// - Returns: whether more bytes are needed.
-    func take(_ bytes: ByteBufferView, at offset: Int) async -> Bool {
+    func consume(_ bytes: ByteBufferView, at offset: Int) async -> Bool {
         let results = state.withLock { state -> [FrameResult] in
             switch state.reader {
             case .indexed(var reader):
                 // The state must not share the reader's buffer, or it would be copied.
                 state.reader = .indexed(IndexedReader([], limit: 0))
                 defer { state.reader = .indexed(reader) }
-                return reader.take(bytes, at: offset)
+                return reader.consume(bytes, at: offset)
             case .sequential(var reader):
                 state.reader = .indexed(IndexedReader([], limit: 0))
                 defer { state.reader = .sequential(reader) }
-                return reader.take(bytes, at: offset)
+                return reader.consume(bytes, at: offset)
             }
         }
-        for result in results where await tell(result) == .stop { return false }
+        for result in results where await deliver(result) == .stop { return false }
         return !isComplete
     }
 
@@ -229,19 +229,19 @@ final class DownloadSession: Sendable {
                 return reader.finish()
             }
         }
-        for result in results where await tell(result) == .stop { return }
+        for result in results where await deliver(result) == .stop { return }
     }
 
     func received(_ bytes: Int) { state.withLock { $0.bytes += bytes } }
 
-    private func tell(_ result: FrameResult) async -> GuidanceStep {
+    private func deliver(_ result: FrameResult) async -> GuidanceStep {
         switch result {
         case .message(let number, let offset, let keys, let bytes):
             state.withLock { state in
                 state.messages += 1
                 state.lastNumber = number
             }
-            return await tell(
+            return await deliver(
                 .message(GuidanceMessage(file: file, number: number, offset: offset, keys: keys, bytes: bytes)))
         case .refused(let refusal, let number, _, let keys):
             state.withLock { state in
@@ -250,11 +250,11 @@ final class DownloadSession: Sendable {
                 if case .cutOff = refusal { state.isCutOff = true }
                 if refusal != .notGRIB { state.lastNumber = max(state.lastNumber, number) }
             }
-            return await tell(.refused(refusal, number: number, keys: keys))
+            return await deliver(.refused(refusal, number: number, keys: keys))
         }
     }
 
-    private func tell(_ event: GuidanceEvent) async -> GuidanceStep {
+    private func deliver(_ event: GuidanceEvent) async -> GuidanceStep {
         let step = await report(event)
         if step == .stop { state.withLock { $0.isStopped = true } }
         return step

@@ -100,7 +100,7 @@ extension GuidanceClient {
                     }
                     throw UpstreamError.tooLarge(limitBytes: limit)
                 }
-                let isOpen = await session.take(piece.readableBytesView, at: offset)
+                let isOpen = await session.consume(piece.readableBytesView, at: offset)
                 offset += piece.readableBytes
                 // A completely used part must be read to its end, so that the connection can be reused.
                 return isOpen || !session.isStopped && offset == part.upper

@@ -19,7 +19,7 @@ struct IndexedReader: Sendable {
     /// Consumes bytes of the file and returns the completed messages. Bytes outside the spans are skipped.
     ///
     /// - Precondition: the bytes begin at `needed` or before.
-    mutating func take(_ piece: some RandomAccessCollection<UInt8>, at offset: Int) -> [FrameResult] {
+    mutating func consume(_ piece: some RandomAccessCollection<UInt8>, at offset: Int) -> [FrameResult] {
         var results: [FrameResult] = []
         let end = offset + piece.count
         while let from = needed, from < end {

@@ -24,7 +24,7 @@ struct SequentialReader: Sendable {
     /// Consumes bytes of the file and returns the completed messages. Bytes that it already has are skipped.
     ///
     /// - Precondition: the bytes begin at `needed` or before.
-    mutating func take(_ bytes: some RandomAccessCollection<UInt8>, at offset: Int) -> [FrameResult] {
+    mutating func consume(_ bytes: some RandomAccessCollection<UInt8>, at offset: Int) -> [FrameResult] {
         precondition(offset <= needed)
         buffer.append(contentsOf: bytes.dropFirst(needed - offset))
         return split(isEnd: false)

@@ -86,7 +86,7 @@ struct ReplyReader {
                 if scanner.matches(key, pathName), scanner.peek() == UInt8(ascii: "[") {
                     path = try waypoints(&scanner)
                 } else {
-                    try members.take(&scanner, key)
+                    try members.read(&scanner, key)
                 }
             }
         }
@@ -119,7 +119,7 @@ struct ReplyReader {
                 return counts.skip(.unreadable)
             }
             var row = VectorRow()
-            try scanner.array { (scanner) throws(JSONScanner.Malformed) in try row.take(&scanner) }
+            try scanner.array { (scanner) throws(JSONScanner.Malformed) in try row.read(&scanner) }
             switch row.vector {
             case .success(let vector):
                 vectors.append(vector)
@@ -148,7 +148,7 @@ struct ReplyReader {
             return address
         }()
 
-        mutating func take(_ scanner: inout JSONScanner) throws(JSONScanner.Malformed) {
+        mutating func read(_ scanner: inout JSONScanner) throws(JSONScanner.Malformed) {
             defer { column += 1 }
             if column == 12, scanner.peek() == UInt8(ascii: "[") {
                 var sensors: [Int] = []
@@ -223,7 +223,7 @@ struct ReplyReader {
             return nil
         }
         var members = Members()
-        try scanner.object { (scanner, key) throws(JSONScanner.Malformed) in try members.take(&scanner, key) }
+        try scanner.object { (scanner, key) throws(JSONScanner.Malformed) in try members.read(&scanner, key) }
         guard let address = members.text("icao24").flatMap({ TransponderAddress($0) }) else {
             counts.skip(.address)
             return nil
@@ -285,7 +285,7 @@ struct ReplyReader {
         private var texts: [String: String] = [:]
         private var numbers: [String: Double] = [:]
 
-        mutating func take(_ scanner: inout JSONScanner, _ key: JSONScanner.Key) throws(JSONScanner.Malformed) {
+        mutating func read(_ scanner: inout JSONScanner, _ key: JSONScanner.Key) throws(JSONScanner.Malformed) {
             let name = scanner.text(key.range, escaped: key.escaped)
             let value = try scanner.value()
             if case .string(let range, let escaped) = value {

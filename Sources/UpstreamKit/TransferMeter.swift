@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Counts the bytes of answers' bodies that arrive for a task and those that it starts.
+/// Counts the bytes of response bodies that arrive for a task and its child tasks.
 package final class TransferMeter: Sendable {
     private let received = Atomic(0)
 
     package init() {}
 
-    /// The meter of the current task; nil where nobody counts.
+    /// The meter of the current task; nil if bytes are not counted.
     @TaskLocal package static var current: TransferMeter?
 
     func add(_ bytes: Int) { received.add(bytes, ordering: .relaxed) }
 
-    /// Since it was made.
+    /// The bytes since its creation.
     package var bytes: Int { received.load(ordering: .relaxed) }
 }

@@ -46,9 +46,9 @@ private final class CountingStore: WrappedStore {
         }
     }
 
-    func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+    func savePacked(_ bytes: [UInt8], of rows: PartRows) async throws(StoreError) -> Bool {
         if case .full = packing.withLock({ $0 }) { throw .failed("the disk that holds a.sqlite is full") }
-        return try await store.keep(bytes, packedFrom: rows)
+        return try await store.savePacked(bytes, of: rows)
     }
 }
 
@@ -151,7 +151,7 @@ struct ArchiveTests {
     func sameAsRows() async throws {
         let seed: UInt64 = 1
         try await withWorld { world in
-            try await world.take(Self.observations(1_500, seed: seed))
+            try await world.insert(Self.observations(1_500, seed: seed))
             #expect(try await compare(world, seed: seed).reads > 15)
             let parts = try await Server(world).pack()
             // All that ended before what archived pictures look at, and not the hours that are live alone.
@@ -160,8 +160,8 @@ struct ArchiveTests {
             #expect(try await compare(world, seed: seed + 1).reads == 0)
 
             // Imports, corrections by id and values that replace within their second, into days long past.
-            try await world.take(Self.observations(40, seed: seed + 10, to: -12 * 3_600))
-            try await world.take(
+            try await world.insert(Self.observations(40, seed: seed + 10, to: -12 * 3_600))
+            try await world.insert(
                 Self.observations(1_000, seed: seed, to: -1).filter { $0.id != nil }.prefix(40).map {
                     var corrected = $0
                     corrected.intensity = .reported(.moderateSevere, edr: nil)
@@ -199,7 +199,7 @@ struct ArchiveTests {
     @Test("what retention and an operator delete is gone from what is packed, too")
     func deleted() async throws {
         try await withWorld { world in
-            try await world.take(Self.observations(1_500, seed: 3))
+            try await world.insert(Self.observations(1_500, seed: 3))
             _ = try await Server(world).pack()
             let middle = noon.advanced(by: -12 * 3_600 - 500)
             let gone = try await world.store.prune(Pruning(before: middle, sparesImports: true))
@@ -222,7 +222,7 @@ struct ArchiveTests {
     @Test("a part that is damaged is read from its rows, said once, and packed anew", arguments: [false, true])
     func damaged(isUnreadable: Bool) async throws {
         try await withWorld { world in
-            try await world.take(Self.observations(600, seed: 8))
+            try await world.insert(Self.observations(600, seed: 8))
             _ = try await Server(world).pack()
             let log = LogKeeper()
             let server = try await Server(world, isUnreadable ? .unreadable : .damaged, logger: log.logger)
@@ -243,7 +243,7 @@ struct ArchiveTests {
     @Test("where nothing can be written, nothing but the packing suffers")
     func full() async throws {
         try await withWorld { world in
-            try await world.take(Self.observations(600, seed: 9))
+            try await world.insert(Self.observations(600, seed: 9))
             let server = try await Server(world, .full)
             let log = LogKeeper()
             let packer = server.packer(log.logger)
@@ -262,7 +262,7 @@ struct ArchiveTests {
     @Test("a check finds packed rows that are not the log's, and changes nothing")
     func check() async throws {
         try await withWorld { world in
-            try await world.take(Self.observations(600, seed: 10))
+            try await world.insert(Self.observations(600, seed: 10))
             let server = try await Server(world)
             let parts = try await server.pack()
             let archive = server.frames.archive
@@ -270,9 +270,9 @@ struct ArchiveTests {
             // Whole, and another part's rows; then no rows at all.
             let wrong = ArchivePart(noon.advanced(by: -11 * 3_600))
             let rows = try await world.store.rows(of: wrong)
-            #expect(try await world.store.keep(WindowPart(wrong, rows: []).packed(), packedFrom: rows))
+            #expect(try await world.store.savePacked(WindowPart(wrong, rows: []).packed(), of: rows))
             let junk = ArchivePart(noon.advanced(by: -12 * 3_600))
-            #expect(try await world.store.keep([1, 2, 3], packedFrom: world.store.rows(of: junk)))
+            #expect(try await world.store.savePacked([1, 2, 3], of: world.store.rows(of: junk)))
             let found = try await archive.check()
             #expect(found.parts == parts)
             #expect(
@@ -288,7 +288,7 @@ struct ArchiveTests {
     @Test("two servers on one file pack it once, and live hours aren't packed")
     func several() async throws {
         try await withWorld { world in
-            try await world.take(Self.observations(1_000, seed: 11))
+            try await world.insert(Self.observations(1_000, seed: 11))
             let (first, second) = (try await Server(world), try await Server(world))
             async let one = first.pack()
             async let other = second.pack()

@@ -14,7 +14,7 @@ struct DamageMarkTests {
     func firstRead() async throws {
         try await withWorld { world in
             let hex = try cell(8, 48)
-            try await world.take((0..<20).map { try observation(id: "o\($0)", hex, at: -40_000 - $0) })
+            try await world.insert((0..<20).map { try observation(id: "o\($0)", hex, at: -40_000 - $0) })
             let frames = FrameSource(
                 publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
             let policy = FreshnessPolicy(

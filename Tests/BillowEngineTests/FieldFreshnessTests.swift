@@ -25,7 +25,7 @@ struct FieldFreshnessTests {
     }
 
     /// Stores fields, fetched now.
-    private func take(_ world: World, _ fields: [FieldLevelDraft]) async throws {
+    private func insert(_ world: World, _ fields: [FieldLevelDraft]) async throws {
         _ = try await world.store.commit(
             Batch(source: source("awc"), fields: fields, fetchedKinds: [.fields: world.clock.now]))
         try await world.refresh()
@@ -43,7 +43,7 @@ struct FieldFreshnessTests {
     func stale(product: FieldProduct, minutes: Int, isStale: Bool) async throws {
         try await withWorld { world in
             let lead = product == .nowcast ? 0 : 6 * Self.hour
-            try await take(
+            try await insert(
                 world,
                 [TestField.draft(product, run: noon.advanced(by: -minutes * 60), lead: lead, on: TestField.grid())])
             let snapshot = try #require(world.publisher.snapshot)
@@ -56,7 +56,7 @@ struct FieldFreshnessTests {
     func products() async throws {
         try await withWorld { world in
             let grid = try TestField.grid()
-            try await take(
+            try await insert(
                 world,
                 [
                     TestField.draft(run: noon.advanced(by: -Self.hour), on: grid),
@@ -80,7 +80,7 @@ struct FieldFreshnessTests {
             let nowcasts = try [-7_200, -6_300, -1_800, -900, 0].map {
                 try TestField.draft(run: noon.advanced(by: $0), on: grid)
             }
-            try await take(
+            try await insert(
                 world,
                 nowcasts + [TestField.draft(.forecast, run: noon, lead: 6 * Self.hour, on: grid)])
             let snapshot = try #require(world.publisher.snapshot)

@@ -10,18 +10,18 @@ import Turbulence
 
 @Suite("Fields in published snapshots")
 struct FieldPublicationTests {
-    private func take(_ world: World, _ fields: [FieldLevelDraft]) async throws -> Version {
+    private func insert(_ world: World, _ fields: [FieldLevelDraft]) async throws -> Version {
         let version = try await world.store.commit(Batch(source: source("awc"), fields: fields)).version
         try await world.refresh()
         return version
     }
 
     @Test("a new level is part of the next snapshot, and of no version before it")
-    func taken() async throws {
+    func newLevel() async throws {
         try await withWorld { world in
             let grid = try TestField.grid()
-            let first = try await take(world, [TestField.draft(run: noon, level: .feet(30_000), on: grid)])
-            let second = try await take(world, [TestField.draft(run: noon, level: .column, number: 2, on: grid)])
+            let first = try await insert(world, [TestField.draft(run: noon, level: .feet(30_000), on: grid)])
+            let second = try await insert(world, [TestField.draft(run: noon, level: .column, number: 2, on: grid)])
             let snapshot = try #require(world.publisher.snapshot)
             let frame = try #require(snapshot.fields.frame(at: noon, asOf: snapshot.publication.version))
             #expect(frame.levels.map(\.since) == [second, first])
@@ -42,12 +42,12 @@ struct FieldPublicationTests {
     @Test("fields stay through new fetches, new minutes and changes of other data")
     func stay() async throws {
         try await withWorld { world in
-            let version = try await take(world, [TestField.draft(run: noon, on: TestField.grid())])
+            let version = try await insert(world, [TestField.draft(run: noon, on: TestField.grid())])
             let fields = try #require(world.publisher.snapshot?.fields)
             _ = try await world.store.commit(Batch(source: source("awc"), fetchedAt: noon))
             try await world.refresh()
             #expect(world.publisher.snapshot?.fields == fields)
-            try await world.take([observation(cell(8, 48), at: 0)])
+            try await world.insert([observation(cell(8, 48), at: 0)])
             #expect(world.publisher.snapshot?.fields == fields)
             world.clock.advance(by: 7_200)
             try await world.refresh()

@@ -290,7 +290,7 @@ struct FieldSectionTests {
     func versions() async throws {
         let grid = try TestField.grid()
         try await withWorld { world in
-            func take(_ run: Int, _ number: Int) async throws -> Version {
+            func insert(_ run: Int, _ number: Int) async throws -> Version {
                 let draft = try TestField.draft(
                     .forecast, run: noon.advanced(by: run), lead: 3_600 - run, level: .feet(30_000), number: number,
                     on: grid)
@@ -298,8 +298,8 @@ struct FieldSectionTests {
                 try await world.refresh()
                 return version
             }
-            let first = try await take(-3_600, 40)
-            _ = try await take(0, 90)
+            let first = try await insert(-3_600, 40)
+            _ = try await insert(0, 90)
             let frames = FrameSource(
                 publisher: world.publisher, store: world.store, retentionSeconds: 86_400, logger: World.quiet())
             let snapshot = try #require(world.publisher.snapshot)

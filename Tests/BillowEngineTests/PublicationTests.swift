@@ -22,7 +22,7 @@ private final class Seen: Sendable {
 struct PublicationTests {
     /// Publishes another version.
     private func publish(_ world: World, _ number: Int) async throws {
-        try await world.take([try observation(try cell(Double(number), 50), at: -number)])
+        try await world.insert([try observation(try cell(Double(number), 50), at: -number)])
     }
 
     @Test("a consumer begins with the current snapshot, and one that is slow goes on with the newest")
@@ -81,9 +81,9 @@ struct PublicationTests {
         try await withWorld { world in
             let consumer = Task { for await _ in world.publisher.publications {} }
             try await eventually("the consumer waits") { world.publisher.waitingConsumers == 1 }
-            let publisher = Task { try await world.publisher.run() }
+            let publisher = Task { await world.publisher.run() }
             publisher.cancel()
-            try await publisher.value
+            await publisher.value
             await consumer.value
             var late = world.publisher.publications.makeAsyncIterator()
             #expect(await late.next() == nil)

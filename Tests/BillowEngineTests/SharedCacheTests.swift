@@ -83,9 +83,9 @@ struct SharedCacheTests {
         let budget = CacheBudget(bytes: 100_000)
         let idle = SharedCache<Int, String>(budget) { $0.count }
         let busy = SharedCache<Int, String>(budget) { $0.count }
-        for key in 0..<9 { idle.keep(Self.text("i"), for: key) }
+        for key in 0..<9 { idle.insert(Self.text("i"), for: key) }
         for key in 0..<200 {
-            busy.keep(Self.text("b"), for: key)
+            busy.insert(Self.text("b"), for: key)
             #expect(idle.statistics.bytes + busy.statistics.bytes <= 100_000)
             // Still in use, however old.
             #expect(busy.kept(0) != nil)
@@ -98,11 +98,11 @@ struct SharedCacheTests {
     func gone() {
         let budget = CacheBudget(bytes: 100_000)
         var cache: SharedCache<Int, String>? = SharedCache(budget) { $0.count }
-        for key in 0..<9 { cache?.keep(Self.text("a"), for: key) }
+        for key in 0..<9 { cache?.insert(Self.text("a"), for: key) }
         #expect(cache?.statistics.entries == 9)
         cache = nil
         let other = SharedCache<Int, String>(budget) { $0.count }
-        for key in 0..<10 { other.keep(Self.text("b"), for: key) }
+        for key in 0..<10 { other.insert(Self.text("b"), for: key) }
         #expect(other.statistics.entries == 10)
     }
 

@@ -24,7 +24,7 @@ struct World: Sendable {
     func refresh() async throws { try await publisher.refresh() }
 
     /// Writes observations of registered sources and publishes them.
-    func take(_ observations: [Observation]) async throws {
+    func insert(_ observations: [Observation]) async throws {
         _ = try await store.commit(Batch(source: nil, observations: observations))
         try await refresh()
     }

@@ -304,7 +304,7 @@ struct HazardImportTests {
     private struct Log {
         var areas: [IssuedArea.Identity: IssuedArea] = [:]
 
-        mutating func take(_ pull: HazardPull) {
+        mutating func insert(_ pull: HazardPull) {
             for area in pull.placed(among: Array(areas.values)) { areas[area.identity] = area }
         }
 
@@ -337,7 +337,7 @@ struct HazardImportTests {
         ]
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3, 2, 1]] {
             var log = Log()
-            for index in order { log.take(pulls[index]) }
+            for index in order { log.insert(pulls[index]) }
             #expect(
                 log.spans("oscar") == ["08:38-09:32", "09:32-09:48", "09:48-10:32", "10:32-11:25", "11:25-13:48"],
                 "\(order)")
@@ -372,7 +372,7 @@ struct HazardImportTests {
         ]
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1, 2, 0]] {
             var log = Log()
-            for index in order { log.take(pulls[index]) }
+            for index in order { log.insert(pulls[index]) }
             #expect(log.spans("sigmet-12e") == ["04:39-04:55"], "\(order)")
             #expect(log.spans("sigmet-4c") == ["04:39-04:55"], "\(order)")
             #expect(log.spans("sigmet-16e") == ["04:55-05:30", "05:30-05:55"], "\(order)")
@@ -405,13 +405,13 @@ struct HazardImportTests {
         ]
         for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 1, 2, 1, 0, 2]] {
             var log = Log()
-            for index in order { log.take(pulls[index]) }
+            for index in order { log.insert(pulls[index]) }
             #expect(log.spans("a") == ["02:18-04:00", "04:00-05:30", "05:30-06:10"], "\(order)")
             #expect(log.spans("b") == ["02:18-04:00", "05:30-06:10"], "\(order)")
         }
         // A pull without a next one holds three hours at most.
         var log = Log()
-        log.take(try pull("02:18", ["a"], until: "08:00"))
+        log.insert(try pull("02:18", ["a"], until: "08:00"))
         #expect(log.spans("a") == ["02:18-05:18"])
     }
 }

@@ -135,7 +135,7 @@ struct AccessTests {
     @Test("a signed tile that redirects leads to an address that is signed as long, and for no other")
     func signedRedirect() async throws {
         try await withWorld(anonymousRead: false) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let key = try await world.key(.read)
             let end = noon.advanced(by: 600)
             let tile = SignedAddress.sign("/tiles/hexagons/20261121T120000Z/4/8/5.png?v=999", with: key, expires: end)

@@ -32,7 +32,7 @@ struct AnimationTests {
 
     private func withMoves(_ test: @Sendable (World) async throws -> Void) async throws {
         try await withWorld { world in
-            try await world.take([
+            try await world.insert([
                 try observation(try cell(10, 50), severity: .moderate, at: -1_500),
                 try observation(try cell(10.5, 50), severity: .light, at: -900),
                 try observation(try cell(11, 50), severity: .moderateSevere, at: -60),
@@ -84,7 +84,7 @@ struct AnimationTests {
         arguments: [(64, 64), (120, 90), (200, 110), (400, 225)])
     func small(width: Int, height: Int) async throws {
         try await withWorld(simulated: true) { world in
-            try await world.take([try observation(try cell(10, 50), at: -60)])
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
             let region = "bbox=6,49,14,51&width=\(width)&height=\(height)&intervals=2"
             let bare = try await world.picture("/animations/hexagons.png?\(region)&legend=false&form=sheet")
             let sheet = try await world.picture("/animations/hexagons.png?\(region)&form=sheet")

@@ -39,7 +39,7 @@ private func aircraft(_ address: String, at seconds: Int = 0, longitude: Double 
 }
 
 extension World {
-    fileprivate func take(areas: [IssuedArea] = [], positions: [AircraftPosition] = []) async throws {
+    fileprivate func insert(areas: [IssuedArea] = [], positions: [AircraftPosition] = []) async throws {
         _ = try await store.commit(Batch(source: nil, areas: areas, positions: positions))
         try await refresh()
     }
@@ -54,7 +54,7 @@ struct AreaAndTrafficTests {
     @Test("areas are those that hold at the instant, also ahead, and of an interval those that hold at some time of it")
     func validity() async throws {
         try await withWorld { world in
-            try await world.take(areas: [
+            try await world.insert(areas: [
                 area("now"), area("past", from: -7_200, to: -3_600), area("later", from: 7_200, to: 10_800),
                 area("step", .forecast, kind: "nowcast"),
             ])
@@ -75,7 +75,7 @@ struct AreaAndTrafficTests {
     @Test("the timeline reaches as far back as imported areas")
     func past() async throws {
         try await withWorld { world in
-            try await world.take(areas: [area("old", from: -337 * 86_400, to: -336 * 86_400)])
+            try await world.insert(areas: [area("old", from: -337 * 86_400, to: -336 * 86_400)])
             let start = noon.advanced(by: -337 * 86_400)
             #expect(try await world.ids("/collections/hazards/items?time=\(start)") == ["old"])
             let days = "start=\(start)&end=\(start.advanced(by: 2 * 86_400))&layers=hazards"
@@ -93,12 +93,12 @@ struct AreaAndTrafficTests {
         "hazards have a frame at each change of their validity, ahead too, and a picture ahead lacks what was observed")
     func changes() async throws {
         try await withWorld { world in
-            try await world.take(areas: [
+            try await world.insert(areas: [
                 area("a", from: -7_200, to: -3_600), area("b", from: -3_600, to: 1_800),
                 area("c", from: 7_200, to: 10_800),
             ])
             let cell = try cell(-79.5, 40.5)
-            try await world.take([try observation(cell, severity: .moderate, at: -60)])
+            try await world.insert([try observation(cell, severity: .moderate, at: -60)])
             func part(_ query: String) async throws -> JSON? {
                 try await world.json("/timeline.json?\(query)")["layers"]?[0]
             }
@@ -141,7 +141,7 @@ struct AreaAndTrafficTests {
         "pictures and features of aircraft older than they are kept are refused with the range, beside others left out")
     func trafficExtent() async throws {
         try await withWorld(trafficRetentionSeconds: 86_400) { world in
-            try await world.take(positions: [aircraft("aaaaaa", at: -10)])
+            try await world.insert(positions: [aircraft("aaaaaa", at: -10)])
             for layer in ["traffic", "tracks"] {
                 for uri in [
                     "/tiles/\(layer)/20261119T120000Z/0/0/0.png",
@@ -171,7 +171,7 @@ struct AreaAndTrafficTests {
         ])
     func filters(query: String, expected: [String]) async throws {
         try await withWorld { world in
-            try await world.take(areas: [area("g"), area("s", kind: "sigmet", longitude: 100, severity: nil)])
+            try await world.insert(areas: [area("g"), area("s", kind: "sigmet", longitude: 100, severity: nil)])
             #expect(try await world.ids("/collections/hazards/items?\(query)") == expected)
         }
     }
@@ -179,7 +179,7 @@ struct AreaAndTrafficTests {
     @Test("an area has the interface's properties, in every form")
     func areaProperties() async throws {
         try await withWorld { world in
-            try await world.take(areas: [area("a,b")])
+            try await world.insert(areas: [area("a,b")])
             let feature = try await world.json("/collections/hazards/items/a%2Cb")
             #expect(feature.property("hazard") == .text("TURB-HI") && feature.property("severity") == .number(3))
             #expect(feature.property("validFrom") == .text("2026-11-21T11:00:00Z"))
@@ -203,7 +203,7 @@ struct AreaAndTrafficTests {
             var shear = try area("shear", severity: nil)
             shear.hazard = IssuedArea.windShear
             (shear.altitudeMinFeet, shear.altitudeMaxFeet) = (0, IssuedArea.windShearTopFeet)
-            try await world.take(areas: [shear])
+            try await world.insert(areas: [shear])
             let feature = try await world.json("/collections/hazards/items/shear")
             #expect(
                 feature.property("altitudeReference") == .text("AGL")
@@ -224,7 +224,7 @@ struct AreaAndTrafficTests {
     func profileHazards() async throws {
         try await withWorld { world in
             // One across the way at 40.5° N from 80° W to 79° W, one beside it, one that is over.
-            try await world.take(areas: [
+            try await world.insert(areas: [
                 area("met"), area("aside", longitude: -60), area("past", from: -7_200, to: -3_600),
             ])
             let route = "route=-81,40.5%20-78,40.5"
@@ -246,7 +246,7 @@ struct AreaAndTrafficTests {
     @Test("traffic is where each aircraft was seen last, until it is dropped")
     func traffic() async throws {
         try await withWorld { world in
-            try await world.take(positions: [
+            try await world.insert(positions: [
                 aircraft("aaaaaa", at: -60), aircraft("aaaaaa", at: -10, longitude: 11), aircraft("bbbbbb", at: -180),
                 aircraft("cccccc", at: -179),
             ])
@@ -269,7 +269,7 @@ struct AreaAndTrafficTests {
     @Test("an aircraft is led on by its speed and track where that is asked for")
     func deadReckoning() async throws {
         try await withWorld { world in
-            try await world.take(positions: [aircraft("aaaaaa", at: -120)])
+            try await world.insert(positions: [aircraft("aaaaaa", at: -120)])
             let led = try await world.json("/collections/traffic/items?deadReckoning=true")
             guard case .array(let place)? = led.features.first?["geometry"]?["coordinates"],
                 case .number(let longitude)? = place.first, case .number(let latitude)? = place.last
@@ -286,7 +286,7 @@ struct AreaAndTrafficTests {
     @Test("tracks are lines with a time for each vertex, over the history or an interval, cut at the antimeridian")
     func tracks() async throws {
         try await withWorld { world in
-            try await world.take(positions: [
+            try await world.insert(positions: [
                 aircraft("aaaaaa", at: -8_000, longitude: 5), aircraft("aaaaaa", at: -120, longitude: 10),
                 aircraft("aaaaaa", at: -60, longitude: 11), aircraft("bbbbbb", at: -100, longitude: 179),
                 aircraft("bbbbbb", at: 0, longitude: -179), aircraft("cccccc", at: -60),
@@ -328,7 +328,7 @@ struct AreaAndTrafficTests {
     @Test("an interval gives every position once, page by page")
     func positionPages() async throws {
         try await withWorld { world in
-            try await world.take(
+            try await world.insert(
                 positions: try (0..<7).flatMap { step in
                     [try aircraft("aaaaaa", at: -100 * step), try aircraft("bbbbbb", at: -100 * step)]
                 })

@@ -152,7 +152,7 @@ struct AreaCoverageTests {
     /// A corridor over Spain that was fetched for three hours.
     private func withCorridor(_ test: @Sendable (World) async throws -> Void) async throws {
         try await withWorld(feeds: ["skypath": [.observations]]) { world in
-            try await world.take([try observation(try cell(-5, 45))])
+            try await world.insert([try observation(try cell(-5, 45))])
             try await ask(world, [try Self.ring(-12, 40, 0, 50)], since: -10_800)
             try await test(world)
         }
@@ -251,7 +251,7 @@ struct AreaCoverageTests {
     @Test("what is asked for in the whole world has no mark anywhere")
     func world() async throws {
         try await withWorld(feeds: ["skypath": [.observations]]) { world in
-            try await world.take([try observation(try cell(-5, 45))])
+            try await world.insert([try observation(try cell(-5, 45))])
             try await ask(world, [nil], since: -10_800)
             for address in [
                 "/tiles/hexagons/latest/0/0/0.png", "/tiles/hexagons/latest/7/1/2.png", "/maps/hexagons.png?width=100",

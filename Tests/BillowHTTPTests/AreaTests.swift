@@ -21,7 +21,7 @@ struct AreaTests {
     @Test("plus signs are blanks in routes and shapes, as forms and scripts write them")
     func plusSigns() async throws {
         try await withWorld { world in
-            _ = try await world.takeDisk(.light, at: try place(10, 50), distance: 1)
+            _ = try await world.insertDisk(.light, at: try place(10, 50), distance: 1)
             for uri in [
                 "/collections/hexagons/corridor?route=9,50+11,50",
                 "/collections/hexagons/corridor?route=50N009E+50N011E",
@@ -50,7 +50,7 @@ struct AreaTests {
     @Test("an area gives the cells that share a point with it, in either winding, by GET and by POST")
     func area() async throws {
         try await withWorld { world in
-            let cells = try await world.takeDisk(.light, at: try place(179.95, 10), distance: 6)
+            let cells = try await world.insertDisk(.light, at: try place(179.95, 10), distance: 6)
             let ring = "[179.5,9.5],[-179.5,9.5],[-179.5,10.5],[179.5,10.5],[179.5,9.5]"
             let posted = try await world.post(
                 "/collections/hexagons/area", #"{"type":"Polygon","coordinates":[[\#(ring)]]}"#)
@@ -73,7 +73,7 @@ struct AreaTests {
     func corridor() async throws {
         try await withWorld { world in
             for longitude in [4.0, 1, 7] {
-                _ = try await world.takeDisk(.light, at: try place(longitude, 0.2), distance: 0)
+                _ = try await world.insertDisk(.light, at: try place(longitude, 0.2), distance: 0)
             }
             let body = #"{"route": [[0, 0], "00N010E"], "width": 60, "speed": 60}"#
             let answer = try await world.post("/collections/hexagons/corridor", body).features

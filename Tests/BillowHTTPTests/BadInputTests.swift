@@ -266,7 +266,7 @@ struct BadInputTests {
     @Test("every case", arguments: [coordinates, suffixes, times, pictures, boxes, ogc, places, unknown, paths])
     func cases(_ cases: [Case]) async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             for one in cases { try await check(one, in: world) }
         }
     }

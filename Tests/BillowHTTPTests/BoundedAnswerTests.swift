@@ -122,7 +122,7 @@ struct BoundedAnswerTests {
         arguments: Catalogue.all)
     func pieces(_ collection: Dataset) async throws {
         try await withWorld { world in
-            try await world.take(try Self.observations())
+            try await world.insert(try Self.observations())
             let features = world.application.features
             let snapshot = try world.application.frames.snapshot()
             let query = try Self.query(["hours": "6"], collection, world)
@@ -156,7 +156,7 @@ struct BoundedAnswerTests {
     @Test("a page ends with the feature that brings it to its bytes, and the next link goes on behind it")
     func pagesByBytes() async throws {
         try await withWorld { world in
-            try await world.take(try Self.observations(60))
+            try await world.insert(try Self.observations(60))
             let features = world.application.features
             let snapshot = try world.application.frames.snapshot()
             for (collection, name) in [(Dataset.hexagons, "hexagons"), (.polygons, "polygons")] {
@@ -188,7 +188,7 @@ struct BoundedAnswerTests {
     @Test("a large page and an export go out whole, without a length; HEAD of an export tells it")
     func streamed() async throws {
         try await withWorld { world in
-            try await world.take(try Self.observations(1_500))
+            try await world.insert(try Self.observations(1_500))
             let page = try await world.get("/collections/hexagons/items?limit=10000")
             #expect(page.status == .ok)
             #expect(page.headers[.contentLength] == nil)
@@ -251,7 +251,7 @@ struct BoundedAnswerTests {
     func keys() throws {
         let budget = CacheBudget(bytes: 100_000)
         let cache = SharedCache<String, Int>(budget, keyBytes: { $0.utf8.count }) { _ in 0 }
-        for number in 0..<100 { cache.keep(number, for: String(repeating: "k", count: 9_000) + "\(number)") }
+        for number in 0..<100 { cache.insert(number, for: String(repeating: "k", count: 9_000) + "\(number)") }
         #expect(cache.statistics.bytes <= 100_000)
         #expect(cache.statistics.entries <= 11)
 
@@ -267,7 +267,7 @@ struct BoundedAnswerTests {
         let empty = ResponseMicrocache.CachedAnswer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
-            answers.keep(empty, to: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)
+            answers.insert(empty, for: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)
         }
         #expect(answers.statistics.bytes <= 8 << 20)
         #expect(answers.statistics.entries < 1_100)
@@ -296,7 +296,7 @@ struct BoundedAnswerTests {
     @Test("polygons that smoothing would give too many corners are refused before they are made")
     func corners() async throws {
         try await withWorld { world in
-            try await world.take(try Self.observations())
+            try await world.insert(try Self.observations())
             #expect(try await world.get("/collections/polygons/items?smooth=3").status == .ok)
         }
         #expect(ProblemCode.tooManyCorners.status == .badRequest)

@@ -72,7 +72,7 @@ struct ChangeTests {
                             observedAt: world.clock.now.advanced(by: -Int(random.next() % 600)), type: "PIREP",
                             aircraft: nil, altitudeFeet: nil, turbulence: [], text: "UA", source: try source("awc"))
                     }
-                    try await world.take(observations, reports: reports)
+                    try await world.insert(observations, reports: reports)
                 }
                 // The same version, aged; a minute on, so that it is published anew.
                 if random.next() % 2 == 0 {
@@ -96,7 +96,7 @@ struct ChangeTests {
             let path = "/changes/hexagons?hours=0.5"
             let cells = H3.disk(around: try cell(10, 50), distance: 10).sorted().prefix(300)
             // From the next minute on one ages out every two seconds.
-            try await world.take(
+            try await world.insert(
                 try cells.enumerated().map { try observation($1, at: -1_740 + 2 * $0, source: "import") })
             var one = ClientCopy()
             try await one.update(world, path)
@@ -117,7 +117,7 @@ struct ChangeTests {
     func unchanged() async throws {
         try await withWorld { world in
             let path = "/changes/hexagons?hours=1"
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             var copy = ClientCopy()
             try await copy.update(world, path)
             let cursor = try #require(copy.cursor)
@@ -129,7 +129,7 @@ struct ChangeTests {
                 #expect(answer["since"]?.string == cursor)
                 #expect(copy.cursor == cursor)
             }
-            try await world.take([try observation(try cell(11, 50), at: 100)])
+            try await world.insert([try observation(try cell(11, 50), at: 100)])
             try await copy.update(world, path)
             #expect(copy.cursor != cursor)
         }
@@ -139,7 +139,7 @@ struct ChangeTests {
     func full() async throws {
         try await withWorld { world in
             let path = "/changes/hexagons?hours=2"
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let answer = try await world.json(path)
             #expect(answer["full"]?.bool == true)
             #expect(answer["since"] == .null)
@@ -174,7 +174,7 @@ struct ChangeTests {
     @Test("a hexagon is told by its cell alone unless its shape is asked for; a polygon has no other name")
     func geometry() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             for (path, type) in [
                 ("hexagons", nil), ("turbulence", nil), ("hexagons?geometry=true", "Polygon"),
                 ("hexagons?geometry=false", nil), ("polygons", "MultiPolygon"), ("polygons?geometry=false", nil),
@@ -193,7 +193,7 @@ struct ChangeTests {
             let report = PilotReport(
                 id: "r", place: try place(10, 50), observedAt: noon.advanced(by: -60), type: "PIREP", aircraft: nil,
                 altitudeFeet: nil, turbulence: [], text: "UA", source: try source("awc"))
-            try await world.take([], reports: [report])
+            try await world.insert([], reports: [report])
             let feature = try #require(try await world.json("/changes/pireps").features.first)
             #expect(feature["geometry"]?["type"]?.string == "Point")
             world.clock.advance(by: 7_200)
@@ -206,7 +206,7 @@ struct ChangeTests {
     func gzip() async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 3)
-            try await world.take(try cells.map { try observation($0) })
+            try await world.insert(try cells.map { try observation($0) })
             let plain = try await world.get("/changes/hexagons")
             let packed = try await world.get("/changes/hexagons", [.acceptEncoding: "br, gzip"])
             #expect(plain.headers[.contentEncoding] == nil)
@@ -315,14 +315,14 @@ struct ChangeModelTests {
             let cells = H3.disk(around: try cell(10, 50), distance: 5).sorted()
             var copies = [ClientCopy()]
             for step in 0..<12 {
-                try await world.take(
+                try await world.insert(
                     try (0..<5).map { try observation(cells[step * 5 + $0], at: -600, source: "import") })
                 var copy = ClientCopy()
                 try await copy.update(world, path)
                 copies.append(copy)
             }
             world.clock.advance(by: 60)
-            try await world.take([try observation(cells[70], at: 30)])
+            try await world.insert([try observation(cells[70], at: 30)])
             let fresh = try await ClientCopy.fresh(world, path)
             #expect(fresh.count == 61)
             try await withThrowingTaskGroup { group in
@@ -507,7 +507,7 @@ struct ChangeMeasureTests {
                     }
                 }
                 world.clock.advance(by: 60)
-                try await world.take(try reports(minute))
+                try await world.insert(try reports(minute))
             }
         }
     }

@@ -106,7 +106,7 @@ struct ConnectionDeadlineTests {
     @Test("a client that shuts down its sending side is not told that the server is stopping")
     func halfClosed() async throws {
         try await withWorld(connections: .patient()) { world in
-            _ = try await world.take([try observation(try cell(10, 50))])
+            _ = try await world.insert([try observation(try cell(10, 50))])
             try await world.listening { port in
                 for path in ["/collections/hexagons/items", "/maps/hexagons.png?width=64", "/export/hexagons.csv"] {
                     let client = try RawClient(port: port)

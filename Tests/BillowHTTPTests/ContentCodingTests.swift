@@ -61,7 +61,7 @@ struct ContentCodingTests {
     private func withTurbulence(_ test: @Sendable (World) async throws -> Void) async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 20)
-            try await world.take(try cells.map { try observation($0) })
+            try await world.insert(try cells.map { try observation($0) })
             try await test(world)
         }
     }

@@ -238,7 +238,7 @@ struct CoverageTests {
     func everyRoute() async throws {
         try await withWorld(feeds: ["skypath": Set(Catalogue.kinds).subtracting([.fields])], simulated: true) { world in
             _ = try await world.store.register(try source("skypath"), merge: .replace, simulated: true)
-            try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
             let since = noon.advanced(by: -600)
             try await world.fetched("skypath", completeSince: since)
             try await world.refresh()
@@ -340,7 +340,7 @@ struct CoverageTests {
                 SourceLoop(
                     upstream: Silent(id: try source("skypath")), update: .fast, states: world.states,
                     control: world.store, now: { world.clock.now }, logger: World.quiet()))
-            try await world.take([try observation(try cell(10, 50), at: -60)])
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
             try await world.fetched("skypath", secondsAgo: 1_000, completeSince: noon.advanced(by: -86_400))
             try await world.refresh()
             #expect(try await world.json("/tiles/hexagons.json")["billow"]?["stale"]?.bool == true)
@@ -361,7 +361,7 @@ struct CoverageTests {
     @Test("incomplete pictures are hatched where that is asked for, and only they")
     func hatch() async throws {
         try await withWorld(feeds: ["skypath": [.observations]]) { world in
-            try await world.take([try observation(try cell(10, 50), at: -60)])
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
             try await world.fetched("skypath", completeSince: noon.advanced(by: -7_200))
             try await world.refresh()
             for address in [

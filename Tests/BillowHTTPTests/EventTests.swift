@@ -157,7 +157,7 @@ struct EventTests {
         try await withWorld(load: false) { world in
             let listener = try world.application.events.listen()
             try await world.refresh()
-            try await world.take([try observation(try cell(10, 46), source: "import")])
+            try await world.insert([try observation(try cell(10, 46), source: "import")])
             world.clock.advance(by: 60)
             try await world.refresh()
             world.application.events.close()

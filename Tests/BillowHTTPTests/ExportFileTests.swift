@@ -21,7 +21,7 @@ struct ExportFileTests {
     private func withObservations(_ test: @Sendable (World) async throws -> Void) async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 20)
-            try await world.take(try cells.map { try observation($0) })
+            try await world.insert(try cells.map { try observation($0) })
             try await test(world)
         }
     }
@@ -53,7 +53,8 @@ struct ExportFileTests {
                 #expect(answer.headers[.eTag] == tag)
                 bytes += Array(buffer: answer.body)
                 // What comes in between is of no part.
-                try await world.take([try observation(try cell(20, 40 + Double(start % 7)), at: -1 - start / 100_000)])
+                let place = try cell(20, 40 + Double(start % 7))
+                try await world.insert([try observation(place, at: -1 - start / 100_000)])
                 world.clock.advance(by: 10)
             }
             #expect(bytes == Array(buffer: whole.body))
@@ -66,7 +67,7 @@ struct ExportFileTests {
         try await withObservations { world in
             let first = try await part("0-9", world)
             let tag = try #require(first.headers[.eTag])
-            try await world.take([try observation(try cell(20, 40))])
+            try await world.insert([try observation(try cell(20, 40))])
             #expect(try await part("10-19", world, [.ifRange: tag]).status == .partialContent)
             world.clock.advance(by: 61)
             try await world.refresh()

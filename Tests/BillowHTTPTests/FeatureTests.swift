@@ -24,7 +24,7 @@ struct FeatureTests {
         try await withWorld(at: noon.advanced(by: 15), configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 30, completeSince: noon.advanced(by: -7_200))
             let cell = try cell(10, 50)
-            try await world.take([
+            try await world.insert([
                 try observation(
                     id: "a1", cell, altitude: 37, top: 38, severity: .moderate, edr: 0.25, category: "C60",
                     aircraft: "B738"),
@@ -78,7 +78,7 @@ struct FeatureTests {
                 observations.append(try observation(cell, severity: .light, at: -60 - index % 3))
                 reports.append(try report("r\(index)", at: -60 - index % 3))
             }
-            try await world.take(observations, reports: reports)
+            try await world.insert(observations, reports: reports)
             let parts = route.split(separator: "?")
             let query = (parts.dropFirst() + ["limit=\(limit)"]).joined(separator: "&")
             var next: String? = "/collections/\(parts[0])/items?\(query)"
@@ -106,7 +106,7 @@ struct FeatureTests {
     @Test("one report from two sources is not split between pages")
     func twinReports() async throws {
         try await withWorld { world in
-            try await world.take(
+            try await world.insert(
                 [],
                 reports: [
                     try report("a", at: -60), try report("same", at: -50),
@@ -134,7 +134,7 @@ struct FeatureTests {
                         try cell(Double(index % 300) - 150, 40), severity: index % 40 == 7 ? .moderateSevere : .smooth,
                         at: -400 + index))
             }
-            try await world.take(observations)
+            try await world.insert(observations)
             var next: String? = "/collections/observations/items?limit=3&severity=4"
             var count = 0
             var pages = 0
@@ -154,7 +154,7 @@ struct FeatureTests {
     func boxes() async throws {
         try await withWorld { world in
             let places = [(10.0, 50.0), (179.5, -17), (-179.5, -17), (-100, 40), (0, 0)]
-            try await world.take(try places.map { try observation(try cell($0.0, $0.1)) })
+            try await world.insert(try places.map { try observation(try cell($0.0, $0.1)) })
             let expected: [(String, Int)] = [
                 ("-180,-90,180,90", 5), ("5,45,15,55", 1), ("179,-20,-179,-15", 2), ("-179,-20,179,-15", 0),
                 ("170,-20,180,-10", 1), ("170,-20,190,-10", 2), ("-190,-20,-170,-10", 2), ("10,50,10,50", 1),
@@ -175,7 +175,7 @@ struct FeatureTests {
     func datetime() async throws {
         try await withWorld { world in
             let cells = try [cell(10, 50), cell(20, 50), cell(30, 50)]
-            try await world.take([
+            try await world.insert([
                 try observation(cells[0], at: -600), try observation(cells[1], at: -5_400),
                 try observation(cells[2], at: -18_000),
             ])
@@ -213,7 +213,7 @@ struct FeatureTests {
         try await withWorld { world in
             let cell = try cell(10, 50)
             let odd = "a/b c%25é?#&"
-            try await world.take(
+            try await world.insert(
                 [
                     try observation(id: odd, cell, severity: .moderate),
                     try observation(cell, altitude: 20, severity: .light, at: -120, source: "import"),
@@ -253,7 +253,7 @@ struct FeatureTests {
     @Test("collections describe themselves, and what they link to exists")
     func collections() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let list = try await world.json("/collections")
             #expect(
                 list["collections"]?.items.compactMap { $0["id"]?.string } == Catalogue.all.map(\.id))
@@ -267,6 +267,29 @@ struct FeatureTests {
                     #expect(response.headers[.contentType] == link["type"]?.string, "\(uri)")
                 }
             }
+        }
+    }
+
+    @Test("a drawn collection says how it is drawn, and in which order: areas below cells, signs above them")
+    func layers() async throws {
+        try await withWorld { world in
+            let list = try await world.json("/collections")["collections"]?.items ?? []
+            let orders = Dictionary(
+                uniqueKeysWithValues: list.compactMap { collection -> (String, Double)? in
+                    guard let id = collection["id"]?.string, case .number(let order)? = collection["layer"]?["order"]
+                    else { return nil }
+                    return (id, order)
+                })
+            #expect(Set(orders.keys) == Set(Catalogue.layers.map(\.id)))
+            let menu = Catalogue.menu.map(\.id)
+            #expect(
+                menu == [
+                    "gtg", "forecast", "advisories", "hazards", "polygons", "hexagons", "tracks", "traffic", "pireps",
+                ])
+            #expect(menu.compactMap { orders[$0] } == menu.compactMap { orders[$0] }.sorted())
+            let turbulence = list.first { $0["id"]?.string == "turbulence" }?["layer"]
+            #expect(turbulence?["parts"]?.items.map(\.string) == ["hexagons", "polygons"])
+            #expect(turbulence?["shape"]?.string == "cells")
         }
     }
 
@@ -284,7 +307,7 @@ struct FeatureTests {
                         severity: Severity(rawValue: UInt8(index % 5)), at: -60 - index,
                         aircraft: index % 2 == 0 ? "B738 \"x\", é" : nil))
             }
-            try await world.take(observations, reports: [try report("a", at: -10), try report("b", at: -20)])
+            try await world.insert(observations, reports: [try report("a", at: -10), try report("b", at: -20)])
             let query = "bbox=-100,-90,100,90&minSeverity=1"
             let items = try await world.json("/collections/\(collection)/items?\(query)&limit=10000").features
             #expect(items.count > 1)
@@ -319,7 +342,7 @@ struct FeatureTests {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 36)
             // The severe ones come last, so that the parts before them are empty where only these are asked for.
-            try await world.take(
+            try await world.insert(
                 try cells.enumerated().map { number, cell in
                     try observation(cell, severity: number < 40 ? .moderateSevere : .light, at: -60 - number)
                 })
@@ -359,7 +382,7 @@ struct FeatureTests {
     func longExport(collection: String) async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 44)
-            try await world.take(try cells.map { try observation($0, severity: .light) })
+            try await world.insert(try cells.map { try observation($0, severity: .light) })
             #expect(cells.count > 5_000)
             let text = try await world.get("/export/\(collection).geojsonl").text
             let ids = text.split(separator: "\n").compactMap { line in

@@ -15,9 +15,9 @@ struct FieldAheadTests {
     private static let route = "route=35N100W+35N085W"
 
     /// Now 0.20, in an hour 0.40, then that again; from the tenth column on nothing, and little in the last ones.
-    private func takeAir(_ world: World) async throws {
+    private func insertAir(_ world: World) async throws {
         for (hours, value) in [(0, 20), (1, 40), (2, 40), (3, 40)] {
-            try await world.takeAir(valid: hours * 3_600) { column, _, feet in
+            try await world.insertAir(valid: hours * 3_600) { column, _, feet in
                 if column == 9 { return FieldPlane.missing }
                 return column > 12 ? 2 : UInt8(value) - (feet == 34_000 ? 10 : 0)
             }
@@ -27,7 +27,7 @@ struct FieldAheadTests {
     @Test("cells of a corridor come in the order of the flight, with the value at the time of the flight there")
     func corridor() async throws {
         try await withWorld { world in
-            try await takeAir(world)
+            try await insertAir(world)
             let query = "\(Self.route)&width=60&speed=360&level=32000"
             let answer = try await world.json("/collections/gtg/corridor?\(query)")
             let features = answer["features"]?.items ?? []
@@ -76,8 +76,8 @@ struct FieldAheadTests {
                 {"position": [-99.6, 35], "altitude": 32000, "track": 90, "speed": 360, "distance": 300, "angle": 20}
                 """
             #expect(try await world.post("/alerts", body)["field"] == nil, "no field is stored")
-            try await takeAir(world)
-            try await world.take([try observation(cell(-97, 35), altitude: 32, severity: .light, at: -60)])
+            try await insertAir(world)
+            try await world.insert([try observation(cell(-97, 35), altitude: 32, severity: .light, at: -60)])
             let answer = try await world.post("/alerts", body)
             #expect(answer["items"]?.items.count == 1, "reports stay reports")
             let field = try #require(answer["field"])

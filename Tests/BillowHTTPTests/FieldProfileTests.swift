@@ -15,7 +15,7 @@ import Turbulence
 
 extension World {
     /// Stores a field of a value for each column, row and level in feet: 20 by 16 degrees from 100° W 30° N.
-    func takeAir(
+    func insertAir(
         _ product: FieldProduct = .forecast, run: Int = -3_600, valid: Int, levels: [Int] = [30_000, 32_000, 34_000],
         value: (_ column: Int, _ row: Int, _ feet: Int) -> UInt8
     ) async throws {
@@ -44,7 +44,7 @@ struct FieldProfileTests {
     func inTime() async throws {
         try await withWorld { world in
             for (hours, value) in [(0, 10), (1, 30), (2, 20), (3, 20)] {
-                try await world.takeAir(valid: hours * 3_600) { _, _, _ in UInt8(value) }
+                try await world.insertAir(valid: hours * 3_600) { _, _, _ in UInt8(value) }
             }
             let answer = try await world.json("/profiles.json?\(Self.route)&speed=360&stretch=10&minAltitude=30000")
             let field = try #require(answer["field"])
@@ -77,7 +77,7 @@ struct FieldProfileTests {
     func worst() async throws {
         try await withWorld { world in
             for hours in 0...3 {
-                try await world.takeAir(valid: hours * 3_600) { column, _, feet in
+                try await world.insertAir(valid: hours * 3_600) { column, _, feet in
                     guard (5...7).contains(column) else { return 3 }
                     return feet == 32_000 ? 28 : feet == 30_000 ? 12 : 17
                 }
@@ -116,8 +116,8 @@ struct FieldProfileTests {
     func unknown() async throws {
         try await withWorld { world in
             #expect(try await world.json("/profiles.json?\(Self.route)")["field"] == nil, "no field is stored")
-            try await world.takeAir(valid: 0) { _, _, _ in 5 }
-            try await world.takeAir(valid: 3_600) { column, _, _ in column == 10 ? FieldPlane.missing : 5 }
+            try await world.insertAir(valid: 0) { _, _, _ in 5 }
+            try await world.insertAir(valid: 3_600) { column, _, _ in column == 10 ? FieldPlane.missing : 5 }
             func reasons(_ query: String) async throws -> [String?] {
                 let answer = try await world.json("/profiles.json?\(query)&level=32000")
                 return (answer["field"]?["unknown"]?.items ?? []).map { $0["reason"]?.string }
@@ -156,7 +156,7 @@ struct FieldProfileTests {
     @Test("a planned level outside of the altitudes that are shown has no line in the picture")
     func levelOutsideOfThePicture() async throws {
         try await withWorld { world in
-            try await world.takeAir(valid: 0) { _, _, _ in 5 }
+            try await world.insertAir(valid: 0) { _, _, _ in 5 }
             let query = "\(Self.route)&speed=400&level=37000&minAltitude=35000&maxAltitude=36000"
             #expect(try await world.get("/profiles.png?\(query)").status == .ok)
         }
@@ -165,7 +165,7 @@ struct FieldProfileTests {
     @Test("simulated air makes the whole answer simulated")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in
-            try await world.takeAir(valid: 0) { _, _, _ in 5 }
+            try await world.insertAir(valid: 0) { _, _, _ in 5 }
             let response = try await world.get("/profiles.json?\(Self.route)")
             #expect(response.header("X-Simulated") == "true")
             #expect(try response.json["field"]?["simulated"]?.bool == true)

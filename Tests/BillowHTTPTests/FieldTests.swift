@@ -17,7 +17,7 @@ import Turbulence
 
 extension World {
     /// Stores a field of one value, at levels of 30,000 and 36,000 ft and as the column; the higher level has more.
-    fileprivate func takeField(
+    fileprivate func insertField(
         _ product: FieldProduct, run: Int, lead: Int = 0, value: UInt8, missing: [Int] = []
     ) async throws {
         let grid = try TestField.grid(20, 16)
@@ -55,7 +55,7 @@ struct FieldTests {
     @Test("tiles have the severity of the altitudes that are asked for")
     func tiles() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.nowcast, run: -600, value: 17)
             #expect(try await colours(world) == ["#FF7100"], "0.27 in the column")
             #expect(
                 try await colours(world, "?minAltitude=29000&maxAltitude=31000") == ["#FFBC09"], "0.17 at 30,000 ft")
@@ -67,7 +67,7 @@ struct FieldTests {
     @Test("altitudes and products of which no field is stored are hatched and incomplete, never smooth")
     func lacking() async throws {
         try await withWorld(feeds: ["awc": [.fields]]) { world in
-            try await world.takeField(.nowcast, run: -600, value: 0)
+            try await world.insertField(.nowcast, run: -600, value: 0)
             let smooth = try await colours(world, "?minAltitude=29000&maxAltitude=31000")
             #expect(smooth == ["none"])
             for query in ["?minAltitude=10000&maxAltitude=12000", "?product=gtg", "?run=\(noon.description)"] {
@@ -92,8 +92,8 @@ struct FieldTests {
     @Test("the collection tells from when to when there are fields, and where")
     func extent() async throws {
         try await withWorld { world in
-            try await world.takeField(.forecast, run: -7_200, lead: 7_200, value: 2)
-            try await world.takeField(.forecast, run: -7_200, lead: 14_400, value: 2)
+            try await world.insertField(.forecast, run: -7_200, lead: 7_200, value: 2)
+            try await world.insertField(.forecast, run: -7_200, lead: 14_400, value: 2)
             let extent = try #require(try await world.json("/collections/gtg")["extent"])
             let times = extent["temporal"]?["interval"]?[0]?.items.compactMap(\.string)
             #expect(times == [noon, noon.advanced(by: 7_200)].map(\.description))
@@ -107,7 +107,7 @@ struct FieldTests {
     @Test("who computed it is named, and that it replaces no SIGMET; simulated, it says that alone")
     func attribution() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.nowcast, run: -600, value: 17)
             for path in ["/tiles/gtg.json", "/tiles/hexagons,gtg.json", "/collections/gtg"] {
                 let text = try #require(try await world.json(path)["attribution"]?.string)
                 #expect(text.contains("NOAA/NWS") && text.contains("not a substitute for SIGMETs"), "\(path)")
@@ -116,7 +116,7 @@ struct FieldTests {
             #expect(try await world.json("/tiles/hexagons.json")["attribution"]?.string?.contains("NOAA") == false)
         }
         try await withWorld(simulated: true) { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.nowcast, run: -600, value: 17)
             let text = try #require(try await world.json("/tiles/gtg.json")["attribution"]?.string)
             #expect(text.contains("SIMULATED") && !text.contains("NOAA"))
         }
@@ -125,7 +125,7 @@ struct FieldTests {
     @Test("beyond the grid and after the product is late, answers say so")
     func marks() async throws {
         try await withWorld(feeds: ["awc": [.fields]]) { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.nowcast, run: -600, value: 17)
             func marks(_ tile: String) async throws -> [Bool?] {
                 [
                     try await world.get("/tiles/gtg/latest/\(tile).png").header("X-Incomplete") == "true",
@@ -143,7 +143,7 @@ struct FieldTests {
     @Test("smooth air is left out, unless a severity is asked for that takes it in")
     func smooth() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 0)
+            try await world.insertField(.nowcast, run: -600, value: 0)
             #expect(try await colours(world, "?minAltitude=29000&maxAltitude=31000") == ["none"])
             #expect(try await colours(world, "?minAltitude=29000&maxAltitude=31000&minSeverity=0") == ["#FFFFFF"])
         }
@@ -152,9 +152,9 @@ struct FieldTests {
     @Test("pictures up to now show nowcasts, those ahead forecasts, and either where it is asked for")
     func products() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
-            try await world.takeField(.forecast, run: -7_200, lead: 7_200, value: 2)
-            try await world.takeField(.forecast, run: -7_200, lead: 10_800, value: 36)
+            try await world.insertField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.forecast, run: -7_200, lead: 7_200, value: 2)
+            try await world.insertField(.forecast, run: -7_200, lead: 10_800, value: 36)
             #expect(try await colours(world) == ["#FF7100"])
             #expect(try await colours(world, "?product=gtg") == ["#FFF04C"])
             let ahead = noon.advanced(by: 3_600)
@@ -173,10 +173,10 @@ struct FieldTests {
     func timeline() async throws {
         try await withWorld { world in
             for quarter in 1...4 {
-                try await world.takeField(.nowcast, run: -900 * quarter, value: UInt8(10 * quarter))
+                try await world.insertField(.nowcast, run: -900 * quarter, value: UInt8(10 * quarter))
             }
             for hour in 0...3 {
-                try await world.takeField(.forecast, run: -3_600, lead: hour * 3_600, value: UInt8(11 * hour))
+                try await world.insertField(.forecast, run: -3_600, lead: hour * 3_600, value: UInt8(11 * hour))
             }
             let layer = try #require(
                 try await world.json("/timeline.json?layers=gtg&start=-1h&end=%2B3h&intervals=60")["layers"]?[0])
@@ -197,7 +197,7 @@ struct FieldTests {
                 #expect(try await world.get(address).status == .ok)
             }
             // A newer run comes: the frames ahead have other addresses, those of nowcasts stay.
-            try await world.takeField(.forecast, run: 0, lead: 3_600, value: 50)
+            try await world.insertField(.forecast, run: 0, lead: 3_600, value: 50)
             let after = try #require(
                 try await world.json("/timeline.json?layers=gtg&start=-1h&end=%2B3h&intervals=60")["layers"]?[0]?[
                     "frames"]?
@@ -211,12 +211,12 @@ struct FieldTests {
     @Test("an address with a version goes on showing what it did")
     func versions() async throws {
         try await withWorld { world in
-            try await world.takeField(.forecast, run: -3_600, lead: 7_200, value: 2)
+            try await world.insertField(.forecast, run: -3_600, lead: 7_200, value: 2)
             let manifest = "/timeline.json?layers=gtg&start=now&end=%2B2h"
             let frame = try #require(try await world.json(manifest)["layers"]?[0]?["frames"]?[0])
             let address = try #require(frame["tiles"]?.string).replacing("{z}/{x}/{y}", with: Self.tile)
             let before = try await world.picture(address).pixels
-            try await world.takeField(.forecast, run: 0, lead: 3_600, value: 40)
+            try await world.insertField(.forecast, run: 0, lead: 3_600, value: 40)
             #expect(try await world.picture(address).pixels == before)
             let now = try #require(try await world.json(manifest)["layers"]?[0]?["frames"]?[0]?["tiles"]?.string)
             #expect(now != frame["tiles"]?.string)
@@ -227,7 +227,7 @@ struct FieldTests {
     @Test("a position has the value of every level, or of the nearest to the altitudes that are asked for")
     func position() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 17, missing: [0])
+            try await world.insertField(.nowcast, run: -600, value: 17, missing: [0])
             func levels(_ query: String) async throws -> [JSON] {
                 try await world.json("/collections/gtg/position?coords=POINT(-95.2%2035.3)\(query)").features
             }
@@ -285,7 +285,7 @@ struct FieldTests {
     @Test("features are the cells with the worst value in each, in pages")
     func features() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.nowcast, run: -600, value: 17)
             let whole = try await world.json("/collections/gtg/items?limit=10000").features
             // A grid of degrees has a point in few cells.
             #expect(whole.count == 320)
@@ -317,7 +317,7 @@ struct FieldTests {
     @Test("vector tiles have the cells, coarser far out")
     func vectorTiles() async throws {
         try await withWorld { world in
-            try await world.takeField(.nowcast, run: -600, value: 17)
+            try await world.insertField(.nowcast, run: -600, value: 17)
             for (tile, resolution) in [("2/0/1", 3), (Self.tile, 5)] {
                 let answer = try await world.get("/tiles/gtg/latest/\(tile).mvt")
                 #expect(answer.status == .ok)

@@ -18,13 +18,13 @@ import Turbulence
 @testable import BillowHTTP
 @testable import BillowParameters
 
-/// Remembers what was told.
+/// Records the sent events.
 private final class HeardEvents: FlightEvents {
     private let heard = Mutex<[(name: String, flight: String, items: Int)]>([])
-    /// Told outside of the threads of work.
+    /// The number of events that were sent outside of work threads.
     let misplaced = Atomic(0)
 
-    func tell(_ event: FlightEvent, flight: String) {
+    func send(_ event: FlightEvent, flight: String) {
         if !WorkThreads.isOnOne { misplaced.add(1, ordering: .relaxed) }
         heard.withLock { heard in
             switch event {
@@ -34,8 +34,8 @@ private final class HeardEvents: FlightEvents {
         }
     }
 
-    /// What was told since the last time, as name and number of items.
-    func take() -> [String] {
+    /// The events since the last call, as name and number of items.
+    func drain() -> [String] {
         heard.withLock { heard in
             defer { heard = [] }
             return heard.map { $0.items < 0 ? $0.name : "\($0.name) \($0.items)" }
@@ -84,12 +84,12 @@ struct FlightTests {
             let state = FlightState(place: try place(-99.6, 35), altitudeFeet: 32_000, track: 90, groundSpeed: 480)
             func run(_ number: Int, _ value: UInt8) async throws -> [String] {
                 let begin = -3_600 + number * 900
-                try await world.takeAir(run: begin, valid: 0) { column, _, _ in value + UInt8((column + number) % 2) }
+                try await world.insertAir(run: begin, valid: 0) { column, _, _ in value + UInt8((column + number) % 2) }
                 let answer = try #require(
                     try await monitor.position(
                         state, of: id, key: "k", at: world.clock.now, in: try Self.snapshot(world)))
                 #expect(answer.items.isEmpty && answer.field?.items.isEmpty == (value < 10))
-                return events.take()
+                return events.drain()
             }
             #expect(try await run(0, 12) == [], "light")
             #expect(try await run(1, 25) == ["alert 0"], "moderate")
@@ -104,28 +104,28 @@ struct FlightTests {
         try await withWorld { world in
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
+            try await world.insert([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
             let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             func fly(_ longitude: Double) async throws {
                 _ = try await monitor.position(
                     try Self.state(longitude), of: id, key: "k", at: world.clock.now, in: try Self.snapshot(world))
             }
             for longitude in [0.0, 0.05, 0.1] { try await fly(longitude) }
-            #expect(events.take() == ["alert 1"])
+            #expect(events.drain() == ["alert 1"])
             // Nothing ahead, then the same again.
             try await fly(3)
             try await fly(0.1)
-            #expect(events.take() == ["alert 0", "alert 1"])
+            #expect(events.drain() == ["alert 0", "alert 1"])
             try await monitor.published(try Self.snapshot(world))
-            #expect(events.take().isEmpty, "the same set")
+            #expect(events.drain().isEmpty, "the same set")
             world.clock.advance(by: 7_100)
             try await world.refresh()
             try await fly(0.1)
-            #expect(events.take().isEmpty, "the same set")
+            #expect(events.drain().isEmpty, "the same set")
             world.clock.advance(by: 100)
             try await world.refresh()
             try await monitor.published(try Self.snapshot(world))
-            #expect(events.take() == ["alert 0"], "it aged out")
+            #expect(events.drain() == ["alert 0"], "it aged out")
         }
     }
 
@@ -142,7 +142,7 @@ struct FlightTests {
                         place: try place(longitude, 35), altitudeFeet: 32_000, track: 90, groundSpeed: 480)
                     _ = try await monitor.position(state, of: id, key: "k", at: noon, in: try Self.snapshot(world))
                 }
-                try await world.takeAir(valid: 0) { column, _, _ in UInt8(25 + column % 2) }
+                try await world.insertAir(valid: 0) { column, _, _ in UInt8(25 + column % 2) }
                 let snapshot = try Self.snapshot(world)
                 let published = Task { try await monitor.published(snapshot) }
                 try await eventually("one flight is looked at") {
@@ -153,9 +153,9 @@ struct FlightTests {
                 store.gate.open()
                 await #expect(throws: CancellationError.self) { try await published.value }
                 #expect(work.statistics(.background).running == 0)
-                #expect(events.take().isEmpty)
+                #expect(events.drain().isEmpty)
                 try await monitor.published(snapshot)
-                #expect(events.take() == ["alert 0", "alert 0"])
+                #expect(events.drain() == ["alert 0", "alert 0"])
                 #expect(store.misplaced.count.load(ordering: .relaxed) == 0)
                 #expect(events.misplaced.load(ordering: .relaxed) == 0)
             }
@@ -191,10 +191,10 @@ struct FlightTests {
             let monitor = Self.monitor(world, events)
             let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             await monitor.tick(noon.advanced(by: 299))
-            #expect(events.take().isEmpty)
+            #expect(events.drain().isEmpty)
             await monitor.tick(noon.advanced(by: 300))
             await monitor.tick(noon.advanced(by: 400))
-            #expect(events.take() == ["positionLost"])
+            #expect(events.drain() == ["positionLost"])
             #expect(try await monitor.owns(id, key: "k"))
             await Self.watch(monitor, from: 400, to: 86_000)
             #expect(try await monitor.owns(id, key: "k"))
@@ -250,7 +250,7 @@ struct FlightTests {
     @Test("one's own reports are left out for an hour")
     func own() async throws {
         try await withWorld { world in
-            try await world.take([
+            try await world.insert([
                 try observation(try cell(1, 0), severity: .moderateSevere, at: -600, aircraft: "N1"),
                 try observation(try cell(1, 0), severity: .light, at: -500, source: "other", aircraft: "N2"),
                 try observation(try cell(1.4, 0), at: -3_700, aircraft: "N1"),
@@ -269,7 +269,7 @@ struct FlightTests {
     @Test("alerts over HTTP say what lies ahead, grouped, with what was looked at")
     func answer() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(1, 0)), try observation(try cell(1.3, 0))])
+            try await world.insert([try observation(try cell(1, 0)), try observation(try cell(1.3, 0))])
             func post(_ body: String) async throws -> TestResponse {
                 try await world.client.executeRequest(
                     uri: "/alerts", method: .post, headers: [:], body: ByteBuffer(string: body))
@@ -339,7 +339,7 @@ struct FlightTests {
             let answer = try await monitor.position(
                 try Self.state(0), of: id, key: "k", at: noon, in: try Self.snapshot(world))
             #expect(answer?.hazards.map(\.id) == ["ahead"])
-            #expect(events.take().isEmpty)
+            #expect(events.drain().isEmpty)
         }
     }
 
@@ -348,7 +348,7 @@ struct FlightTests {
         try await withWorld { world in
             let key = try await world.key(.read).text
             let other = try await world.key(.read, name: "other").text
-            try await world.take([try observation(try cell(1, 0))])
+            try await world.insert([try observation(try cell(1, 0))])
             let registered = try await world.send(.post, "/flights", #"{"distance": 90}"#, key: key)
             #expect(registered.status == .created)
             #expect(try registered.json["alert"] == nil, "no position yet")
@@ -450,23 +450,23 @@ struct FlightTests {
                     positions: [try position("3c6dd2", 0, at: -1), try position("aaaaaa", 0, at: 250)]))
             try await world.refresh()
             try await monitor.published(try Self.snapshot(world))
-            #expect(events.take() == ["alert 1"])
+            #expect(events.drain() == ["alert 1"])
             // Onward, while the other one still lies ahead.
             world.clock.advance(by: 100)
             _ = try await world.store.commit(Batch(source: nil, positions: [try position("3c6dd2", 2.5, at: 90)]))
             try await world.refresh()
             try await monitor.published(try Self.snapshot(world))
-            #expect(events.take() == ["alert 0"])
+            #expect(events.drain() == ["alert 0"])
             // Its own position ahead counts from its time on, and until then the one before.
             _ = try await world.store.commit(Batch(source: nil, positions: [try position("3c6dd2", 4.2, at: 300)]))
             world.clock.advance(by: 190)
             try await world.refresh()
             try await monitor.published(try Self.snapshot(world))
-            #expect(events.take().isEmpty)
+            #expect(events.drain().isEmpty)
             world.clock.advance(by: 10)
             try await world.refresh()
             try await monitor.published(try Self.snapshot(world))
-            #expect(events.take() == ["alert 1"])
+            #expect(events.drain() == ["alert 1"])
         }
     }
 
@@ -486,7 +486,7 @@ struct FlightTests {
         try await withWorld { world in
             let key = try await world.key(.read)
             let owner = key.id
-            try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
+            try await world.insert([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
             let before = HeardEvents()
             let first = Self.monitor(world, before)
             let id = try await first.register(Data(#"{"distance": 90}"#.utf8), key: owner, at: noon)
@@ -495,21 +495,21 @@ struct FlightTests {
             #expect(try await first.end(gone, key: owner))
             let answer = try await first.position(
                 try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
-            #expect(before.take() == ["alert 1"])
+            #expect(before.drain() == ["alert 1"])
             await first.save()
 
             let after = HeardEvents()
             let second = Self.monitor(world, after)
             try await second.published(try Self.snapshot(world))
-            #expect(after.take().isEmpty, "told before")
+            #expect(after.drain().isEmpty, "told before")
             #expect(try await second.owns(id, key: owner))
             #expect(try await !second.owns(gone, key: owner))
             #expect(try await !second.owns(revoked, key: "0000000000000000"))
             // What came while nobody ran is told, in the clusters of before.
-            try await world.take([try observation(try cell(1.1, 0), severity: .light)])
+            try await world.insert([try observation(try cell(1.1, 0), severity: .light)])
             let third = Self.monitor(world, after)
             try await third.published(try Self.snapshot(world))
-            #expect(after.take() == ["alert 2"])
+            #expect(after.drain() == ["alert 2"])
             let again = try await third.position(
                 try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
             #expect(again?.query.distance == 90)
@@ -522,7 +522,7 @@ struct FlightTests {
             world.clock.advance(by: 600)
             try await world.refresh()
             try await fourth.published(try Self.snapshot(world))
-            #expect(after.take() == ["positionLost"])
+            #expect(after.drain() == ["positionLost"])
             await Self.watch(fourth, from: 600, to: 88_000)
             await fourth.save()
             #expect(try await world.store.followedFlights().isEmpty)
@@ -587,7 +587,7 @@ struct FlightTests {
             let observations = try cells.enumerated().map { number, cell in
                 try observation(cell, severity: number.isMultiple(of: 100) ? .moderateSevere : .light)
             }
-            try await world.take(observations)
+            try await world.insert(observations)
             let all =
                 #""position": [0, 0], "altitude": 36000, "track": 90, "angle": 360, "#
                 + #""minAltitude": 0, "maxAltitude": 60000"#
@@ -610,7 +610,7 @@ struct FlightTests {
     @Test("alerts leave smooth air out unless it is asked for")
     func smooth() async throws {
         try await withWorld { world in
-            try await world.take([
+            try await world.insert([
                 try observation(try cell(1, 0), severity: .smooth), try observation(try cell(1.4, 0), severity: .light),
             ])
             for (wish, severities) in [

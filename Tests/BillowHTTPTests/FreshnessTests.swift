@@ -72,7 +72,7 @@ struct AgeTests {
             for name in Self.feeds.keys {
                 try await world.fetched(name, secondsAgo: silent.contains(name) ? Self.silent : Self.fresh)
             }
-            try await world.take([])
+            try await world.insert([])
             try await test(world)
         }
     }
@@ -144,7 +144,7 @@ struct AgeTests {
         try await withWorld(freshness: settings(setting, every: interval, own: own)) { world in
             for (silent, isStale) in [(seconds, false), (seconds + 1, true)] {
                 try await world.fetched("skypath", secondsAgo: silent)
-                try await world.take([])
+                try await world.insert([])
                 #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(isStale))
                 #expect(try await world.json("/status")["sources"]?[0]?["stale"] == .bool(isStale))
             }
@@ -157,7 +157,7 @@ struct AgeTests {
             let (old, new) = (noon.advanced(by: -Self.silent), noon.advanced(by: -Self.fresh))
             _ = try await world.store.commit(
                 Batch(source: source("skypath"), fetchedAt: new, fetchedKinds: [.observations: old, .positions: new]))
-            try await world.take([])
+            try await world.insert([])
             for (layer, isStale, time) in [("hexagons", true, old), ("traffic", false, new)] {
                 let said = try await world.json("/collections/\(layer)/items")
                 #expect(said["stale"] == .bool(isStale) && said["dataTime"]?.string == time.description)
@@ -188,12 +188,12 @@ struct AgeTests {
     func stopped() async throws {
         try await withWorld(freshness: settings(300, every: nil)) { world in
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true), "nothing is known")
-            try await world.take([try observation(try cell(10, 50), source: "import")])
+            try await world.insert([try observation(try cell(10, 50), source: "import")])
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(false))
             let old = noon.advanced(by: -Self.silent)
             _ = try await world.store.commit(
                 Batch(source: source("skypath"), fetchedAt: old, fetchedKinds: [.observations: old]))
-            try await world.take([])
+            try await world.insert([])
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true))
             #expect(try await world.json("/collections/traffic/items")["stale"] == .bool(true), "nothing is known")
         }
@@ -215,12 +215,12 @@ struct AgeTests {
         }
         try await withWorld(feeds: ["skypath": [.observations]], known: ["skypath": .replace]) { world in
             try await world.fetched("skypath", secondsAgo: Self.fresh)
-            try await world.take([])
+            try await world.insert([])
             try await expect(layer, stale: true, in: world)
             try await expect(others, stale: false, in: world)
             // What is sent in of one kind tells nothing of another.
             _ = try await world.store.register(try source("ingest"), merge: .keep, simulated: false)
-            try await world.take([try observation(try cell(10, 50), source: "ingest")])
+            try await world.insert([try observation(try cell(10, 50), source: "ingest")])
             try await expect(layer, stale: true, in: world)
             _ = try await world.store.commit(Batch(source: nil, areas: [try formerArea(.forecast, source: "ingest")]))
             try await world.refresh()

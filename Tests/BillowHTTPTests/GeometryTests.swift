@@ -36,7 +36,7 @@ struct GeometryTests {
         try await withWorld { world in
             let cells = try Self.cells()
             #expect(cells.count > 150)
-            try await world.take(try cells.map { try observation($0, severity: .light) })
+            try await world.insert(try cells.map { try observation($0, severity: .light) })
             let text = try await world.get("/collections/hexagons/items?limit=10000").text
             let features = try await world.json("/collections/hexagons/items?limit=10000").features
             #expect(features.count == cells.count)

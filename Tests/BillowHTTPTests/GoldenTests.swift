@@ -186,15 +186,16 @@ struct GoldenTests {
     func fieldProfile(isDark: Bool) async throws {
         try await withWorld { world in
             for hour in 0...3 {
-                try await world.takeAir(valid: hour * 3_600, levels: Array(stride(from: 24_000, to: 45_000, by: 2_000)))
-                {
+                try await world.insertAir(
+                    valid: hour * 3_600, levels: Array(stride(from: 24_000, to: 45_000, by: 2_000))
+                ) {
                     column, row, feet in
                     guard column < 17 else { return FieldPlane.missing }
                     let (x, y) = (Double(column - hour) - 6, Double(feet - 34_000) / 4_000)
                     return UInt8(4 + 40 * exp(-(x * x / 6 + y * y)) * Double(10 + row) / 16)
                 }
             }
-            try await world.take([
+            try await world.insert([
                 try observation(cell(-90, 35), altitude: 30, severity: .moderateSevere, at: -60),
                 try observation(cell(-97, 35), altitude: 38, top: 39, severity: .light, at: -60),
             ])

@@ -210,7 +210,7 @@ struct IngestTests {
     }
 
     @Test("what is sent to a new database is what the settings say, and real where nothing is fetched")
-    func settled() async throws {
+    func natureOfNewDatabase() async throws {
         let cases: [(configured: [String], said: Bool?, expected: Bool)] = [
             (["skypath"], true, true), (["skypath"], false, false), ([], nil, false),
         ]

@@ -139,7 +139,7 @@ struct KindCoverageTests {
     @Test("issued polygons are incomplete where they were never asked for, or for too long not")
     func polygonsUnknown() async throws {
         try await withWorld(feeds: ["skypath": [.observations]], known: ["skypath": .replace]) { world in
-            try await world.take([try observation(try cell(-5, 45))])
+            try await world.insert([try observation(try cell(-5, 45))])
             try await world.fetched("skypath", completeSince: noon.advanced(by: -10_800))
             try await world.refresh()
             try await expect(world, "/collections/polygons/items", incomplete: false)

@@ -90,7 +90,7 @@ struct LayerTests {
     @Test("a tile's tag stays while other layers change, and an empty layer adds nothing")
     func tags() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             func tag(_ layers: String) async throws -> String {
                 try await world.get("/tiles/\(layers)/latest/0/0/0.png").headers[.eTag].orMissing("ETag")
             }
@@ -132,7 +132,8 @@ struct LayerTests {
     @Test("a map has the size that is asked for, and shows its box; one side brings the other")
     func maps() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))], reports: [try Self.report("r", .moderateSevere)])
+            try await world.insert(
+                [try observation(try cell(10, 50))], reports: [try Self.report("r", .moderateSevere)])
             let map = try await world.picture("/maps/hexagons,pireps.png?bbox=9,49,11,51&width=300&height=200")
             #expect(map.width == 300 && map.height == 200)
             #expect(try map[150, 100].orMissing().alpha == 255)
@@ -148,7 +149,7 @@ struct LayerTests {
     @Test("legend, time and scale bar are drawn where they are asked for")
     func furniture() async throws {
         try await withWorld(simulated: true) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let plain = try await world.get("/maps/hexagons.png?bbox=9,49,11,51&width=300&height=300")
             for (flag, corner) in [("timestamp", (14, 14)), ("legend", (30, 280)), ("scalebar", (280, 280))] {
                 let uri = "/maps/hexagons.png?bbox=9,49,11,51&width=300&height=300&\(flag)=true"
@@ -163,11 +164,11 @@ struct LayerTests {
     @Test("a map is drawn once: its tag stays while nothing in it changes, and the same again is not drawn")
     func mapTags() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let uri = "/maps/hexagons,pireps.png?bbox=9,49,11,51&width=300"
             let tag = try await world.get(uri).headers[.eTag].orMissing()
             world.clock.advance(by: 60)
-            try await world.take([], reports: [])
+            try await world.insert([], reports: [])
             #expect(try await world.get(uri, [.ifNoneMatch: tag]).status == .notModified)
             for other in ["&scalebar=true", "&style=night", "&timestamp=true", "&height=301", "&opacity=0.5"] {
                 #expect(try await world.get(uri + other).headers[.eTag] != tag, "\(other)")

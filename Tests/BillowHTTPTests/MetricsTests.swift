@@ -137,7 +137,7 @@ struct MetricsTests {
     @Test("an exposition is well formed, every family is described, and it counts what was answered")
     func exposition() async throws {
         try await withWorld(configured: ["skypath"]) { world in
-            try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
             let key = try await world.key(.admin).text
             let place = PixelPlace(H3.center(of: try cell(10, 50)), zoom: 6)
             for _ in 0..<3 { _ = try await world.get(place.path()) }

@@ -251,12 +251,12 @@ struct MicrocacheTests {
         }
         let empty = ResponseMicrocache.CachedAnswer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
-        for number in 0..<10_000 { answers.keep(empty, to: "/n\(number)", at: answers.moment) }
+        for number in 0..<10_000 { answers.insert(empty, for: "/n\(number)", at: answers.moment) }
         #expect(answers.statistics.entries == 8_192)
         let large = ResponseMicrocache.CachedAnswer(
             head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
         answers.invalidate()
-        for number in 0..<200 { answers.keep(large, to: "/l\(number)", at: answers.moment) }
+        for number in 0..<200 { answers.insert(large, for: "/l\(number)", at: answers.moment) }
         // The addresses count too, so one answer fewer than 32 fits.
         #expect(answers.statistics.entries == 31)
         #expect(answers.statistics.bytes <= 8 << 20)

@@ -39,7 +39,7 @@ struct OGCFeatureTests {
     @Test("every link of the landing page and of the collections leads to what it says")
     func links() async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50))])
+            try await world.insert([try observation(id: "a", try cell(10, 50))])
             var pages = ["/ogc", "/?f=json", "/collections"]
             pages += Catalogue.all.map { "/collections/\($0.id)" }
             for page in pages {
@@ -63,7 +63,7 @@ struct OGCFeatureTests {
     @Test("what clients look for below the landing page is there")
     func folder() async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50))])
+            try await world.insert([try observation(id: "a", try cell(10, 50))])
             for path in ["/collections", "/conformance", "/openapi.json", "/collections/observations/items/a"] {
                 #expect(try await world.get("/ogc\(path)").status == .ok, "\(path)")
             }
@@ -77,7 +77,7 @@ struct OGCFeatureTests {
     @Test("a feature by itself has links to itself and to its collection, and is else as on a page")
     func feature() async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50))])
+            try await world.insert([try observation(id: "a", try cell(10, 50))])
             let feature = try await world.json("/collections/observations/items/a")
             #expect(feature.link("self")?.hasSuffix("/collections/observations/items/a") == true)
             #expect(feature.link("collection")?.hasSuffix("/collections/observations") == true)
@@ -89,7 +89,7 @@ struct OGCFeatureTests {
     @Test("numberMatched, where a page has it, is the number of features of all pages")
     func matched() async throws {
         try await withWorld { world in
-            try await world.take(
+            try await world.insert(
                 try H3.disk(around: try cell(10, 50), distance: 4).enumerated().map {
                     try observation($1, severity: Severity(rawValue: UInt8($0 % 5)), at: -60 - $0)
                 })
@@ -119,7 +119,7 @@ struct OGCFeatureTests {
     @Test("a limit above the most is the most", arguments: ["10001", "1000000000", "99999999999999999999999"])
     func limit(_ limit: String) async throws {
         try await withWorld { world in
-            try await world.take(try (0..<3).map { try observation(id: "o\($0)", try cell(10, 50), at: -$0) })
+            try await world.insert(try (0..<3).map { try observation(id: "o\($0)", try cell(10, 50), at: -$0) })
             let page = try await world.json("/collections/observations/items?limit=\(limit)")
             #expect(page["numberReturned"]?.integer == 3)
             #expect(page["timeStamp"]?.string == noon.description)
@@ -131,7 +131,7 @@ struct OGCFeatureTests {
         arguments: Catalogue.all)
     func datetime(_ dataset: Dataset) async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
             let isField = dataset.content == .field
             let now = noon.description
             let fraction = now.replacing("Z", with: ".250Z")
@@ -159,7 +159,7 @@ struct OGCFeatureTests {
     @Test("an interval of a picture counts its last 6 hours, however long it is and whether its ends are open")
     func intervals() async throws {
         try await withWorld { world in
-            try await world.take([
+            try await world.insert([
                 try observation(id: "now", try cell(10, 50), at: -60),
                 try observation(id: "old", try cell(20, 50), at: -5 * 3_600),
                 try observation(id: "gone", try cell(30, 50), at: -7 * 3_600),
@@ -179,7 +179,7 @@ struct OGCFeatureTests {
     @Test("a time to come has no features yet; one before the log is still unknown by `time`")
     func times() async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
             for collection in ["hexagons", "polygons", "hazards", "traffic", "tracks", "gtg"] {
                 let later = try await world.get("/collections/\(collection)/items?time=2026-11-21T18:00:00Z")
                 #expect(later.status == .ok, "\(collection)")
@@ -265,7 +265,7 @@ struct OGCFeatureTests {
         ])
     func pictures(_ path: String, _ example: String) async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
             let document = try await world.json("/openapi.json")
             var names: [String] = []
             for parameter in document["paths"]?[path]?["get"]?["parameters"]?.items ?? [] {
@@ -325,7 +325,7 @@ struct OGCFeatureTests {
     @Test("a parameter of the description is what the route takes", arguments: ["hexagons", "pireps", "hazards"])
     func parameters(_ collection: String) async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
             let document = try await world.json("/openapi.json")
             let operation = document["paths"]?["/collections/\(collection)/items"]?["get"]
             for reference in operation?["parameters"]?.items ?? [] {

@@ -19,7 +19,7 @@ import Turbulence
 @Suite("OGC API Tiles and Maps")
 struct OGCTileTests {
     private static func fill(_ world: World) async throws {
-        _ = try await world.takeDisk(.moderate, at: try #require(LonLat(longitude: 5, latitude: 50)), distance: 3)
+        _ = try await world.insertDisk(.moderate, at: try #require(LonLat(longitude: 5, latitude: 50)), distance: 3)
     }
 
     @Test("a collection that is drawn leads to its tile sets, and these to tiles and to the tile matrix set")

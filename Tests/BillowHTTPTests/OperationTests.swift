@@ -64,7 +64,7 @@ struct OperationTests {
         try await withWorld(configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 40, completeSince: noon.advanced(by: -7_200))
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, at: -100), try observation(cell, altitude: 20, at: -4_000)])
+            try await world.insert([try observation(cell, at: -100), try observation(cell, altitude: 20, at: -4_000)])
             let path = PixelPlace(H3.center(of: cell), zoom: 8).path()
             _ = try await world.get(path)
             _ = try await world.get(path)
@@ -104,7 +104,7 @@ struct OperationTests {
                 ]
             }
             try await world.fetched("skypath", secondsAgo: 1)
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             #expect(Set(try await stale()) == [.bool(false)])
             world.clock.advance(by: 299)
             try await world.refresh()
@@ -127,7 +127,7 @@ struct OperationTests {
         try await withWorld(configured: ["skypath", "other"]) { world in
             try await world.fetched("skypath", secondsAgo: 1_000)
             try await world.fetched("other", secondsAgo: 10)
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let both = try await world.json("/collections/hexagons/items")
             #expect(both["dataTime"] == .text(noon.advanced(by: -1_000).description))
             #expect(both["stale"] == .bool(false))
@@ -143,7 +143,7 @@ struct OperationTests {
         "a configured source that was never fetched is stale, known to the store or not", arguments: ["skypath", "new"])
     func neverFetched(name: String) async throws {
         try await withWorld(configured: [name]) { world in
-            try await world.take([try observation(try cell(10, 50), source: "import")])
+            try await world.insert([try observation(try cell(10, 50), source: "import")])
             let response = try await world.get("/collections/hexagons/items")
             #expect(try response.json["stale"] == .bool(true))
             #expect(try response.json["dataTime"] == .null)
@@ -157,11 +157,11 @@ struct OperationTests {
     func nothingConfigured() async throws {
         try await withWorld { world in
             #expect(try await world.json("/readyz")["stale"] == .bool(true), "nothing is known")
-            try await world.take([try observation(try cell(10, 50), source: "import")])
+            try await world.insert([try observation(try cell(10, 50), source: "import")])
             #expect(try await world.json("/readyz")["stale"] == .bool(false))
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(false))
             try await world.fetched("skypath", secondsAgo: 400)
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true))
         }
     }
@@ -170,7 +170,7 @@ struct OperationTests {
     func clockJump() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderate)])
+            try await world.insert([try observation(cell, severity: .moderate)])
             world.clock.advance(by: 30 * 86_400)
             try await world.refresh()
             #expect(try await world.colour(cell) == Pixel.none)
@@ -192,7 +192,7 @@ struct OperationTests {
     func ageing() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, at: -1_770)])
+            try await world.insert([try observation(cell, at: -1_770)])
             #expect(try await world.colour(cell, query: "?hours=0.5") == Pixel.moderate)
             world.clock.advance(by: 59)
             try await world.refresh()

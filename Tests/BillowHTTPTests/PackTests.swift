@@ -35,7 +35,7 @@ struct PackTests {
         try await withWorld { world in
             let cells =
                 H3.disk(around: try cell(10, 50), distance: 12) + H3.disk(around: try cell(179.9, 5), distance: 3)
-            try await world.take(try cells.map { try observation($0) })
+            try await world.insert(try cells.map { try observation($0) })
             try await test(world)
         }
     }
@@ -262,7 +262,7 @@ struct PackTests {
                 let place = try cell(Double.random(in: 0...20, using: &generator), 50)
                 // Some rounds bring nothing, and by the end the first observations have aged out.
                 if round % 3 != 2 {
-                    try await world.take([try observation(place, at: 600 * (round + 1) - 10)])
+                    try await world.insert([try observation(place, at: 600 * (round + 1) - 10)])
                 } else {
                     world.clock.advance(by: 3_600)
                     try await world.refresh()

@@ -125,7 +125,7 @@ struct PlacedChangeTests {
     @Test("a cursor of one place is none of another, nor of the world")
     func cursors() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let queries = LookedAt.all.map { "&\($0.query)" } + ["", "&route=49N009E+51N011E&width=41"]
             for query in queries {
                 let cursor = try #require(
@@ -142,7 +142,7 @@ struct PlacedChangeTests {
     func idle() async throws {
         try await withWorld { world in
             let path = "/changes/hexagons?route=49N009E+51N011E"
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             var copy = ClientCopy()
             try await copy.update(world, path)
             let changes = world.application.changes
@@ -150,7 +150,7 @@ struct PlacedChangeTests {
             for _ in 0..<5 { try await copy.update(world, path) }
             #expect(changes.updatesBegun == before)
             #expect(copy.features.count == 1)
-            try await world.take([try observation(try cell(10, 50.1))])
+            try await world.insert([try observation(try cell(10, 50.1))])
             try await copy.update(world, path)
             #expect(changes.updatesBegun == before + 1)
             #expect(copy.features.count == 2)
@@ -161,7 +161,7 @@ struct PlacedChangeTests {
     func states() async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 30).sorted()
-            try await world.take(try cells.map { try observation($0) })
+            try await world.insert(try cells.map { try observation($0) })
             try await world.restarted(cacheBytes: 1 << 20) { second in
                 let path = "/changes/hexagons?route=49N009E+51N011E&width=20"
                 var copy = ClientCopy()
@@ -200,7 +200,7 @@ struct PlacedChangeTests {
                 } else {
                     // Far away: nothing of it concerns the place.
                     let far = try cell(-100 + Double(step), 30)
-                    try await world.take([try observation(far, at: 0)])
+                    try await world.insert([try observation(far, at: 0)])
                 }
                 for collection in collections {
                     let answer = try await copies[collection]?.update(

@@ -21,8 +21,8 @@ struct PolygonTests {
     @Test("polygons are the hexagons of each severity, with what they are made of")
     func polygons() async throws {
         try await withWorld { world in
-            let cells = try await world.takeDisk(.moderate, at: try place(10, 50), distance: 3)
-            try await world.take([
+            let cells = try await world.insertDisk(.moderate, at: try place(10, 50), distance: 3)
+            try await world.insert([
                 try observation(try cell(10, 50), altitude: 37, severity: .moderateSevere, at: -10, source: "other")
             ])
             let features = try await world.json("/collections/polygons/items?hours=1").features
@@ -48,7 +48,7 @@ struct PolygonTests {
     @Test("polygons of our own go by a source of their own, and an upstream's by its name and kind")
     func sources() async throws {
         try await withWorld { world in
-            _ = try await world.takeDisk(.moderate, at: try place(10, 50), distance: 1)
+            _ = try await world.insertDisk(.moderate, at: try place(10, 50), distance: 1)
             let ring = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { try place(10 + $0.0, 50 + $0.1) }
             _ = try await world.store.commit(
                 Batch(
@@ -76,7 +76,7 @@ struct PolygonTests {
     func layer() async throws {
         try await withWorld { world in
             let middle = try place(10.2, 50.2)
-            _ = try await world.takeDisk(.light, at: middle, distance: 1)
+            _ = try await world.insertDisk(.light, at: middle, distance: 1)
             let ring = try [(10.0, 50.0), (11, 50), (11, 51), (10, 51)].map { try place($0.0, $0.1) }
             func issued(_ id: String, _ severity: Severity, hours: Int) throws -> IssuedArea {
                 IssuedArea(
@@ -149,7 +149,7 @@ struct PolygonTests {
             _ = try await world.json("/collections/polygons/items?hours=0.5")
             // An interval is a history of its own.
             let interval = "datetime=\(noon.advanced(by: -7_452).description)/\(noon.description)"
-            _ = try await world.takeDisk(.moderate, at: try place(10, 50), distance: 1)
+            _ = try await world.insertDisk(.moderate, at: try place(10, 50), distance: 1)
             let polygons = try await world.json("/collections/polygons/items?\(interval)")
             let hexagons = try await world.json("/collections/hexagons/items?\(interval)")
             #expect(polygons.features.count == 1 && hexagons.features.count == 7)

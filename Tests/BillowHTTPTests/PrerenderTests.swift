@@ -19,11 +19,11 @@ struct PrerenderTests {
     func prerendered() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .light)])
+            try await world.insert([try observation(cell, severity: .light)])
             let path = PixelPlace(H3.center(of: cell), zoom: 8).path()
             _ = try await world.get(path)
             world.clock.advance(by: 60)
-            try await world.take([try observation(cell, severity: .moderate, at: 30)])
+            try await world.insert([try observation(cell, severity: .moderate, at: 30)])
             await world.application.prerenderer.prerender()
             let before = world.application.tiles.statistics
             #expect(try await world.colour(cell) == Pixel.moderate)
@@ -36,7 +36,7 @@ struct PrerenderTests {
     func past() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .light, at: -700)])
+            try await world.insert([try observation(cell, severity: .light, at: -700)])
             _ = try await world.get(PixelPlace(H3.center(of: cell), zoom: 8).path("20261121T115000Z"))
             let hot = world.application.hot.requests(for: try world.application.frames.snapshot().publication, limit: 9)
             #expect(hot.isEmpty)
@@ -48,7 +48,7 @@ struct PrerenderTests {
         try await withWorld(configured: ["skypath"]) { world in
             _ = try await world.store.register(try source("efb"), merge: .keep, simulated: false)
             let old = -8 * 86_400
-            try await world.take([
+            try await world.insert([
                 try observation(try cell(10, 50), at: old), try observation(try cell(11, 50), at: -60),
                 // A single record confirms no time.
                 try observation(try cell(12, 51), at: -30),
@@ -70,7 +70,7 @@ struct PrerenderTests {
     func importsOfAFetchedSource() async throws {
         try await withWorld(configured: ["awc"]) { world in
             try await world.fetched("awc")
-            try await world.take([
+            try await world.insert([
                 try observation(try cell(-80, 26), severity: .light, at: -8 * 86_400, source: "awc"),
                 try observation(try cell(-80, 26), severity: .light, at: -60, source: "awc"),
                 // A single record confirms no time.
@@ -82,7 +82,7 @@ struct PrerenderTests {
                 "pirep_json_florida_2026-07-21T20Z.json", "airsigmet_json_2026-07-21T20Z.json",
                 "usa_sigmets_2025-12-19T0218.geojson", "usa_airmets_2025-12-19T0218.geojson",
                 "usa_sigmets_2025-12-19T0642.geojson",
-            ] { _ = try await importer.take(folder.appending(path: name).path) }
+            ] { _ = try await importer.importFile(folder.appending(path: name).path) }
             try await world.refresh()
             let tile = "/tiles/hexagons/20260721T200000Z/6/17/27.png"
             let before = try await world.picture(tile)

@@ -21,7 +21,7 @@ struct ProfileTests {
     @Test("a profile has the most severe of each stretch and level within its width, as JSON and as a picture")
     func profile() async throws {
         try await withWorld { world in
-            _ = try await world.takeDisk(.moderate, at: try place(5, 0), distance: 0)
+            _ = try await world.insertDisk(.moderate, at: try place(5, 0), distance: 0)
             let answer = try await world.json("/profiles.json?route=00N000E%2000N010E&stretch=60&minAltitude=30000")
             let altitudes = (answer["altitudes"]?.items ?? []).compactMap(\.double)
             let row = try #require(altitudes.firstIndex(of: 35_000))

@@ -95,7 +95,7 @@ struct RequestRuleTests {
         arguments: ["", "Connection: keep-alive\r\n"])
     func oldVersion(header: String) async throws {
         try await withWorld(connections: .patient()) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             try await world.listening { port in
                 for uri in ["/export/hexagons.geojson", "/healthz"] {
                     let answer = try await RawClient.answer(to: "GET \(uri) HTTP/1.0\r\n\(header)\r\n", port: port)

@@ -26,7 +26,7 @@ struct RetentionTests {
     func clockAhead() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let stored = [-6 * Self.day, -Self.day, -60]
-            try await world.take(try stored.map { try observation(try cell(10, 50), at: $0) })
+            try await world.insert(try stored.map { try observation(try cell(10, 50), at: $0) })
             let key = try await world.key(.ingest)
             let h3 = String(try cell(11, 50).h3, radix: 16)
             @Sendable func report(at instant: Instant) -> String {
@@ -46,7 +46,7 @@ struct RetentionTests {
             world.clock.advance(by: -30 * Self.day)
             for days in 1...9 {
                 world.clock.advance(by: Self.day)
-                try await world.take([try observation(try cell(12, 50), at: days * Self.day)])
+                try await world.insert([try observation(try cell(12, 50), at: days * Self.day)])
             }
             _ = try await world.application.retention.prune()
             let left = try await rows(world)
@@ -97,12 +97,12 @@ struct RetentionTests {
     func archive() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let old = (0..<20).map { -100 * Self.day + $0 }
-            try await world.take(try old.map { try observation(try cell(10, 50), at: $0) })
-            try await world.take([try observation(try cell(10, 50), at: 0)])
+            try await world.insert(try old.map { try observation(try cell(10, 50), at: $0) })
+            try await world.insert([try observation(try cell(10, 50), at: 0)])
             world.clock.advance(by: 2 * Self.day)
             _ = try await world.application.retention.prune()
             #expect(try await rows(world).count == 21)
-            try await world.take([try observation(try cell(11, 50), at: Self.day)])
+            try await world.insert([try observation(try cell(11, 50), at: Self.day)])
             _ = try await world.application.retention.prune()
             #expect(try await rows(world) == [0, Self.day])
         }
@@ -112,7 +112,7 @@ struct RetentionTests {
     func openStart() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
-            try await world.take(
+            try await world.insert(
                 try [-9 * Self.day, -120, -60].map { try observation(try cell(10, 50), at: $0) })
             let addresses = [
                 "/collections/observations/items", "/collections/observations/items?datetime=../..",
@@ -138,7 +138,7 @@ struct RetentionTests {
     func pages() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let old = -9 * Self.day
-            try await world.take(
+            try await world.insert(
                 try [old, old + 1, -120, -90, -60].map { try observation(try cell(10, 50), at: $0) })
             func next(_ address: String) async throws -> String {
                 try await world.json(address).link("next").orMissing("the next page of \(address)")
@@ -157,7 +157,7 @@ struct RetentionTests {
     @Test("an alert takes the details of its records from the log that its picture is of")
     func alertDetails() async throws {
         try await withWorld(configured: ["skypath"]) { world in
-            try await world.take([
+            try await world.insert([
                 try observation(try cell(10.5, 50), at: -60, aircraft: "N1"),
                 try observation(try cell(10, 50), at: -9_000),
             ])
@@ -196,7 +196,7 @@ struct RetentionTests {
                         try observation(kept, severity: .light, at: old - Self.day, source: "import"),
                     ], importedBefore: .distantFuture))
             try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
-            try await world.take([
+            try await world.insert([
                 try observation(deleted, severity: .moderate, at: old), try observation(deleted, at: -60),
                 try observation(deleted, at: -50),
             ])

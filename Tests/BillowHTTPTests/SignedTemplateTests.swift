@@ -18,7 +18,7 @@ struct SignedTemplateTests {
 
     private func withKey(_ test: @Sendable (World, KeyText) async throws -> Void) async throws {
         try await withWorld(anonymousRead: false) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             try await test(world, try await world.key(.read))
         }
     }

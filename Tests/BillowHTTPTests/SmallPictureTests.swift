@@ -18,7 +18,7 @@ struct SmallPictureTests {
     @Test("a map of any size and with any options is a picture or a request that names what is wrong")
     func maps() async throws {
         try await withWorld(simulated: true) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             var random = SeededGenerator(seed: 13)
             for side in 1...80 {
                 for _ in 0..<3 {
@@ -43,7 +43,7 @@ struct SmallPictureTests {
     @Test("animations, sheets and profiles of any size are pictures or requests that name what is wrong")
     func animations() async throws {
         try await withWorld(simulated: true) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             for side in [1, 2, 3, 7, 16, 33, 50, 54, 64, 80] {
                 for (width, height) in [(side, side), (side, 1), (1, side), (side, 80), (80, side)] {
                     for form in ["animation", "sheet"] {

@@ -28,10 +28,10 @@ struct StandingRecordTests {
     func replace() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderateSevere, at: -1_200)])
+            try await world.insert([try observation(cell, severity: .moderateSevere, at: -1_200)])
             #expect(try await severity(world, cell) == 4)
             #expect(try await world.colour(cell) == Pixel.moderateSevere)
-            try await world.take([try observation(cell, severity: .smooth, at: -600)])
+            try await world.insert([try observation(cell, severity: .smooth, at: -600)])
             #expect(try await severity(world, cell) == 0)
             #expect(try await standing(world) == [0])
             #expect(try await world.colour(cell) == Pixel.smooth)
@@ -55,8 +55,8 @@ struct StandingRecordTests {
     func outOfOrder() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .smooth, at: -600)])
-            try await world.take([try observation(cell, severity: .moderateSevere, at: -1_200)])
+            try await world.insert([try observation(cell, severity: .smooth, at: -600)])
+            try await world.insert([try observation(cell, severity: .moderateSevere, at: -1_200)])
             #expect(try await severity(world, cell) == 0)
             #expect(try await world.colour(cell, "20261121T114500Z") == Pixel.moderateSevere)
         }
@@ -66,7 +66,7 @@ struct StandingRecordTests {
     func keep() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([
+            try await world.insert([
                 try observation(cell, severity: .moderateSevere, at: -1_200, source: "import"),
                 try observation(cell, severity: .smooth, at: -600, source: "import"),
             ])
@@ -86,7 +86,7 @@ struct StandingRecordTests {
     func elsewhere() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([
+            try await world.insert([
                 try observation(cell, altitude: 38, severity: .moderateSevere, at: -1_200),
                 try observation(cell, altitude: 37, severity: .smooth, at: -600),
                 try observation(cell, altitude: 38, severity: .smooth, at: -500, source: "other"),

@@ -62,7 +62,7 @@ struct World: Sendable {
     }
 
     /// Writes observations of registered sources and publishes them.
-    func take(_ observations: [Observation], reports: [PilotReport] = []) async throws {
+    func insert(_ observations: [Observation], reports: [PilotReport] = []) async throws {
         _ = try await store.commit(Batch(source: nil, observations: observations, pilotReports: reports))
         try await refresh()
     }
@@ -246,11 +246,11 @@ extension JSONValue {
 
 extension World {
     /// Observations of one severity in a disk of cells.
-    func takeDisk(
+    func insertDisk(
         _ severity: Severity, at place: LonLat, distance: Int, secondsAgo: Int = 60
     ) async throws -> [Cell] {
         let cells = H3.disk(around: H3.cell(at: place), distance: distance).sorted()
-        try await take(
+        try await insert(
             cells.map {
                 try observation($0, altitude: 35, severity: severity, at: -secondsAgo)
             })

@@ -20,7 +20,7 @@ struct TileTests {
     func colours(severity: Severity) async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: severity)])
+            try await world.insert([try observation(cell, severity: severity)])
             #expect(try await world.colour(cell) == Pixel.bySeverity[Int(severity.rawValue)])
             #expect(try await world.colour(try EngineTestSupport.cell(10.5, 50)) == Pixel.none)
         }
@@ -30,7 +30,7 @@ struct TileTests {
     func smoothBorder() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .smooth)])
+            try await world.insert([try observation(cell, severity: .smooth)])
             let pixel = PixelPlace(H3.center(of: cell), zoom: 8)
             let picture = try await world.picture(pixel.path())
             let grey = picture.pixels.filter { $0.alpha > 180 && $0.red < 160 && $0.red == $0.green }.count
@@ -45,7 +45,7 @@ struct TileTests {
     func scales(scale: Int) async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderate)])
+            try await world.insert([try observation(cell, severity: .moderate)])
             let pixel = PixelPlace(H3.center(of: cell), zoom: 8, scale: scale)
             let picture = try await world.picture(pixel.path(scale: scale))
             #expect(picture.width == 256 * scale)
@@ -61,7 +61,7 @@ struct TileTests {
     func headers() async throws {
         try await withWorld(at: noon.advanced(by: 13), configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 20)
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             for uri in ["/tiles/hexagons/latest/0/0/0.png", "/tiles/hexagons/latest/9/0/0.png"] {
                 let response = try await world.get(uri)
                 #expect(response.status == .ok)
@@ -99,7 +99,7 @@ struct TileTests {
     func fetchTimes() async throws {
         try await withWorld(at: noon.advanced(by: 13), configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 20)
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let before = try await world.get("/tiles/hexagons/latest/9/0/0.png")
             world.clock.advance(by: 10)
             try await world.fetched("skypath")
@@ -115,7 +115,7 @@ struct TileTests {
     @Test("simulated data says so")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             #expect(try await world.get("/tiles/hexagons/latest/0/0/0.png").header("X-Simulated") == "true")
             #expect(try await world.get("/tiles/hexagons.json").header("X-Simulated") == "true")
             let tileJSON = try await world.json("/tiles/hexagons.json")
@@ -130,7 +130,7 @@ struct TileTests {
     func entityTags() async throws {
         try await withWorld { world in
             let here = try cell(10, 50)
-            try await world.take([try observation(here)])
+            try await world.insert([try observation(here)])
             let path = PixelPlace(H3.center(of: here), zoom: 8).path()
             let first = try await world.get(path)
             let tag = try first.headers[.eTag].orMissing("ETag")
@@ -145,13 +145,13 @@ struct TileTests {
 
             // Something far away, a new version, a new minute: this tile shows the same.
             world.clock.advance(by: 61)
-            try await world.take([try observation(try cell(-120, -30), at: 30)])
+            try await world.insert([try observation(try cell(-120, -30), at: 30)])
             let second = try await world.get(path)
             #expect(second.headers[.eTag] == tag)
             #expect(second.body == first.body)
             #expect(second.header("X-Frame-Time") == "2026-11-21T12:01:01Z")
 
-            try await world.take([try observation(here, severity: .light, at: 40)])
+            try await world.insert([try observation(here, severity: .light, at: 40)])
             #expect(try await world.get(path).headers[.eTag] != tag)
             #expect(try await world.get(path, [.ifNoneMatch: tag]).status == .ok)
         }
@@ -161,7 +161,7 @@ struct TileTests {
     func emptyTiles() async throws {
         try await withWorld { world in
             let before = try await world.get("/tiles/hexagons/latest/3/1/1.png")
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let after = try await world.get("/tiles/hexagons/latest/5/0/0.png")
             #expect(before.body == after.body)
             #expect(before.headers[.eTag] == after.headers[.eTag])
@@ -175,7 +175,7 @@ struct TileTests {
     func instants() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .light, at: -1_800)])
+            try await world.insert([try observation(cell, severity: .light, at: -1_800)])
             for time in [
                 "20261121T113500Z", "2026-11-21T11:35:00Z", "2026-11-21T11%3A35%3A00Z", "2026-11-21T12:35:00+01:00",
                 "2026-11-21T12:35:00%2B01:00",
@@ -192,7 +192,7 @@ struct TileTests {
     func archive() async throws {
         try await withWorld { world in
             let cells = try [cell(10, 50), cell(10.4, 50), cell(10.4, 50.3)]
-            try await world.take([
+            try await world.insert([
                 try observation(cells[0], severity: .moderate, at: -600),
                 try observation(cells[1], severity: .light, at: -7_000),
                 try observation(cells[2], severity: .smooth, at: -60, source: "import"),
@@ -203,7 +203,7 @@ struct TileTests {
             #expect(try await world.get(path.path("20261121T120000Z")).body == live.body)
             // Three days on, with newer data at the same places.
             world.clock.advance(by: 3 * 86_400)
-            try await world.take([
+            try await world.insert([
                 try observation(cells[0], severity: .smooth, at: 60), try observation(cells[0], at: 3 * 86_400 - 60),
             ])
             let past = try await world.get(path.path("20261121T120000Z"))
@@ -220,7 +220,7 @@ struct TileTests {
         try await withWorld { world in
             let cell = try cell(-80, 26)
             let past = -120 * 86_400
-            try await world.take([try observation(cell, severity: .lightModerate, at: past, source: "import")])
+            try await world.insert([try observation(cell, severity: .lightModerate, at: past, source: "import")])
             let instant = noon.advanced(by: past + 1_800).compact
             #expect(try await world.colour(cell, instant) == Pixel.lightModerate)
             #expect(try await world.colour(cell) == Pixel.none)
@@ -233,7 +233,7 @@ struct TileTests {
     func filters() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([
+            try await world.insert([
                 try observation(cell, altitude: 38, severity: .moderateSevere, at: -3_000, source: "skypath"),
                 try observation(cell, altitude: 30, top: 33, severity: .moderate, at: -1_000, source: "import"),
                 try observation(
@@ -276,7 +276,7 @@ struct TileTests {
     func styles() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderateSevere)])
+            try await world.insert([try observation(cell, severity: .moderateSevere)])
             #expect(try await world.colour(cell, query: "?opacity=0.5") == "255 0 0 102")
             #expect(try await world.colour(cell, query: "?opacity=1") == Pixel.moderateSevere)
             for id in try await world.json("/styles")["styles"]?.items.compactMap({ $0["id"]?.string }) ?? [] {
@@ -291,7 +291,7 @@ struct TileTests {
     @Test("HEAD gives the headers of GET and no body")
     func head() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let get = try await world.get("/tiles/hexagons/latest/0/0/0.png")
             let head = try await world.get("/tiles/hexagons/latest/0/0/0.png", method: .head)
             #expect(head.status == .ok)
@@ -308,7 +308,7 @@ struct TileTests {
     func tileJSON() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderate)])
+            try await world.insert([try observation(cell, severity: .moderate)])
             let response = try await world.get("/tiles/hexagons.json")
             #expect(response.headers[.contentType] == "application/json")
             let plain = try response.json
@@ -368,7 +368,7 @@ struct TileTests {
         try await withWorld(publicURL: "https://billow.example/base/") { world in
             let tileJSON = try await world.json("/tiles/hexagons.json")
             #expect(tileJSON["tiles"]?[0]?.string?.hasPrefix("https://billow.example/base/tiles/hexagons/") == true)
-            try await world.take([try observation(try cell(1, 1)), try observation(try cell(2, 2))])
+            try await world.insert([try observation(try cell(1, 1)), try observation(try cell(2, 2))])
             let page = try await world.json("/collections/hexagons/items?limit=1")
             #expect(
                 page.link("next")?.hasPrefix("https://billow.example/base/collections/hexagons/items?") == true)

@@ -45,7 +45,7 @@ struct TimelineTests {
     func manifest() async throws {
         try await withWorld(at: noon.advanced(by: 7 * 60 + 5), configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 20)
-            try await world.take([try observation(try cell(10, 50), at: -60)])
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
             let manifest = try await world.json("/timeline.json")
             #expect(manifest["start"]?.string == "2026-11-21T10:07:00Z")
             #expect(manifest["end"]?.string == "2026-11-21T12:07:00Z")
@@ -74,7 +74,7 @@ struct TimelineTests {
     func immutable() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderate, at: -660)])
+            try await world.insert([try observation(cell, severity: .moderate, at: -660)])
             let frame = try await world.frames().last.orMissing()
             let answer = try await world.get(world.tile(frame.tiles, at: cell))
             #expect(answer.status == .ok)
@@ -87,10 +87,10 @@ struct TimelineTests {
     @Test("data of now changes the first and the live frame and leaves the others their addresses")
     func unchanged() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50), at: -5_000)])
+            try await world.insert([try observation(try cell(10, 50), at: -5_000)])
             let before = try await world.frames()
             world.clock.advance(by: 60)
-            try await world.take([try observation(try cell(11, 50), at: 30)])
+            try await world.insert([try observation(try cell(11, 50), at: 30)])
             let after = try await world.frames()
             #expect(Set(after.map(\.tiles)).subtracting(before.map(\.tiles)).count == 2)
             #expect(after.last?.v == 2)
@@ -101,10 +101,10 @@ struct TimelineTests {
     func former() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(id: "a", cell, severity: .light, at: -660)])
+            try await world.insert([try observation(id: "a", cell, severity: .light, at: -660)])
             let before = try await world.frames().last.orMissing()
-            try await world.take([try observation(id: "a", cell, severity: .moderateSevere, at: -660)])
-            try await world.take([try observation(try EngineTestSupport.cell(40, 50), at: -30_000)])
+            try await world.insert([try observation(id: "a", cell, severity: .moderateSevere, at: -660)])
+            try await world.insert([try observation(try EngineTestSupport.cell(40, 50), at: -30_000)])
             let after = try await world.frames().last.orMissing()
             #expect(before.v == 1 && after.v == 2)
             let time = "20261121T120000Z"
@@ -130,12 +130,12 @@ struct TimelineTests {
         try await withWorld { world in
             let cell = try cell(10, 50)
             let day = 86_400
-            try await world.take([try observation(id: "a", cell, severity: .light, at: -2 * day - 60)])
-            try await world.take([try observation(try EngineTestSupport.cell(40, 50), at: -60)])
+            try await world.insert([try observation(id: "a", cell, severity: .light, at: -2 * day - 60)])
+            try await world.insert([try observation(try EngineTestSupport.cell(40, 50), at: -60)])
             let query = "?start=-P2D&end=2026-11-19T12:10:00Z&intervals=2"
             let before = try await world.frames(query)
             #expect(before.map(\.v) == [1, 1])
-            try await world.take([try observation(id: "a", cell, severity: .moderate, at: -2 * day - 60)])
+            try await world.insert([try observation(id: "a", cell, severity: .moderate, at: -2 * day - 60)])
             #expect(try await world.frames(query).map(\.v) == [3, 3])
             #expect(try await world.colour(cell, "20261119T120000Z", query: "?v=1") == Pixel.light)
             #expect(try await world.colour(cell, "20261119T120000Z", query: "?v=3") == Pixel.moderate)
@@ -148,7 +148,7 @@ struct TimelineTests {
     @Test("frames that reach beyond the layer are left out, and the spacing stays that of what was asked")
     func beyond() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50), at: -60)])
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
             let layer = try await world.layer("?start=-4d&end=%2B4d&intervals=9")
             #expect(
                 (layer["times"]?.items ?? []).compactMap(\.string).map { $0.prefix(10) } == [
@@ -209,7 +209,7 @@ struct TimelineTests {
     func incomplete() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             try await world.fetched("skypath", completeSince: noon.advanced(by: -10_800))
-            try await world.take([try observation(try cell(10, 50), at: -60)])
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
             let layer = try await world.layer("?start=-2h&intervals=3")
             #expect(layer["completeSince"]?.string == "2026-11-21T09:00:00Z")
             #expect((layer["frames"]?.items ?? []).map { $0["incomplete"]?.bool ?? false } == [true, false, false])
@@ -306,7 +306,7 @@ struct TimelineTests {
     func weatherMaps() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderate, at: -660)])
+            try await world.insert([try observation(cell, severity: .moderate, at: -660)])
             let maps = try await world.json("/public/weather-maps.json")
             #expect(maps["version"]?.string == "2.0")
             #expect(maps["generated"]?.double == Double(noon.seconds))
@@ -332,7 +332,7 @@ struct TimelineTests {
     func counts() async throws {
         try await withWorld { world in
             let severities: [Severity] = [.smooth, .light, .moderate, .moderateSevere, .moderate]
-            try await world.take(
+            try await world.insert(
                 try severities.enumerated().map { index, severity in
                     try observation(try cell(Double(index) * 5, 50), severity: severity, at: -60 - index * 1_500)
                 })
@@ -380,7 +380,7 @@ struct TimelineTests {
     func look() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
-            try await world.take([try observation(cell, severity: .moderate, at: -660)])
+            try await world.insert([try observation(cell, severity: .moderate, at: -660)])
             let before = world.tile(try await world.frames().last.orMissing().tiles, at: cell)
             #expect(try await world.get(before).headers[.cacheControl]?.hasSuffix("immutable") == true)
             let original = world.application.styles.current
@@ -448,7 +448,7 @@ struct TimelineTests {
                     icao24: try ICAO24("3c6444").orMissing(), place: try place(longitude, 50),
                     source: try source("awc"), observedAt: noon.advanced(by: seconds), headingDegrees: 90)
             }
-            func take(_ positions: [AircraftPosition]) async throws {
+            func insert(_ positions: [AircraftPosition]) async throws {
                 _ = try await world.store.commit(Batch(source: nil, positions: positions))
                 try await world.refresh()
             }
@@ -461,9 +461,9 @@ struct TimelineTests {
                 }
                 return tags
             }
-            try await take([position(8, at: -120), position(9, at: -60)])
+            try await insert([position(8, at: -120), position(9, at: -60)])
             let first = try await tags(1, of: world)
-            try await take([position(10, at: -30)])
+            try await insert([position(10, at: -30)])
             #expect(try await tags(1, of: world) == first)
             let second = try await tags(2, of: world)
             #expect(zip(first, second).allSatisfy { $0 != $1 })
@@ -479,7 +479,7 @@ struct TimelineTests {
     func pruned() async throws {
         try await withWorld { world in
             let (wrong, right) = (try cell(10, 50), try cell(10.5, 50))
-            try await world.take([
+            try await world.insert([
                 try observation(wrong, severity: .moderateSevere, at: -661, source: "import"),
                 try observation(right, severity: .light, at: -660),
             ])
@@ -501,12 +501,12 @@ struct TimelineTests {
         try await withWorld { world in
             let (cell, other) = (try cell(10, 50), try EngineTestSupport.cell(40, 50))
             let day = 86_400
-            try await world.take([try observation(id: "a", cell, severity: .light, at: -660, source: "import")])
+            try await world.insert([try observation(id: "a", cell, severity: .light, at: -660, source: "import")])
             let tile = world.tile(try await world.frames().last.orMissing().tiles, at: cell)
             let before = try await world.get(tile)
             #expect(before.status == .ok && tile.contains("v=1&s="))
             // It ceases to be: another value, and a row of the same frame that stays.
-            try await world.take([
+            try await world.insert([
                 try observation(id: "a", cell, severity: .moderateSevere, at: -660, source: "import"),
                 try observation(other, at: -700),
             ])

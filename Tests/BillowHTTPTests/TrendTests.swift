@@ -25,11 +25,11 @@ struct TrendTests {
                 try await world.json("/collections/hexagons/items").features.first?.property("trend")?.string
             }
             let place = try place(10, 50)
-            _ = try await world.takeDisk(.light, at: place, distance: 0, secondsAgo: 2_400)
+            _ = try await world.insertDisk(.light, at: place, distance: 0, secondsAgo: 2_400)
             #expect(try await trend() == nil)
-            _ = try await world.takeDisk(.moderate, at: place, distance: 0, secondsAgo: 60)
+            _ = try await world.insertDisk(.moderate, at: place, distance: 0, secondsAgo: 60)
             #expect(try await trend() == "worse")
-            _ = try await world.takeDisk(.smooth, at: place, distance: 0, secondsAgo: 30)
+            _ = try await world.insertDisk(.smooth, at: place, distance: 0, secondsAgo: 30)
             #expect(try await trend() == "better")
         }
     }

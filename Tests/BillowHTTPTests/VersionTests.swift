@@ -33,7 +33,7 @@ struct VersionTests {
     func betweenCommitAndPublication() async throws {
         try await withWorld { world in
             let (first, second) = (try cell(10, 50), try cell(12, 50))
-            try await world.take([try old(first)])
+            try await world.insert([try old(first)])
             let tile = PixelPlace(H3.center(of: second), zoom: 8)
             let items = "/collections/hexagons/items?datetime=\(Self.yesterday)"
             // Another connection registers a source and writes: this server hasn't published it.
@@ -62,7 +62,7 @@ struct VersionTests {
     @Test("no part of an answer is of a version above the snapshot's, seen by every read of the store")
     func versionOfFrames() async throws {
         try await withWorld { world in
-            try await world.take([try old(try cell(10, 50))])
+            try await world.insert([try old(try cell(10, 50))])
             let frames = world.application.frames
             let snapshot = try frames.snapshot()
             _ = try await world.store.commit(Batch(source: nil, observations: [try old(try cell(12, 50))]))
@@ -76,7 +76,7 @@ struct VersionTests {
     @Test("the extent of a snapshot is that of its version")
     func extents() async throws {
         try await withWorld { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let extent = { try await world.json("/collections/hexagons")["extent"]?["temporal"]?["interval"] }
             let before = try await extent()
             // Ten days ago: the extent reaches back to it once it is published.
@@ -102,7 +102,7 @@ struct VersionTests {
     func observationsAtTheVersion() async throws {
         try await withWorld { world in
             let place = try cell(10, 50)
-            try await world.take([
+            try await world.insert([
                 try observation(id: "a", place, altitude: 30, source: "import"),
                 try observation(id: "b", place, altitude: 31, source: "import"),
             ])
@@ -159,7 +159,7 @@ struct VersionTests {
                         source: try source("awc"))
                 }
             }
-            try await world.take(try observations(.moderate, shift: 0), reports: try reports("UA ONE"))
+            try await world.insert(try observations(.moderate, shift: 0), reports: try reports("UA ONE"))
             let whole = try await world.json(path)
             let isOfAnInstant = path.contains("hours") || !path.contains("observations")
             let limit = path.contains("polygons") ? 1 : 2
@@ -173,7 +173,7 @@ struct VersionTests {
                 // Everything is corrected, and a minute passes, between any two pages.
                 step += 1
                 world.clock.advance(by: 60)
-                try await world.take(
+                try await world.insert(
                     try observations(step % 2 == 0 ? .moderate : .moderateSevere, shift: step % 7),
                     reports: try reports("UA \(step)"))
                 page = try await world.json(address)
@@ -190,12 +190,12 @@ struct VersionTests {
     func expired() async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 2).sorted()
-            try await world.take(try cells.map { try observation($0, source: "import") })
+            try await world.insert(try cells.map { try observation($0, source: "import") })
             let first = try await world.json("/collections/observations/items?limit=2")
             let next = try #require(first.link("next"))
             try await world.restarted { second in
                 #expect(try await second.get(next).status == .ok, "a version is the log's, not the server's")
-                try await world.take([try observation(try cell(12, 50), source: "import")])
+                try await world.insert([try observation(try cell(12, 50), source: "import")])
                 let ahead = try #require(
                     try await world.json("/collections/observations/items?limit=2").link("next"))
                 let early = try await second.get(ahead)
@@ -234,7 +234,7 @@ struct VersionTests {
             let liveFrom = try world.application.frames.snapshot().liveFrom
             #expect(liveFrom == noon.advanced(by: -9 * 3_600))
             let seconds = instant.seconds - noon.seconds
-            try await world.take([
+            try await world.insert([
                 try observation(place, altitude: 38, severity: .light, at: seconds - 60, source: "import"),
                 try observation(
                     place, altitude: 38, severity: .moderateSevere, at: seconds - 7_200 - 600, source: "import"),
@@ -253,7 +253,7 @@ struct VersionTests {
             let address = try await version()
             let bytes = try await world.get(address)
             #expect(bytes.header("cache-control")?.contains("immutable") == true)
-            try await world.take([
+            try await world.insert([
                 try observation(
                     place, altitude: 39, severity: .light, at: seconds - 7_200 - 900, source: "import")
             ])
@@ -266,7 +266,7 @@ struct VersionTests {
     func formerRules() async throws {
         try await withWorld { world in
             let place = try cell(10, 50)
-            try await world.take([
+            try await world.insert([
                 try observation(place, severity: .moderate, at: -1_200, source: "import"),
                 try observation(place, severity: .light, at: -600, source: "import"),
             ])
@@ -296,7 +296,7 @@ struct VersionTests {
     @Test("what was deleted is not read as if it had never been: the log has another name")
     func deletedWhileServed() async throws {
         try await withWorld { world in
-            try await world.take([try old(try cell(10, 50))])
+            try await world.insert([try old(try cell(10, 50))])
             let items = "/collections/observations/items?datetime=2026-11-20T00:00:00Z/.."
             #expect(try await world.json(items).features.count == 1)
             _ = try await world.store.prune(

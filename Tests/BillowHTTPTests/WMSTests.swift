@@ -98,7 +98,7 @@ struct WMSTests {
     private static func fill(_ world: World) async throws {
         for (number, severity) in Severity.allCases.enumerated() {
             let place = try #require(LonLat(longitude: Double(number) * 3, latitude: 50))
-            _ = try await world.takeDisk(severity, at: place, distance: 3)
+            _ = try await world.insertDisk(severity, at: place, distance: 3)
         }
     }
 
@@ -262,7 +262,7 @@ struct WMSTests {
     @Test("TIME is an instant, an interval of which the end is shown, or a word for now")
     func time() async throws {
         try await withWorld { world in
-            try await world.take([
+            try await world.insert([
                 try observation(id: "old", try cell(10, 50), at: -7 * 3_600),
                 try observation(id: "new", try cell(12, 50), at: -60),
             ])
@@ -285,7 +285,7 @@ struct WMSTests {
     @Test("ELEVATION is an altitude in feet or a band, ends included")
     func elevation() async throws {
         try await withWorld { world in
-            try await world.take([try observation(id: "a", try cell(10, 50), altitude: 35, at: -60)])
+            try await world.insert([try observation(id: "a", try cell(10, 50), altitude: 35, at: -60)])
             let box = MapQuery.box(z: 8, x: 135, y: 86)
             func isShown(_ elevation: String) async throws -> Bool {
                 try await world.picture(MapQuery.wms(["ELEVATION": elevation, "BBOX": box]))

@@ -27,7 +27,7 @@ struct WMTSTests {
     }
 
     private static func fill(_ world: World) async throws {
-        _ = try await world.takeDisk(.moderate, at: try #require(LonLat(longitude: 5, latitude: 50)), distance: 3)
+        _ = try await world.insertDisk(.moderate, at: try #require(LonLat(longitude: 5, latitude: 50)), distance: 3)
     }
 
     @Test("the capabilities have every layer, its styles, time and templates, by either address")

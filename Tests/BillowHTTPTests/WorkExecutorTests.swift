@@ -49,12 +49,12 @@ struct RefusedWorkTests {
     func saturation() async throws {
         let work = WorkExecutor(hasOwnThreads: true)
         try await withWorld(work: work) { world in
-            try await world.take([try observation(try cell(10, 50))])
+            try await world.insert([try observation(try cell(10, 50))])
             let cached = "/tiles/hexagons/latest/3/4/2.png"
             // A frame of the past, which what comes in then doesn't change.
             let past = "/tiles/hexagons/20261121T110000Z/3/4/2.png"
             let frame = try await world.get(past)
-            try await world.take([try observation(try cell(11, 51), at: -5)])
+            try await world.insert([try observation(try cell(11, 51), at: -5)])
             let tile = try await world.get(cached)
             #expect(tile.status == .ok)
 
@@ -109,7 +109,7 @@ struct RefusedWorkTests {
         try await withWorld(work: work) { world in
             let cell = try cell(10, 50)
             let known = PixelPlace(H3.center(of: cell), zoom: 8).path()
-            try await world.take([try observation(cell, severity: .light)])
+            try await world.insert([try observation(cell, severity: .light)])
             #expect(try await world.colour(cell) == Pixel.light)
 
             let gate = TestGate()
@@ -120,7 +120,7 @@ struct RefusedWorkTests {
                 work.statistics(.tile).running == work.limits(.tile).jobs
             }
             world.clock.advance(by: 60)
-            try await world.take([try observation(cell, severity: .moderate, at: 30)])
+            try await world.insert([try observation(cell, severity: .moderate, at: 30)])
             let client = Task { try await world.get("/tiles/pireps/latest/3/1/1.png").status }
             try await eventually("a tile that is asked for the first time waits") {
                 work.statistics(.tile).waiting == 1

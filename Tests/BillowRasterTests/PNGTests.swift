@@ -113,7 +113,7 @@ struct PNGTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }  // a leftover temporary folder harms nobody
         var files: [String] = []
-        func keep(_ name: String, _ png: [UInt8]) throws {
+        func save(_ name: String, _ png: [UInt8]) throws {
             let file = folder.appending(path: name + ".png")
             try Data(png).write(to: file)
             files.append(file.path(percentEncoded: false))
@@ -122,16 +122,16 @@ struct PNGTests {
             let encoder = try IndexedPNGEncoder(level: level)
             for colours in PNGTests.paletteSizes {
                 let (indices, palette) = PNGTests.picture(width: 61, height: 40, colours: colours, seed: 11)
-                try keep(
+                try save(
                     "fast-\(level)-\(colours)",
                     try encoder.encode(indices: indices, width: 61, height: 40, palette: palette))
-                try keep(
+                try save(
                     "libpng-\(level)-\(colours)",
                     try PNG.encode(indexed: indices, width: 61, height: 40, palette: palette, level: level))
             }
         }
-        for size in [1, 256, 512, 768] { try keep("empty-\(size)", try PNG.emptyTile(size: size)) }
-        try keep("rgba", try PNG.encode(rgba: [.clear, .clear], width: 2, height: 1))
+        for size in [1, 256, 512, 768] { try save("empty-\(size)", try PNG.emptyTile(size: size)) }
+        try save("rgba", try PNG.encode(rgba: [.clear, .clear], width: 2, height: 1))
 
         let process = Process()
         process.executableURL = URL(filePath: PNGTests.pngcheck)

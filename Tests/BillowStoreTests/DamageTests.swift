@@ -159,7 +159,8 @@ struct DamageTests: DamagedFiles {
         #expect(try overwrite(path, pagesOf: "observation") { $0 } > 10)
         let store = try await SQLiteStore.open(path: path)
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            // Ends early, by cancellation.
+            try? await Task.sleep(for: .seconds(600))
             return try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 10).count
         }
         task.cancel()
@@ -297,7 +298,7 @@ struct DamageTests: DamagedFiles {
         let path = try await makeFile(count: 100)
         var store = try await SQLiteStore.open(path: path)
         let part = ArchivePart(noon)
-        #expect(try await store.keep([1, 2, 3], packedFrom: store.rows(of: part)))
+        #expect(try await store.savePacked([1, 2, 3], of: store.rows(of: part)))
         // A correction since then is none.
         _ = try await store.commit(observation(id: "o-7", severity: 4, at: 7))
         #expect(try await store.problems() == [])
@@ -309,7 +310,7 @@ struct DamageTests: DamagedFiles {
         #expect(try await store.sources().allSatisfy { $0.completeSince == part.end.advanced(by: 1) })
         let rows = try await store.rows(of: part)
         #expect(!rows.isWhole)
-        #expect(try await !store.keep([4], packedFrom: rows))
+        #expect(try await !store.savePacked([4], of: rows))
         #expect(try await store.problems().count == 1)
     }
 
@@ -320,6 +321,6 @@ struct DamageTests: DamagedFiles {
         let store = try await SQLiteStore.open(path: path)
         let rows = try await store.rows(of: ArchivePart(noon))
         #expect(rows.rows.count == 99 && !rows.isWhole)
-        #expect(try await !store.keep([4], packedFrom: rows))
+        #expect(try await !store.savePacked([4], of: rows))
     }
 }

@@ -10,9 +10,9 @@ struct PackedTests {
     private let part = ArchivePart(noon)
     private let bytes: [UInt8] = [0, 1, 2, 255]
 
-    private func keep(_ store: SQLiteStore, _ part: ArchivePart, _ bytes: [UInt8]? = nil) async throws -> Version {
+    private func pack(_ store: SQLiteStore, _ part: ArchivePart, _ bytes: [UInt8]? = nil) async throws -> Version {
         let rows = try await store.rows(of: part)
-        #expect(try await store.keep(bytes ?? self.bytes, packedFrom: rows))
+        #expect(try await store.savePacked(bytes ?? self.bytes, of: rows))
         return rows.version
     }
 
@@ -24,7 +24,7 @@ struct PackedTests {
         _ = try await store.commit(observation(at: -5_000))
         let rows = try await store.rows(of: part)
         #expect(rows.version == version && rows.rows.map(\.intensity.severity) == [.moderate])
-        #expect(try await keep(store, part) == version)
+        #expect(try await pack(store, part) == version)
         #expect(try await store.packed(part, asOf: version) == bytes)
         #expect(try await store.packed(part, asOf: Version(rawValue: 99)) == bytes)
         #expect(try await store.packed(part, asOf: Version(rawValue: version.rawValue - 1)) == nil)
@@ -39,11 +39,11 @@ struct PackedTests {
     func aChangeOfAnyOfItsSecondsEndsIt(second: Int) async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: 600))
-        _ = try await keep(store, part)
+        _ = try await pack(store, part)
         let changed = try await store.commit(observation(cell: 5, at: second)).version
         #expect(try await store.packed(part, asOf: changed) == nil)
         #expect(try await store.unpackedParts(in: part...part) == [part])
-        #expect(try await keep(store, part, []) == changed)
+        #expect(try await pack(store, part, []) == changed)
         #expect(try await store.packed(part, asOf: changed) == [])
         #expect(try await store.rows(of: part).rows.count == 2)
     }
@@ -54,14 +54,14 @@ struct PackedTests {
         _ = try await store.commit(observation(cell: 1, at: 10), observation(cell: 2, at: 11, source: "awc"))
         let before = try await store.rows(of: part)
         _ = try await store.commit(observation(cell: 3, at: 12))
-        #expect(try await !store.keep(bytes, packedFrom: before))
+        #expect(try await !store.savePacked(bytes, of: before))
         let after = try await store.rows(of: part)
         let pruning = Pruning(before: noon.advanced(by: 20), sources: [try source("awc")])
         #expect(try await store.prune(pruning).observations == 1)
-        #expect(try await !store.keep(bytes, packedFrom: after))
+        #expect(try await !store.savePacked(bytes, of: after))
         #expect(try await store.packedParts().isEmpty)
         // What never held anything has no version to be packed at.
-        #expect(try await !store.keep(bytes, packedFrom: store.rows(of: ArchivePart(number: 5))))
+        #expect(try await !store.savePacked(bytes, of: store.rows(of: ArchivePart(number: 5))))
     }
 
     @Test("a deletion takes what is packed of its parts along and nothing else")
@@ -72,7 +72,7 @@ struct PackedTests {
         imported.importedBefore = .distantFuture
         _ = try await store.commit(imported)
         _ = try await store.commit(observation(cell: 2, at: -1), observation(cell: 3, at: 0))
-        for part in parts { _ = try await keep(store, part) }
+        for part in parts { _ = try await pack(store, part) }
         _ = try await store.prune(Pruning(before: noon, sparesImports: true))
         #expect(try await store.packedParts() == [parts[0], parts[2]])
         let head = try await store.head().version
@@ -95,7 +95,7 @@ struct PackedTests {
         #expect(try await Set(store.unpackedParts(in: range)).isSuperset(of: all))
         let found = try await store.unpackedParts(in: range)
         #expect(found == found.sorted(by: >) && found.count <= all.count + 3)
-        for part in found { _ = try await keep(store, part) }
+        for part in found { _ = try await pack(store, part) }
         #expect(try await store.unpackedParts(in: range).isEmpty)
         _ = try await store.commit(observation(cell: 60, at: -89_000))
         let changed = ArchivePart(noon.advanced(by: -89_000))
@@ -114,7 +114,7 @@ struct PackedTests {
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
         _ = try await store.commit(observation(at: 10))
         let many = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
-        let version = try await keep(store, part, many)
+        let version = try await pack(store, part, many)
         try await store.backup(to: folder.path("b.sqlite"))
         try store.close()
         for name in ["a.sqlite", "b.sqlite"] {

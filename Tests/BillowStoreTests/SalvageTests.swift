@@ -240,6 +240,21 @@ struct SalvageTests: DamagedFiles {
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("source") })
     }
 
+    @Test("the definition of a table is recognised by its columns, whatever its comments say")
+    func otherComments() async throws {
+        let path = try await makeFile(count: 50)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        // The table's name in the list of tables is damaged too, so that only the definition tells it.
+        let name = try bytes.range(of: Data("observationobservation".utf8)).orMissing()
+        bytes[name.lowerBound + 2] ^= 0x10
+        let comment = try bytes.range(of: Data("-- ".utf8), in: name.lowerBound..<bytes.count).orMissing()
+        bytes[comment.upperBound] ^= 0x01
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let new = folder.path("new.sqlite")
+        #expect(try await SQLiteStore.salvage(path, to: new).isWhole)
+        #expect(try await SQLiteStore.open(path: new).contents().count == 50)
+    }
+
     @Test("what can't be read at all is said so, and leaves nothing")
     func salvageOfNothing() async throws {
         let path = try await makeFile(count: 5)

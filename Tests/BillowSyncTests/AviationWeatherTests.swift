@@ -366,14 +366,14 @@ struct AviationWeatherScheduleTests {
     @Test("the newest issue pictures an hour and the current picture is needed to end others")
     func theNewestIssuePicturesAnHourAndTheCurrentPictureIsNeededToEndOthers() {
         var pictures = GairmetPictures()
-        func take(_ hour: Int, issued: Int) {
+        func insert(_ hour: Int, issued: Int) {
             let from = start.advanced(by: hour * 3_600)
-            pictures.take(
+            pictures.insert(
                 [], validFrom: from, validTo: from.advanced(by: 3 * 3_600), issuedAt: start.advanced(by: issued * 60))
         }
-        for hour in [3, 6, 9, 12, 15] { take(hour, issued: 165) }
+        for hour in [3, 6, 9, 12, 15] { insert(hour, issued: 165) }
         #expect(!pictures.isComplete(at: start.advanced(by: 10_000)))
-        take(0, issued: -195)
+        insert(0, issued: -195)
         #expect(pictures.isComplete(at: start.advanced(by: 10_000)))
         pictures.drop(before: start.advanced(by: 3 * 3_600))
         #expect(pictures.isComplete(at: start.advanced(by: 3 * 3_600)))

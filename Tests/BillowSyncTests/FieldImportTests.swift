@@ -48,7 +48,7 @@ struct FieldImportTests {
         let all = bytes
         try await withFolder(simulated: true) { folder, store, importer in
             let path = try write(all, "dafs.t21z.gtg.3km.conus.f003.grib2", in: folder)
-            let summary = try await importer.take(path)
+            let summary = try await importer.importFile(path)
             #expect(summary.fields == ["gtg": 52] && summary.refusedCount == 0 && summary.read == 205)
             #expect(summary.leftOut == ["another parameter than EDR": 153])
             let frame = try #require(try await frames(store).first)
@@ -63,7 +63,7 @@ struct FieldImportTests {
                         made.isNaN ? stored == FieldPlane.missing : abs(Float(stored) / 100 - made) < 0.01
                     })
             }
-            let again = try await importer.take(path)
+            let again = try await importer.importFile(path)
             #expect(again.duplicates == 52)
             #expect(try await frames(store).count == 1)
         }
@@ -98,7 +98,7 @@ struct FieldImportTests {
         draft.lead = .hours(6)
         let bytes = try draft.message()
         try await withFolder { folder, store, importer in
-            let summary = try await importer.take(try write(bytes, "edr.grb", in: folder))
+            let summary = try await importer.importFile(try write(bytes, "edr.grb", in: folder))
             #expect(summary.fields == ["gtg": 1] && summary.refusedCount == 0)
             let stored = try await store.fields(asOf: nil)
             let frame = try #require(stored.index.frames.first)
@@ -120,7 +120,7 @@ struct FieldImportTests {
             let bytes = try draft.message()
             var found: String?
             try await withFolder { folder, _, importer in
-                found = try await importer.take(try write(bytes, name, in: folder)).fields.keys.first
+                found = try await importer.importFile(try write(bytes, name, in: folder)).fields.keys.first
             }
             return found
         }
@@ -148,7 +148,7 @@ struct FieldImportTests {
             + (try message(10_000)) + (try message(14_000) { $0.referenceSeconds += 200_000 })
             + (try message(15_000) { $0.level = .column }) + cut
         try await withFolder { folder, store, importer in
-            let summary = try await importer.take(try write(bytes, "gtg.grib2", in: folder))
+            let summary = try await importer.importFile(try write(bytes, "gtg.grib2", in: folder))
             #expect(
                 summary.refusedMessages == [
                     "EDR outside 0–2.54": [2], "message: duplicate": [3], "a run in the future": [4],
@@ -167,14 +167,14 @@ struct FieldImportTests {
         let bytes = try draft.message()
         try await withFolder(simulated: simulated) { folder, store, importer in
             let path = try write(bytes, "gtg.grib2", in: folder)
-            await #expect(throws: SimulatedDataError.self) { try await importer.take(path) }
+            await #expect(throws: SimulatedDataError.self) { try await importer.importFile(path) }
             #expect(try await frames(store).isEmpty)
             _ = try await store.register(try SourceID("simulator-noaa").orMissing(), merge: .keep, simulated: true)
             if simulated == nil {
-                #expect(try await importer.take(path).fieldCount == 1)
+                #expect(try await importer.importFile(path).fieldCount == 1)
                 #expect(try await store.sources().allSatisfy { $0.simulated == true })
             } else {
-                await #expect(throws: SimulatedDataError.self) { try await importer.take(path) }
+                await #expect(throws: SimulatedDataError.self) { try await importer.importFile(path) }
             }
         }
     }
@@ -187,10 +187,10 @@ struct FieldImportTests {
             let simulator = try SourceID("simulator-noaa").orMissing()
             _ = try await store.register(simulator, merge: .keep, simulated: true)
             let path = try write(bytes, "gtg.grib2", in: folder)
-            await #expect(throws: SimulatedDataError.self) { try await importer.take(path) }
+            await #expect(throws: SimulatedDataError.self) { try await importer.importFile(path) }
             let own = FileImporter(
                 store: store, now: { Instant(clamping: Self.run) }, source: simulator, simulated: nil)
-            #expect(try await own.take(path).fieldCount == 1)
+            #expect(try await own.importFile(path).fieldCount == 1)
         }
     }
 }

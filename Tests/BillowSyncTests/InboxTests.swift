@@ -72,7 +72,7 @@ struct InboxTests {
         await #expect(throws: TooManySourcesError.self) {
             let store = try await SQLiteStore.temporary()
             _ = try await FileImporter(store: store, now: { inbox.clock.now })
-                .take(inbox.folder.appending(path: "refused/a.geojsonl").path)
+                .importFile(inbox.folder.appending(path: "refused/a.geojsonl").path)
         }
     }
 
@@ -148,7 +148,7 @@ struct InboxTests {
         try inbox.put("usa_sigmets_2025-12-19T0218.geojson", fixture: "usa_sigmets_2025-12-19T0218.geojson")
         let clock = inbox.clock
         let importer = FileImporter(store: inbox.store, now: { clock.now })
-        for name in try inbox.names() { _ = try await importer.take(inbox.folder.appending(path: name).path) }
+        for name in try inbox.names() { _ = try await importer.importFile(inbox.folder.appending(path: name).path) }
         let head = try await inbox.store.head()
         try await inbox.look()
         try await inbox.look()
@@ -167,10 +167,10 @@ struct InboxTests {
         try inbox.put("export.geojson", #"{"type":"FeatureCollection","simulated":true,"features":[\#(good)]}"#)
         let path = inbox.folder.appending(path: "export.geojson").path
         await #expect(throws: SimulatedDataError(source: nil)) {
-            try await FileImporter(store: inbox.store, now: { clock.now }).take(path)
+            try await FileImporter(store: inbox.store, now: { clock.now }).importFile(path)
         }
         #expect(try await inbox.store.head().version == .zero)
-        _ = try await FileImporter(store: inbox.store, now: { clock.now }, simulated: true).take(path)
+        _ = try await FileImporter(store: inbox.store, now: { clock.now }, simulated: true).importFile(path)
         #expect(try await inbox.store.allRows().count == 1)
     }
 

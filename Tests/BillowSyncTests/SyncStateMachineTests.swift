@@ -23,7 +23,7 @@ private struct Desk {
     var now: Instant { Desk.start.advanced(by: seconds) }
 
     /// The actions that follow an event, without what only shows and logs.
-    mutating func take(_ event: Event) -> [Action] {
+    mutating func handle(_ event: Event) -> [Action] {
         machine.handle(event, at: SyncStateMachine.Moment(now: now, uptime: .seconds(seconds))).filter {
             switch $0 {
             case .publish, .log: false
@@ -84,7 +84,7 @@ struct SyncStateMachineTests {
         for (number, row) in rows.enumerated() {
             desk.seconds = row.second
             let expected = row.actions(desk)
-            #expect(desk.take(row.event(desk)) == expected, "row \(number)", sourceLocation: sourceLocation)
+            #expect(desk.handle(row.event(desk)) == expected, "row \(number)", sourceLocation: sourceLocation)
         }
         return desk
     }
@@ -195,28 +195,28 @@ struct SyncStateMachineTests {
     @Test("failures double the pause up to ten minutes, and Retry-After is the least") func backsOff() throws {
         var desk = try Desk(plan())
         for (number, wait) in [60, 120, 240, 480, 600, 600].enumerated() {
-            #expect(desk.take(desk.due()) == [desk.fetch()])
-            #expect(desk.take(timeout) == [.sleep(.all, .seconds(wait))])
+            #expect(desk.handle(desk.due()) == [desk.fetch()])
+            #expect(desk.handle(timeout) == [.sleep(.all, .seconds(wait))])
             #expect(desk.machine.state.consecutiveFailures == number + 1)
             #expect(desk.machine.state.nextAttempt == desk.now.advanced(by: wait))
             desk.seconds += wait
-            #expect(desk.take(.slept(.all)) == [.poll(.all)])
+            #expect(desk.handle(.slept(.all)) == [.poll(.all)])
         }
-        _ = desk.take(desk.due())
+        _ = desk.handle(desk.due())
         let asked = failure(.transient, .upstream(.rateLimited), retryAfterSeconds: 3_600, spread: 1)
-        #expect(desk.take(asked) == [.sleep(.all, .seconds(3_600))])
+        #expect(desk.handle(asked) == [.sleep(.all, .seconds(3_600))])
         desk.seconds += 3_600
-        _ = desk.take(.slept(.all))
-        _ = desk.take(desk.due())
-        #expect(desk.take(success()) == [.sleep(.all, Self.minute)])
+        _ = desk.handle(.slept(.all))
+        _ = desk.handle(desk.due())
+        #expect(desk.handle(success()) == [.sleep(.all, Self.minute)])
         #expect(desk.machine.state.consecutiveFailures == 0 && desk.machine.state.lastError == nil)
     }
 
     @Test("the spread of a failed round lies within 20 %", arguments: [(0.0, 48), (0.5, 60), (1.0, 72)])
     func spreads(spread: Double, seconds: Int) throws {
         var desk = try Desk(plan())
-        _ = desk.take(desk.due())
-        let actions = desk.take(failure(.transient, .upstream(.timeout), spread: spread))
+        _ = desk.handle(desk.due())
+        let actions = desk.handle(failure(.transient, .upstream(.timeout), spread: spread))
         guard case .sleep(_, let pause)? = actions.first else { throw Missing() }
         #expect(abs((pause - .seconds(seconds)) / .milliseconds(1)) < 1)
     }
@@ -237,10 +237,10 @@ struct SyncStateMachineTests {
     @Test("what a failed or cancelled round brought is counted") func countsWhatCame() throws {
         var desk = try Desk(plan())
         for kind in [SyncError.Kind.transient, .cancelled, .store] {
-            _ = desk.take(desk.due())
+            _ = desk.handle(desk.due())
             var error = SyncError(kind: kind, code: .store, message: "no", isReachable: nil)
             error.outcome.accepted = 3
-            _ = desk.take(.fetched(.all, .failure(error), spread: 0.5))
+            _ = desk.handle(.fetched(.all, .failure(error), spread: 0.5))
         }
         #expect(desk.machine.state.accepted == 9 && desk.machine.state.areas[.all]?.failures == 2)
         #expect(desk.machine.state.isReachable == nil && !desk.machine.state.isFetching)
@@ -390,13 +390,13 @@ struct SyncStateMachineTests {
 
     @Test("cursors are reset until that has succeeded once") func fullSync() throws {
         var desk = try Desk(plan())
-        _ = desk.take(.syncRequested(full: true))
-        #expect(desk.take(desk.due()) == [desk.fetch(resetsCursors: true)])
-        _ = desk.take(failure(.store, .store))
-        #expect(desk.take(desk.due()) == [desk.fetch(resetsCursors: true)])
-        _ = desk.take(.cursorsReset(.all))
-        _ = desk.take(timeout)
-        #expect(desk.take(desk.due()) == [desk.fetch()])
+        _ = desk.handle(.syncRequested(full: true))
+        #expect(desk.handle(desk.due()) == [desk.fetch(resetsCursors: true)])
+        _ = desk.handle(failure(.store, .store))
+        #expect(desk.handle(desk.due()) == [desk.fetch(resetsCursors: true)])
+        _ = desk.handle(.cursorsReset(.all))
+        _ = desk.handle(timeout)
+        #expect(desk.handle(desk.due()) == [desk.fetch()])
     }
 
     // MARK: - Any order
@@ -437,7 +437,7 @@ struct SyncStateMachineTests {
                 default: throw Missing()
                 }
             }
-            for action in desk.take(event) {
+            for action in desk.handle(event) {
                 switch action {
                 case .poll(let area), .fetch(let area, _, _), .release(let area), .sleep(let area, _):
                     #expect(activities[area] == nil, "step \(step)")

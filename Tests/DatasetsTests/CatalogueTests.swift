@@ -43,6 +43,25 @@ import Turbulence
         #expect(Catalogue.stack.contains(.turbulence) && !Catalogue.menu.contains(.turbulence))
     }
 
+    @Test("hexagons are polygons below the zoom of their borders, in tiles with the properties of both")
+    func polygonsByZoom() {
+        let first = Dataset.firstHexagonZoom
+        #expect(Dataset.turbulence.showsPolygons(atZoom: first - 1) && !Dataset.turbulence.showsPolygons(atZoom: first))
+        #expect(!Dataset.hexagons.showsPolygons(atZoom: 0) && Dataset.polygons.showsPolygons(atZoom: 20))
+        #expect(Catalogue.all.filter(\.isPolygons) == [.polygons])
+        let names = Set(Dataset.turbulence.tileProperties.map(\.name.description))
+        for part in [Dataset.hexagons, .polygons] {
+            #expect(names.isSuperset(of: part.tileProperties.map(\.name.description)), "\(part)")
+        }
+    }
+
+    @Test("one dataset of those of a kind of record is fed, and the others are derived from it")
+    func derived() {
+        let observations = Catalogue.all.filter { $0.content == .history(.observations) }
+        #expect(observations.filter { !$0.isDerived } == [.turbulence])
+        #expect(Catalogue.kind(of: .polygons) == .polygons && Catalogue.kind(of: .hazards) == .hazards)
+    }
+
     @Test("every property is described once, and a number that has a unit or a range says it", arguments: Catalogue.all)
     func properties(_ dataset: Dataset) {
         let names = dataset.properties.map(\.name.description)

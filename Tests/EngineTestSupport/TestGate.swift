@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Something that tests wait for. It opens by itself after ten minutes: a test that failed before it opened the gate
-/// leaves nobody waiting.
+/// A gate that tasks and threads of a test wait at. It opens by itself after ten minutes, so that a test that fails
+/// before it opens the gate leaves no task waiting.
 package final class TestGate: Sendable {
     private struct State {
         var isOpen = false
@@ -12,11 +12,15 @@ package final class TestGate: Sendable {
 
     private let state = Mutex(State())
 
+    private static let longestSeconds = 600
+
     package init() {
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(600)) { [weak self] in self?.open() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.longestSeconds)) { [weak self] in
+            self?.open()
+        }
     }
 
-    /// How many have come.
+    /// The number of tasks and threads that have reached the gate.
     package var arrivals: Int { state.withLock { $0.passed } }
 
     package func open() {
@@ -39,9 +43,12 @@ package final class TestGate: Sendable {
         }
     }
 
-    /// Holds the calling thread until the gate is open.
+    /// Blocks the calling thread until the gate is open, for ten minutes at most.
     package func block() {
         state.withLock { $0.passed += 1 }
-        while !state.withLock({ $0.isOpen }) { Thread.sleep(forTimeInterval: 0.005) }
+        let deadline = ContinuousClock.now + .seconds(Self.longestSeconds)
+        while !state.withLock({ $0.isOpen }), ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.005)
+        }
     }
 }

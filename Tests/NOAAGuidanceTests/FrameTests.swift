@@ -55,7 +55,7 @@ struct FrameTests {
             // A piece may repeat what is there already.
             let from = max(0, reader.needed - Int.random(in: 0...5, using: &generator))
             let to = min(file.count, reader.needed + Int.random(in: 1...90, using: &generator))
-            results += reader.take(file[from..<to], at: from)
+            results += reader.consume(file[from..<to], at: from)
         }
         return results + reader.finish()
     }
@@ -129,7 +129,7 @@ struct FrameTests {
             var results: [FrameResult] = []
             while let needed = reader.needed {
                 let from = max(0, needed - Int.random(in: 0...30, using: &generator))
-                results += reader.take(
+                results += reader.consume(
                     file[from..<min(file.count, needed + Int.random(in: 1...300, using: &generator))], at: from)
             }
             #expect(messages(results) == wanted.map { frames[$0.number - 1] } && reader.finish().isEmpty)
@@ -142,17 +142,17 @@ struct FrameTests {
             MessageSpan(number: 2, lower: 100, upper: nil, keys: []),
         ]
         var reader = IndexedReader(spans, limit: Self.limit)
-        #expect(messages(reader.take(frame(100) + frame(40), at: 0)) == [frame(100)])
+        #expect(messages(reader.consume(frame(100) + frame(40), at: 0)) == [frame(100)])
         #expect(messages(reader.finish()) == [frame(40)])
         var short = IndexedReader(spans, limit: Self.limit)
-        _ = short.take(frame(100).prefix(50), at: 0)
+        _ = short.consume(frame(100).prefix(50), at: 0)
         #expect(codes(short.finish()) == ["cut-off", "cut-off"])
         var told = IndexedReader(spans, limit: Self.limit)
         told.setFileBytes(140)
-        #expect(messages(told.take(frame(100) + frame(40), at: 0)).count == 2)
+        #expect(messages(told.consume(frame(100) + frame(40), at: 0)).count == 2)
         // A span longer than any message isn't held.
         var huge = IndexedReader([MessageSpan(number: 1, lower: 0, upper: 50_000, keys: [])], limit: 100)
-        #expect(codes(huge.take(frame(50_000), at: 0)) == ["too-long"])
+        #expect(codes(huge.consume(frame(50_000), at: 0)) == ["too-long"])
         #expect(huge.needed == nil)
     }
 }

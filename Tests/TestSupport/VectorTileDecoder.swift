@@ -128,9 +128,9 @@ private struct MessageReader {
         switch key & 7 {
         case 0: return (key >> 3, .integer(try integer()))
         case 1:
-            let taken = try take(8)
+            let taken = try read(8)
             return (key >> 3, .fixed(taken.reversed().reduce(0) { $0 << 8 | UInt64($1) }))
-        case 2: return (key >> 3, .bytes(try take(Int(try integer()))))
+        case 2: return (key >> 3, .bytes(try read(Int(try integer()))))
         default: throw DecodedVectorTile.Malformed(description: "wire type \(key & 7)")
         }
     }
@@ -142,7 +142,7 @@ private struct MessageReader {
         return numbers
     }
 
-    private mutating func take(_ count: Int) throws -> [UInt8] {
+    private mutating func read(_ count: Int) throws -> [UInt8] {
         guard count >= 0, bytes.count >= count else { throw DecodedVectorTile.Malformed(description: "cut short") }
         defer { bytes = bytes.dropFirst(count) }
         return Array(bytes.prefix(count))

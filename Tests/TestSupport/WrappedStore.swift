@@ -51,8 +51,8 @@ extension WrappedStore {
         try await store.unpackedParts(in: range)
     }
     package func rows(of part: ArchivePart) async throws(StoreError) -> PartRows { try await store.rows(of: part) }
-    package func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
-        try await store.keep(bytes, packedFrom: rows)
+    package func savePacked(_ bytes: [UInt8], of rows: PartRows) async throws(StoreError) -> Bool {
+        try await store.savePacked(bytes, of: rows)
     }
     package func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
         async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)]

@@ -3,8 +3,8 @@ import Crypto
 import Foundation
 package import Turbulence
 
-/// A key's text: `bk_`, its id (16 hexadecimal digits), `_`, and 256 random bits (64 digits). It is shown once, when it
-/// is made; what is kept is its hash.
+/// The text of a key: `bk_`, its id (16 hexadecimal digits), `_`, and 256 random bits (64 digits). It is shown once,
+/// when the key is made. Only its hash is stored.
 package struct KeyText: Sendable, CustomStringConvertible {
     package let text: String
     package let id: String
@@ -13,7 +13,7 @@ package struct KeyText: Sendable, CustomStringConvertible {
     private static let idDigits = 16
     private static let secretDigits = 64
 
-    /// A new one, by the system's random numbers.
+    /// Makes a new key from the system's random numbers.
     package static func make() -> KeyText {
         func digits(_ bytes: Int) -> String {
             Hexadecimal.text((0..<bytes).map { _ in UInt8.random(in: .min ... .max) })
@@ -27,7 +27,7 @@ package struct KeyText: Sendable, CustomStringConvertible {
         self.id = id
     }
 
-    /// nil where a text doesn't have the form of a key.
+    /// nil if the text does not have the form of a key.
     package init?(_ text: String) {
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 3, "\(parts[0])_" == Self.prefix, parts[1].utf8.count == Self.idDigits,
@@ -36,21 +36,21 @@ package struct KeyText: Sendable, CustomStringConvertible {
         self.init(text: text, id: String(parts[1]))
     }
 
-    /// The record that is kept of it.
+    /// The record to store for the key.
     package func record(name: String, scopes: AccessScopes, createdAt: Instant) -> AccessKey {
         AccessKey(id: id, name: name, hash: Hexadecimal.text(hash), scopes: scopes, createdAt: createdAt)
     }
 
     private var hash: SHA256Digest { SHA256.hash(data: Data(text.utf8)) }
 
-    /// Whether it is the key of a record, in a time that doesn't depend on where they differ.
+    /// Whether a record is of this key. The time of the comparison does not depend on where they differ.
     package func opens(_ key: AccessKey) -> Bool {
         guard let kept = Hexadecimal.bytes(key.hash) else { return false }
-        // The digest's comparison with bytes takes constant time.
+        // Comparing a digest with bytes takes constant time.
         return hash == kept
     }
 
-    /// The signature of an address, 64 hexadecimal digits: see `SignedAddress`.
+    /// The signature of an address as 64 hexadecimal digits; see `SignedAddress`.
     package func signature(of address: String) -> String {
         Self.signature(of: address, hash: Array(hash))
     }
@@ -59,30 +59,30 @@ package struct KeyText: Sendable, CustomStringConvertible {
         Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Data(address.utf8), using: SymmetricKey(data: hash)))
     }
 
-    /// Not the text: a key must not land in a log.
+    /// Omits the text, because a key must not be logged.
     package var description: String { "key \(id)" }
 }
 
 /// A signed address, for clients that can't send a header. Its path and query are unchanged, with `key` (the key's id)
 /// and `expires` (Unix seconds) in the query. The last parameter is `sig`: the HMAC-SHA256 of everything before
-/// `&sig=`, under the SHA-256 of the key's text. With `covers` in front of it what is signed is a template, which
-/// stands for every address that is made of it.
+/// `&sig=`, under the SHA-256 of the key's text. With `covers` in front, the signed text is a template, which stands
+/// for all addresses that are made from it.
 ///
-/// The server checks it with the stored hash, so a thief of the database can sign. Therefore a signed address only
-/// reads, and the database has all that can be read.
+/// The server verifies it with the stored hash, so a thief of the database could sign. Therefore a signed address
+/// permits reading only, and the database contains everything readable.
 package struct SignedAddress: Sendable {
-    /// The parameters that are about access and not about the picture.
+    /// The parameters that concern access, not the picture.
     package static let parameters: Set<String> = ["key", "expires", "covers", "sig"]
 
-    /// What a signature leaves open of an address of a tile, `/tiles/{layers}/{time}/{z}/{x}/{y}.{format}`. All else is
-    /// covered to the letter, the query too.
+    /// The variable parts of a signed template `/tiles/{layers}/{time}/{z}/{x}/{y}.{format}`. The signature covers
+    /// everything else exactly, including the query.
     package enum Opening: String, Sendable, CaseIterable {
         /// `{z}`, `{x}` and `{y}`.
         case tiles
-        /// The same and `{time}`.
+        /// `{z}`, `{x}`, `{y}` and `{time}`.
         case frames
 
-        /// The template that a path is made of; nil for any other path.
+        /// The template of a path; nil for any other path.
         func template(of path: String) -> String? {
             var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             guard segments.count == 7, segments[0].isEmpty, segments[1] == "tiles",
@@ -106,11 +106,11 @@ package struct SignedAddress: Sendable {
     private let signed: String
     private let signature: [UInt8]
 
-    /// An address carries a signature that can't be read.
+    /// The error for an address with an invalid signature parameter.
     package struct Unreadable: Error {}
 
-    /// Reads the address of a request; nil where it carries no signature.
-    /// - Throws: `Unreadable` where it carries one that can't be read.
+    /// Reads the address of a request; nil for an address without a signature.
+    /// - Throws: `Unreadable` for an invalid signature parameter.
     package init?(path: String, query: String?, parameters: (String) -> String?) throws(Unreadable) {
         guard let given = parameters("sig") else { return nil }
         let marker = "&sig="
@@ -132,22 +132,22 @@ package struct SignedAddress: Sendable {
         self.signature = signature
     }
 
-    /// Whether a key signed it, in a time that doesn't depend on where the signatures differ.
+    /// Whether a key made the signature. The time of the comparison does not depend on where the signatures differ.
     package func isSigned(by key: AccessKey) -> Bool {
         guard let hash = Hexadecimal.bytes(key.hash) else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(
             signature, authenticating: Data(signed.utf8), using: SymmetricKey(data: hash))
     }
 
-    /// Signs a path with its query, until an instant.
-    /// - Parameter covers: what is left open, where the path is a template.
+    /// Signs a path with its query until an instant.
+    /// - Parameter covers: the variable parts, if the path is a template.
     package static func sign(
         _ address: String, with key: KeyText, expires: Instant, covers: Opening? = nil
     ) -> String {
         sign(address, keyID: key.id, expires: expires, covers, signature: key.signature)
     }
 
-    /// The same by what is kept of a key; nil where that can't be read.
+    /// Signs with the stored hash of a key; nil if the hash is invalid.
     package static func sign(
         _ address: String, with key: AccessKey, expires: Instant, covers: Opening? = nil
     ) -> String? {
@@ -166,13 +166,13 @@ package struct SignedAddress: Sendable {
     }
 }
 
-/// Bytes as pairs of hexadecimal digits.
+/// The bytes as pairs of hexadecimal digits.
 package enum Hexadecimal {
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.reduce(into: "") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
     }
 
-    /// nil for anything but pairs of digits, lower case.
+    /// nil for anything but pairs of lower-case digits.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

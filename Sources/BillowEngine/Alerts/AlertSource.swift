@@ -74,7 +74,7 @@ package struct AlertSource: Sendable {
             var hazardFilter = filter
             hazardFilter.severities.formUnion(SeveritySet([.smooth]))
             hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
-                hazardFilter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
+                hazardFilter.matches(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
             }
         }
         let field = try await fieldAhead(request, of: flight, in: area, at: instant, filter: filter, snapshot)

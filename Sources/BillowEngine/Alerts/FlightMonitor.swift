@@ -24,7 +24,7 @@ package struct FlightSilence: Encodable, Sendable {
 /// The destination of events of monitored flights.
 package protocol FlightEvents: Sendable {
     /// Sends an event to the listeners of one flight.
-    func tell(_ event: FlightEvent, flight: String)
+    func send(_ event: FlightEvent, flight: String)
 }
 
 /// Parses registrations of flights, both from requests and from the store.
@@ -133,24 +133,25 @@ package actor FlightMonitor {
         flights[id] = flight
         do { try await store.add(try stored(flight, id)) } catch {
             flights[id] = nil
-            throw Self.notStored(error, .registration)
+            if error is StoreError { throw EngineError.flightNotStored(.registration) }
+            throw error
         }
         return id
     }
 
     /// Whether a key registered a flight.
-    package func owns(_ id: String, key: String) async throws -> Bool {
+    package func owns(_ id: String, key: String) async throws(EngineError) -> Bool {
         try await restore()
         return flights[id]?.key == key
     }
 
     /// Ends a flight; returns false if the key has no flight with that id.
-    package func end(_ id: String, key: String) async throws -> Bool {
+    package func end(_ id: String, key: String) async throws(EngineError) -> Bool {
         guard try await owns(id, key: key), let flight = flights[id] else { return false }
         flights[id] = nil
-        do { try await store.removeFollowedFlights([id]) } catch {
+        do throws(StoreError) { try await store.removeFollowedFlights([id]) } catch {
             flights[id] = flight
-            throw Self.notStored(error, .end)
+            throw .flightNotStored(.end)
         }
         return true
     }
@@ -252,7 +253,7 @@ package actor FlightMonitor {
         flights[id] = flight
         if isNews {
             unsaved.insert(id)
-            events.tell(.alert(answer), flight: id)
+            events.send(.alert(answer), flight: id)
         }
         return answer
     }
@@ -272,7 +273,7 @@ package actor FlightMonitor {
             } else if silent >= Self.lostAfter, !flight.isLost {
                 flights[id]?.isLost = true
                 unsaved.insert(id)
-                events.tell(
+                events.send(
                     .positionLost(FlightSilence(flight: id, lastPositionAt: flight.heardAt.description)), flight: id)
             }
         }
@@ -301,14 +302,14 @@ package actor FlightMonitor {
     }
 
     /// Loads the stored flights, once.
-    private func restore() async throws {
+    private func restore() async throws(EngineError) {
         guard !isRestored else { return }
         let stored: [FollowedFlight]
         let keys: Set<String>
-        do {
+        do throws(StoreError) {
             stored = try await store.followedFlights()
             keys = stored.isEmpty ? [] : Set(try await store.accessKeys().filter { $0.revokedAt == nil }.map(\.id))
-        } catch { throw Self.notStored(error, .restoration) }
+        } catch { throw .flightNotStored(.restoration) }
         guard !isRestored else { return }
         isRestored = true
         for item in stored {
@@ -387,10 +388,6 @@ package actor FlightMonitor {
         }
     }
 
-    private static func notStored(_ error: any Error, _ step: EngineError.FlightStep) -> any Error {
-        error is StoreError ? EngineError.flightNotStored(step) : error
-    }
-
     /// A hash of a set of items, equal in every process.
     private static func name(of items: [AlertItem]) -> String {
         var fingerprint = Fingerprint()
@@ -418,7 +415,7 @@ package struct FlightWatch: Service {
     /// The interval between two checks for silent flights: well below the seconds that count.
     private static let look = Duration.milliseconds(500)
 
-    package func run() async throws {
+    package func run() async {
         await withTaskGroup { group in
             // A flight under evaluation does not delay shutdown.
             group.addTask { await cancelWhenGracefulShutdown { await followPublications() } }

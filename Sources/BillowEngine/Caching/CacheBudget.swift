@@ -1,38 +1,38 @@
 import Synchronization
 
-/// How many bytes the caches of a server may keep together. Whatever was used longest ago goes first, whichever cache
-/// has it: who only asks for tiles has all of it for tiles.
+/// The memory budget that all caches of a server share. The least recently used value is evicted first, whichever cache
+/// has it. So a server whose clients request only tiles uses the whole budget for tiles.
 package final class CacheBudget: Sendable {
-    /// The limit.
+    /// The limit in bytes.
     package let bytes: Int
     private let kept = Atomic(0)
     private let clock = Atomic<UInt64>(0)
     private let members = Mutex<[Member]>([])
     private let isTrimming = Mutex(())
 
-    /// A cache, as the budget needs it.
+    /// The interface of a cache to the budget.
     package struct Member: Sendable {
-        /// Hands over when each of its values was last used, and its bytes.
+        /// Reports the last use and the bytes of each value.
         package var forEach: @Sendable (_ body: (_ lastUsed: UInt64, _ bytes: Int) -> Void) -> Void
-        /// Lets go of what was last used before a time.
+        /// Evicts the values whose last use was before a time.
         package var drop: @Sendable (_ before: UInt64) -> Void
     }
 
-    /// What caches keep where nothing else is said.
+    /// The default limit in bytes.
     package static let defaultBytes = 48 << 20
 
     package init(bytes: Int = CacheBudget.defaultBytes) { self.bytes = bytes }
 
-    /// What all caches keep together.
+    /// The bytes of all caches.
     package var usedBytes: Int { kept.load(ordering: .relaxed) }
 
     package func add(_ member: Member) { members.withLock { $0.append(member) } }
 
-    /// The time of a use: later ones have larger numbers.
+    /// The current time of uses, as a counter.
     func tick() -> UInt64 { clock.add(1, ordering: .relaxed).newValue }
 
-    /// Notes what a cache keeps more than before, or less, and makes room where it is too much. Not to be called while
-    /// the cache is locked.
+    /// Records a change of a cache's bytes, and evicts values if the limit is exceeded. The cache must not be locked by
+    /// the caller.
     package func note(_ change: Int) {
         let total = kept.add(change, ordering: .relaxed).newValue
         if change > 0, total > bytes { trim() }
@@ -40,9 +40,9 @@ package final class CacheBudget: Sendable {
 
     private static let steps = 256
 
-    /// Down to seven eighths, so that looking at every value is paid for by many that come.
+    /// Evicts down to seven eighths, so that the scan of all values is amortised over many insertions.
     ///
-    /// - Complexity: O(values kept)
+    /// - Complexity: O(values in the caches)
     private func trim() {
         isTrimming.withLock { _ in
             let excess = kept.load(ordering: .relaxed) - bytes / 8 * 7
@@ -52,7 +52,7 @@ package final class CacheBudget: Sendable {
             for member in members { member.forEach { lastUsed, _ in oldest = min(oldest, lastUsed) } }
             let now = clock.load(ordering: .relaxed)
             guard oldest <= now else { return }
-            // How much was last used in each of some equal stretches of time.
+            // The bytes that were last used in each of some equal intervals.
             let width = (now - oldest) / UInt64(Self.steps) + 1
             var used = [Int](repeating: 0, count: Self.steps)
             for member in members {

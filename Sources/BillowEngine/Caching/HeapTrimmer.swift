@@ -12,7 +12,7 @@ package struct HeapTrimmer: Service {
     /// The CPU seconds of all threads since the last trim that make another one worthwhile.
     private static let work = 0.05
 
-    package func run() async throws {
+    package func run() async {
         var worked = Self.processorSeconds
         while await ServicePause.rest(Self.pause) {
             guard Self.processorSeconds - worked > Self.work else { continue }

@@ -93,9 +93,9 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     /// Stores a value that was computed elsewhere, and replaces any other of its key.
-    func keep(_ value: Value, for key: Key) {
+    func insert(_ value: Value, for key: Key) {
         let bytes = bytes(value) + keyBytes(key) + Self.overhead
-        budget.note(state.mutex.withLock { keep(value, bytes, for: key, in: &$0) })
+        budget.note(state.mutex.withLock { insert(value, bytes, for: key, in: &$0) })
     }
 
     /// Removes the entry of a key.
@@ -164,13 +164,13 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
             guard let flight = state.flights[key], flight.number == number else { return 0 }
             state.flights[key] = nil
             guard flight.isKept, let value else { return 0 }
-            return keep(value, bytes, for: key, in: &state)
+            return insert(value, bytes, for: key, in: &state)
         }
         budget.note(change)
     }
 
     /// - Returns: the change of the cache's bytes.
-    private func keep(_ value: Value, _ bytes: Int, for key: Key, in state: inout CacheState) -> Int {
+    private func insert(_ value: Value, _ bytes: Int, for key: Key, in state: inout CacheState) -> Int {
         // A value of more than half the budget would evict too many others.
         guard bytes <= budget.bytes / 2 else { return 0 }
         let change = bytes - (state.entries[key]?.bytes ?? 0)

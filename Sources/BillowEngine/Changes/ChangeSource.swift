@@ -3,32 +3,32 @@ package import BillowSnapshot
 import Synchronization
 import Turbulence
 
-/// Answers what changed in a query's features since a state that a client has.
+/// Finds the changes of a query's features since the last state of a client.
 ///
-/// Each query has a log of states. A state is a set of features, told apart by content, and has a cursor of its own. No
-/// two states of any queries, runs or servers share one. A client that names a state that the log holds gets a delta,
-/// every other client gets all features. So a delta always starts from exactly what the client has.
+/// Each query has a log of states. A state is a set of features and their content, and has a unique cursor: no two
+/// states of any queries, runs or servers share one. A client gets a delta if the log has its state, otherwise it gets
+/// all features. So a delta always starts from exactly what the client has.
 ///
-/// A log is an immutable value: an update makes the next one of it. Logs are cached within the server's budget, and who
-/// asks for the same query at the same time shares one update. While nothing new is published, a client that has the
-/// last state costs no read at all.
+/// A log is an immutable value, and an update creates the next one. Logs are cached within the server's budget, and
+/// concurrent requests for a query share one update. Until the next publication, a client with the last state causes no
+/// read.
 package final class ChangeSource: Sendable {
-    /// What changed.
+    /// The changes since a state.
     package struct Delta: Sendable {
         package var snapshot: Snapshot
         package var query: FeatureQuery
-        /// Names the state after the changes.
+        /// The cursor of the state after the changes.
         package var cursor: String
-        /// Whether `features` are all features, because the state that was asked for isn't held.
+        /// Whether `features` are all features, because the log does not have the requested state.
         package var isFull: Bool
-        /// One JSON feature each; of a delta in no order that means anything.
+        /// The features as JSON. In a delta their order has no meaning.
         package var features: [ArraySlice<UInt8>]
-        /// As JSON writes them inside quotes.
+        /// The removed ids, escaped for JSON strings.
         package var removed: [String]
     }
 
-    /// Names a state: the run of the process, which no other shares, and a number that rises with every state of the
-    /// run.
+    /// The name of a state: the run of the process, which is unique, and a number that increases with every state of
+    /// the run.
     package struct Cursor: Sendable, Hashable {
         package var run: UInt64
         package var number: UInt64
@@ -40,7 +40,7 @@ package final class ChangeSource: Sendable {
             self.number = number
         }
 
-        /// nil for a text that no cursor has.
+        /// nil if the text is no cursor.
         package init?(_ text: String) {
             let parts = text.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 2, let run = UInt64(parts[0], radix: 36), let number = UInt64(parts[1], radix: 36)
@@ -50,18 +50,18 @@ package final class ChangeSource: Sendable {
         }
     }
 
-    /// The features of a query after an update, as far as those who wait for it may lack them.
+    /// The features of a query after an update that the waiting clients may lack.
     private struct Update: Sendable {
-        /// Which update of this source it is.
+        /// The number of the update of this source.
         var number: UInt64
         var snapshot: Snapshot
         var query: FeatureQuery
         var log: ChangeLog
-        /// `lines` has the features that changed after this state; nil where it has all.
+        /// `lines` has the features that changed after this state; nil if it has all features.
         var floor: UInt64?
         var lines: [(id: String, line: ArraySlice<UInt8>)] = []
 
-        /// Whether it has all that a client with a state lacks.
+        /// Whether it contains all features that a client with a state lacks.
         func serves(_ state: UInt64?) -> Bool {
             guard let floor else { return true }
             return state.map { $0 >= floor && log.holds($0) } ?? false
@@ -70,28 +70,28 @@ package final class ChangeSource: Sendable {
 
     private let frames: FrameSource
     private let features: FeatureSource
-    /// The run of the process.
+    /// The name of the process's run.
     private let run = UInt64.random(in: 0...UInt64.max)
     private let states = Atomic<UInt64>(0)
     private let begun = Atomic<UInt64>(0)
-    /// A log, and what was published when it was brought up to date.
+    /// A log, and the publication at which it was updated.
     private struct KeptLog: Sendable {
         var log: ChangeLog
         var publication: Publication
     }
 
-    /// By query.
+    /// The logs by query.
     private let logs: SharedCache<String, KeptLog>
-    /// Those of small queries, such as a client's own corridor. They have a budget of their own: a client over a thin
-    /// link polls seldom, and would lose its state to whatever else was asked for in the meantime.
+    /// The logs of small queries, such as a client's own corridor. They have a budget of their own. A client on a slow
+    /// link polls seldom, and other queries would evict its state meanwhile.
     private let smallLogs: SharedCache<String, KeptLog>
-    /// Under way; none is kept.
+    /// Running updates, which are not cached.
     private let updates: SharedCache<String, Update>
     /// The states of the clients that wait for an update, by query; nil for a client without one.
     private let waiting = Mutex<[String: [UInt64?]]>([:])
 
     private static let page = 5_000
-    /// Bytes of a small log: some 4,000 features.
+    /// The most bytes of a small log: some 4,000 features.
     private static let smallBytes = 256 << 10
 
     /// - Parameter smallLogs: the budget of the logs of small queries.
@@ -103,7 +103,7 @@ package final class ChangeSource: Sendable {
         updates = SharedCache(frames.caches) { _ in 0 }
     }
 
-    /// The logs that are held.
+    /// The cached logs.
     package var statistics: CacheStatistics {
         let (large, small) = (logs.statistics, smallLogs.statistics)
         return CacheStatistics(
@@ -113,19 +113,19 @@ package final class ChangeSource: Sendable {
 
     private func kept(_ name: String) -> KeptLog? { smallLogs.kept(name) ?? logs.kept(name) }
 
-    private func keep(_ log: KeptLog, for name: String) {
+    private func cache(_ log: KeptLog, for name: String) {
         let isSmall = log.log.bytes <= Self.smallBytes
-        (isSmall ? smallLogs : logs).keep(log, for: name)
+        (isSmall ? smallLogs : logs).insert(log, for: name)
         (isSmall ? logs : smallLogs).remove(name)
     }
 
-    /// How often the features of a query were read.
+    /// The number of reads of a query's features.
     var updatesBegun: UInt64 { begun.load(ordering: .relaxed) }
 
     /// - Parameters:
-    ///   - name: what tells the query from others.
-    ///   - since: the cursor of an earlier answer; anything else gives all features.
-    ///   - make: the query at a snapshot.
+    ///   - name: the identity of the query.
+    ///   - since: the cursor of an earlier answer. Any other value gives all features.
+    ///   - make: makes the query at a snapshot.
     package func changes(
         of name: String, since: String?, hasGeometry: Bool,
         make: @escaping @Sendable (Snapshot) throws -> FeatureQuery
@@ -145,7 +145,7 @@ package final class ChangeSource: Sendable {
             let update = try await updates.value(for: name, isKept: false) { [self] in
                 try await self.update(name, hasGeometry: hasGeometry, make)
             }
-            // One that was under way before may be of older data, or lack features; the next one is not and does not.
+            // An update that was already running may have older data or lack features. The next one does not.
             if update.number > arrival || update.snapshot.publication == publication, update.serves(state) {
                 return delta(update, since: state)
             }
@@ -181,7 +181,7 @@ package final class ChangeSource: Sendable {
             for line in writer.drain().split(separator: UInt8(ascii: "\n")) {
                 let id = Self.id(of: line)
                 let changed = next.note(id, ContentHash.fnv1a(line))
-                // Copied where lines are few, as each would hold its whole page.
+                // Short lists are copied, because each line would retain its whole page.
                 if let floor {
                     if changed > floor { lines.append((id, ArraySlice(Array(line)))) }
                 } else {
@@ -191,7 +191,7 @@ package final class ChangeSource: Sendable {
         } while cursor != nil
         try Task.checkCancellation()
         let log = next.log
-        keep(KeptLog(log: log, publication: snapshot.publication), for: name)
+        cache(KeptLog(log: log, publication: snapshot.publication), for: name)
         return Update(number: number, snapshot: snapshot, query: query, log: log, floor: floor, lines: lines)
     }
 
@@ -206,13 +206,13 @@ package final class ChangeSource: Sendable {
         }
         delta.isFull = false
         delta.features = update.lines.filter { update.log.changed($0.id) > state }.map(\.line)
-        // What ends alike, by its time, severity and source, stands together: an eighth less to send when compressed.
+        // Features with equal times, severities and sources are adjacent, which saves an eighth when compressed.
         delta.features.sort { $0.reversed().lexicographicallyPrecedes($1.reversed()) }
         delta.removed = update.log.removed(since: state)
         return delta
     }
 
-    /// The id of a feature as it stands in its line, behind `{"type":"Feature","id":"`.
+    /// The id of a feature within its line, after `{"type":"Feature","id":"`.
     private static func id(of line: ArraySlice<UInt8>) -> String {
         var end = line.startIndex + prefixLength
         while end < line.endIndex, line[end] != UInt8(ascii: "\"") {

@@ -3,7 +3,7 @@ package import BillowSnapshot
 import Datasets
 import Turbulence
 
-/// A whole query written out in one format, page by page.
+/// All features of a query in one format, page by page.
 package struct FeatureExport: Sendable {
     private let features: FeatureSource
     private let query: FeatureQuery
@@ -33,7 +33,7 @@ package struct FeatureExport: Sendable {
 
     /// The pieces of an export, each of some hundred kilobytes.
     package struct Pieces: Sendable {
-        // One of the two. Optionals, and no enumeration, so that each is changed where it is.
+        // One of the two is set. They are optionals instead of an enumeration, so that each is changed in place.
         private var inOrder: FeaturePieces?
         private var sideBySide: ObservationPieces?
 
@@ -42,7 +42,7 @@ package struct FeatureExport: Sendable {
                 export.query.collection, in: export.form,
                 members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown))
             writer.begin()
-            // These can be many, and each is made of its row alone.
+            // Observations can be many, and each is encoded from its row alone.
             if isAhead, export.query.collection.isOfRows {
                 sideBySide = ObservationPieces(export.features, export.query, in: export.snapshot, writer)
             } else {
@@ -50,23 +50,24 @@ package struct FeatureExport: Sendable {
             }
         }
 
-        /// How many features were written.
+        /// The number of written features.
         package var features: Int { inOrder?.features ?? sideBySide?.features ?? 0 }
 
         /// nil after the last one.
-        /// - Throws: `EngineError` for what can't be asked; the first piece tells, before anything is sent.
+        /// - Throws: `EngineError` for an invalid query, with the first piece, before anything is sent.
         package mutating func next() async throws -> [UInt8]? {
             if let piece = try await inOrder?.next() { return piece }
             return try await sideBySide?.next()
         }
     }
 
-    /// - Parameter isAhead: whether pieces may be made before they are asked for, side by side: for a file, which takes
-    ///   them as fast as they come. Not for a connection: a client that doesn't read would keep them all in memory.
+    /// - Parameter isAhead: whether pieces may be made ahead, in parallel. This suits a file, which is written as fast
+    ///   as pieces are made. It does not suit a connection, because a client that doesn't read would keep all of them
+    ///   in memory.
     package func pieces(isAhead: Bool = false) -> Pieces { Pieces(self, isAhead: isAhead) }
 
-    /// Hands the bytes to `sink`, which takes them as fast as they come, piece by piece.
-    /// - Returns: how many features were written.
+    /// Passes the bytes to `sink` piece by piece.
+    /// - Returns: the number of written features.
     @discardableResult
     package func write(to sink: ([UInt8]) async throws -> Void) async throws -> Int {
         var pieces = pieces(isAhead: true)
@@ -77,7 +78,7 @@ package struct FeatureExport: Sendable {
 
 extension FeatureExport.Pieces: AnswerPieces {}
 
-/// All features of a query behind what a writer has written already, and its end.
+/// All features of a query, after the start that a writer has already written, and the end.
 package struct FeaturePieces: AnswerPieces {
     private var reader: FeatureReader
     private var writer: FeatureWriter
@@ -88,7 +89,7 @@ package struct FeaturePieces: AnswerPieces {
         self.writer = writer
     }
 
-    /// How many features were written.
+    /// The number of written features.
     package var features: Int { writer.features }
 
     package mutating func next() async throws -> [UInt8]? {

@@ -15,7 +15,7 @@ extension FeatureQuery {
             from = to.advanced(by: -filter.lookBackSeconds)
         }
         // A frame shows either Billow's polygons or issued ones, never both.
-        if layer == .polygons, !filter.prefersIssuedPolygons {
+        if layer.isPolygons, !filter.prefersIssuedPolygons {
             issuers = SourceID(Filter.ownSource).map { [$0] }
             self.filter = filter.ofOwnPolygons
         }

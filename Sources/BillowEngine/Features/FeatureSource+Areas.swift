@@ -37,7 +37,7 @@ extension FeatureSource {
             }
             : try await frames.areas(collection, at: query.instant, in: snapshot)
         return all.filter { area in
-            query.filter.takes(area) && query.touches(area.geometry)
+            query.filter.matches(area) && query.touches(area.geometry)
         }
     }
 }

@@ -90,7 +90,7 @@ extension FrameSource {
         WorkExecutor.assertIsJob()
         let query = FieldIndex.Query(filter)
         let grids = Set(
-            snapshot.fields.frames.lazy.filter(query.takes).compactMap { snapshot.fieldGrids[$0.grid] })
+            snapshot.fields.frames.lazy.filter(query.matches).compactMap { snapshot.fieldGrids[$0.grid] })
         return try await WorkExecutor.computing {
             var found: Set<Cell> = []
             for grid in grids {

@@ -35,7 +35,7 @@ extension FeatureSource {
                     return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
                 }
                 after = (report.observedAt, report.id)
-                guard query.filter.takes(report), query.contains(report.place) else { continue }
+                guard query.filter.matches(report), query.contains(report.place) else { continue }
                 writer.write(report)
                 written += 1
             }

@@ -32,7 +32,7 @@ extension FeatureSource {
 
     private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Made] {
         let issued = try await frames.issuedPolygons(query.filter, at: query.instant, in: snapshot).filter { area in
-            query.filter.takes(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
+            query.filter.matches(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
         }
         let own =
             query.filter.takesNoReports

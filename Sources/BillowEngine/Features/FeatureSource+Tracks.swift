@@ -68,7 +68,7 @@ extension FeatureSource {
             try await store.track(of: aircraft, from: query.from, to: query.to, asOf: snapshot.publication.version)
         }
         let positions = stored.filter { query.filter.sources?.contains($0.source) ?? true }
-        let isWanted = positions.contains { query.filter.takes($0) && query.contains($0.place) }
+        let isWanted = positions.contains { query.filter.matches($0) && query.contains($0.place) }
         return isWanted ? AircraftTrack(positions) : nil
     }
 }

@@ -14,7 +14,7 @@ extension FeatureSource {
             if memory.made == nil {
                 let positions = try await frames.positions(
                     at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map {
+                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.matches($0, query) }.map {
                     position in
                     Made(id: position.icao24.text) { Feature(position) }
                 }
@@ -31,7 +31,7 @@ extension FeatureSource {
         } place: {
             PositionPlace($0)
         } write: { position in
-            guard Self.takes(position, query) else { return false }
+            guard Self.matches(position, query) else { return false }
             writer.write(position)
             return true
         }
@@ -53,8 +53,8 @@ extension FeatureSource {
         query.deadReckoning ? position.reckoned(to: query.instant) : position
     }
 
-    private static func takes(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {
-        query.filter.takes(position) && query.contains(position.place)
+    private static func matches(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {
+        query.filter.matches(position) && query.contains(position.place)
     }
 
     private static func cursor(_ place: PositionPlace) -> Cursor {

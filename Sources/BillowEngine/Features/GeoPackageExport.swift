@@ -41,7 +41,9 @@ package struct GeoPackageExport: FileMaking {
     private func parts(in place: FilePlace) async throws -> GeoPackageParts {
         let metadata = try await metadata()
         let table = GeoPackageTable(query.collection, isSimulated: shown.freshness.isSimulated)
-        let (file, package) = try place.open { path, _ in try GeoPackageFile(creating: path, table) }
+        let (file, package) = try place.open { (path, _) throws(PackError) in
+            try GeoPackageFile(creating: path, table)
+        }
         let export = FeatureExport(features: features, query: query, in: .rows, snapshot: snapshot, shown: shown)
         return GeoPackageParts(
             file: file, package: package, pieces: export.pieces(isAhead: true), metadata: metadata)
@@ -86,7 +88,7 @@ private struct GeoPackageParts: FileParts {
     var pieces: FeatureExport.Pieces
     let metadata: GeoPackageMetadata
 
-    var size: Int { get throws { try file.size } }
+    var size: Int { get throws(PackError) { try file.size } }
 
     mutating func next() async throws -> Bool {
         try Task.checkCancellation()

@@ -23,7 +23,7 @@ package struct PolygonHistories: Sendable, Hashable {
 
     /// Checks the filter of a frame, if the frame shows Billow's own polygons.
     package func require(_ filter: Filter, for layers: LayerList) throws(EngineError) {
-        if layers.layers.contains(.polygons), !filter.prefersIssuedPolygons { try require(filter) }
+        if layers.layers.contains(where: \.isPolygons), !filter.prefersIssuedPolygons { try require(filter) }
     }
 }
 

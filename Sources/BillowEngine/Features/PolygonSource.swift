@@ -202,7 +202,7 @@ package struct PolygonPreparation: Service {
         self.polygons = polygons
     }
 
-    package func run() async throws {
+    package func run() async {
         for await snapshot in publisher.publications {
             // The publisher reports store failures; the next publication retries.
             try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }

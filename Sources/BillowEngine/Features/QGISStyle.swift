@@ -3,8 +3,8 @@ import BillowRaster
 import Datasets
 import Turbulence
 
-/// How QGIS shows a dataset: by severity in a style's colours, the worse above the other, or in one colour where
-/// features have none.
+/// The style of a dataset in QGIS: by severity in a style's colours, with severer features on top, or in one colour for
+/// features without severity.
 ///
 /// Source: the style documents that QGIS 3 writes (docs.qgis.org, "QML – The QGIS Style File Format")
 struct QGISStyle: Sendable {
@@ -50,7 +50,7 @@ struct QGISStyle: Sendable {
             symbol(
                 Int(severity.rawValue), fill: style[severity].fill.colour, border: style[severity].border?.colour)
         }
-        // What names no severity.
+        // For features without a severity.
         categories.append(
             "<category symbol=\"\(severities.count)\" value=\"\" type=\"string\" label=\"Other\" render=\"true\"/>")
         symbols.append(
@@ -94,7 +94,7 @@ struct QGISStyle: Sendable {
                     ]
                 )
             }
-        // Options are what QGIS reads from 3.22 on, properties what it read before.
+        // QGIS reads options from 3.22 on, and properties before.
         let options = properties.map { "<Option type=\"QString\" name=\"\($0.0)\" value=\"\($0.1)\"/>" }
         let former = properties.map { "<prop k=\"\($0.0)\" v=\"\($0.1)\"/>" }
         return "<symbol type=\"\(type)\" name=\"\(number)\" alpha=\"1\" clip_to_extent=\"1\" force_rhr=\"0\">"

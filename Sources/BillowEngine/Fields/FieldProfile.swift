@@ -251,7 +251,7 @@ extension FrameSource {
         of flight: PlannedFlight, stretch: Double, rows: Range<Int>, filter: Filter, in snapshot: Snapshot
     ) async throws -> FieldProfile? {
         let query = FieldIndex.Query(filter)
-        guard !rows.isEmpty, snapshot.fields.frames.contains(where: query.takes) else { return nil }
+        guard !rows.isEmpty, snapshot.fields.frames.contains(where: query.matches) else { return nil }
         let step = max(
             min(FieldProfile.step, stretch / 2), flight.route.metres / Double(FieldProfile.mostPlaces))
         let points = flight.points(every: step)

@@ -17,7 +17,7 @@ extension FrameSource {
             case .field: end = min(end, instant.advanced(by: Self.fieldValidity))
             case .areas(let collection):
                 let areas = try await areas(collection, at: instant, in: snapshot)
-                for area in areas where filter.takes(area) { end = min(end, area.validTo) }
+                for area in areas where filter.matches(area) { end = min(end, area.validTo) }
             }
         }
         return max(end, instant)

@@ -250,7 +250,7 @@ package final class FrameSource: Sendable {
     }
 
     /// Whether a version changed any of some data.
-    func hasChange(of data: [FrameDependency], at version: Version) async throws -> Bool {
+    func hasChange(of data: [FrameDependency], at version: Version) async throws(StoreError) -> Bool {
         for data in data where try await store.hasChange(of: data, at: version) { return true }
         return false
     }

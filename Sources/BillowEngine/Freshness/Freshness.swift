@@ -330,7 +330,7 @@ package struct FreshnessPolicy: Sendable {
     ) -> Freshness {
         let kinds = lookBack(of: layers, at: instant, filter: filter, in: snapshot).keys
         // The source name of Billow's own polygons is not among the stored sources.
-        let filter = layers.contains(.polygons) ? filter.ofOwnPolygons : filter
+        let filter = layers.contains(where: \.isPolygons) ? filter.ofOwnPolygons : filter
         return freshness(of: Set(kinds), of: region, in: snapshot, filter: filter, at: now)
     }
 

@@ -71,7 +71,7 @@ extension FreshnessPolicy {
         -> [DataKind: Int]
     {
         let own = [layer.kind: layer.lookBackSeconds(filter)]
-        guard layer == .polygons, filter.prefersIssuedPolygons else { return own }
+        guard layer.isPolygons, filter.prefersIssuedPolygons else { return own }
         let issued = [DataKind.polygons: 0]
         if filter.takesNoReports { return issued }
         // For an archived instant it is unknown here whose polygons are drawn.
@@ -83,7 +83,7 @@ extension FreshnessPolicy {
     package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
         let range = query.range(upTo: snapshot.publication.asOf)
         var lookBack = [query.collection.kind: range.upperBound.seconds - range.lowerBound.seconds]
-        if query.collection == .polygons {
+        if query.collection.isPolygons {
             // Billow's own polygons appear beside issued ones, if there are any.
             if query.filter.takesNoReports { lookBack = [:] }
             if lookBack.isEmpty || query.takesIssuedPolygons && offers(.polygons, in: snapshot, filter: query.filter) {

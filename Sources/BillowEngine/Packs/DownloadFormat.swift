@@ -1,7 +1,7 @@
 package import BillowExchange
 
-/// Every format that `/export` gives, once: the route, the command line, links and the description of the interface are
-/// made of this list.
+/// All formats of `/export`. The route, the command line, links and the description of the interface are derived from
+/// this list.
 package enum DownloadFormat: Sendable, Hashable, CaseIterable {
     /// Features as text.
     case text(ExportFormat)
@@ -17,10 +17,10 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
             .archive
         ]
 
-    /// Those with the features of a collection.
+    /// The formats with the features of a collection.
     package static let ofFeatures = allCases.filter { !$0.isPack }
 
-    /// What addresses and files end with.
+    /// The ending of addresses and file names.
     package var ending: String {
         switch self {
         case .text(let format): format.rawValue
@@ -41,7 +41,7 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it has pictures or vector tiles of layers, and not the features of a collection.
+    /// Whether it contains pictures or vector tiles of layers, instead of the features of a collection.
     package var isPack: Bool {
         switch self {
         case .text, .geoPackage: false
@@ -49,7 +49,7 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// nil for an ending that no format has.
+    /// nil for an unknown ending.
     package init?(ending: some StringProtocol) {
         guard let format = Self.allCases.first(where: { $0.ending == ending }) else { return nil }
         self = format

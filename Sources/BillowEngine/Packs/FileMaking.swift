@@ -16,5 +16,5 @@ package protocol FileParts: Sendable {
     mutating func next() async throws -> Bool
 
     /// The approximate current size of the file in bytes.
-    var size: Int { get throws }
+    var size: Int { get throws(PackError) }
 }

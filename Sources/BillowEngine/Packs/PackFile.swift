@@ -29,24 +29,25 @@ package struct PackFile: FileMaking {
         }
     }
 
-    /// Changes a copy of an MBTiles file, made for the same request, to what this pack has. Pictures that show the
-    /// same as before are not painted. The file is whole only when this returns.
-    /// - Returns: how many tiles were changed, added or removed.
-    /// - Throws: `PackError.foreign` for a file that can't be updated; what making throws.
+    /// Updates a copy of an MBTiles file of the same request to the content of this pack. Pictures with unchanged
+    /// content are not drawn. The file is complete only when this returns.
+    /// - Returns: the number of changed, added and removed tiles.
+    /// - Throws: `PackError.foreign` for a file that can't be updated; the errors of making tiles.
     package func update(copy path: String) async throws -> Int {
         let file = try MBTilesFile(changing: path, form: request.tiles)
         let all = request.cover.tiles
         let scene = request.scenes[0]
         let metadata = try await source.metadata(of: scene, request, in: snapshot)
-        // A tag stands for all that a picture shows, its size, style and filters too. Where it differs, it is painted.
+        // A tag identifies all inputs of a picture, including size, style and filters. Tiles with another tag are
+        // drawn.
         let wanted = Set(all)
-        try file.keep { wanted.contains($0) }
+        try file.removeTiles { !wanted.contains($0) }
         for start in stride(from: 0, to: all.count, by: TilesetParts.tiles) {
             try Task.checkCancellation()
             let part = all[start..<min(start + TilesetParts.tiles, all.count)]
             let made = try await source.tiles(part, of: scene, request, in: snapshot) { try file.tag(at: $0) }
             try file.add(made)
-            // A vector tile that has no feature any more.
+            // Removes vector tiles that no longer have features.
             let there = Set(made.map(\.coord))
             for coord in part where !there.contains(coord) { try file.remove(coord) }
         }
@@ -63,10 +64,10 @@ struct TilesetParts: FileParts {
     private let request: PackRequest
     private let scene: FrameSource.Scene
     private let snapshot: Snapshot
-    /// Tiles that are written.
+    /// The number of written tiles.
     private var done = 0
 
-    /// Tiles of a part: some 50 ms of work.
+    /// The number of tiles of a part: some 50 ms of work.
     static let tiles = 256
 
     init(
@@ -77,7 +78,7 @@ struct TilesetParts: FileParts {
         self.request = request
         self.scene = scene
         self.snapshot = snapshot
-        (file, writer) = try place.open { path, file -> any TilesetWriter in
+        (file, writer) = try place.open { (path, file) throws(PackError) -> any TilesetWriter in
             switch format {
             case .mbtiles: try MBTilesFile(creating: path, form: request.tiles)
             case .pmtiles: PMTilesFile(file, form: request.tiles)
@@ -85,7 +86,7 @@ struct TilesetParts: FileParts {
         }
     }
 
-    var size: Int { get throws { try file.size } }
+    var size: Int { get throws(PackError) { try file.size } }
 
     mutating func next() async throws -> Bool {
         try Task.checkCancellation()
@@ -122,7 +123,7 @@ struct ArchiveParts: FileParts {
         (file, archive) = try place.open { _, file in ZipFile(file, at: snapshot.publication.asOf) }
     }
 
-    var size: Int { get throws { try file.size + (tileset?.size ?? 0) } }
+    var size: Int { get throws(PackError) { try file.size + (tileset?.size ?? 0) } }
 
     mutating func next() async throws -> Bool {
         guard frame < request.scenes.count else {
@@ -197,7 +198,7 @@ struct ArchiveParts: FileParts {
         ])
     }
 
-    /// `20261121T02:30:00`, in UTC.
+    /// Formats an instant as `20261121T02:30:00`, in UTC.
     private static func plain(_ instant: Instant) -> String {
         let text = instant.description
         return "\(text.prefix(10).replacing("-", with: ""))\(text.dropFirst(10).dropLast())"

@@ -7,7 +7,7 @@ package import Datasets
 import JSONKit
 package import Turbulence
 
-/// Makes the tiles of packs, and what packs say of themselves. The bytes are those of `/tiles`.
+/// Makes the tiles and the metadata of packs. The bytes equal those of `/tiles`.
 package struct PackSource: Sendable {
     package let frames: FrameSource
     private let tiles: TileService
@@ -23,10 +23,9 @@ package struct PackSource: Sendable {
         legends = LegendPainter(frames.caches)
     }
 
-    /// Tiles of a frame. A vector tile without a feature is left out; a picture without one is a tile that shows
-    /// nothing.
+    /// Tiles of a frame. Vector tiles without features are left out. A picture without features is an empty tile.
     ///
-    /// - Parameter known: the tag of the tile that a file has already; such a tile is not made again.
+    /// - Parameter known: the tag of an existing tile, which is not made again if the tag is equal.
     func tiles(
         _ coords: ArraySlice<TileCoord>, of scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot,
         known: @escaping @Sendable (TileCoord) throws -> String? = { _ in nil }
@@ -55,12 +54,12 @@ package struct PackSource: Sendable {
         return made.flatMap(\.self)
     }
 
-    /// Tiles of one thread's turn.
+    /// The tiles that one thread makes at a time.
     private static let slice = 64
 
     // MARK: Metadata
 
-    /// What a tileset says of itself.
+    /// The metadata of a tileset.
     package func metadata(of scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) async throws
         -> PackMetadata
     {
@@ -94,7 +93,7 @@ package struct PackSource: Sendable {
             legend: try await legends.png(legend, options: LegendOptions()), more: more)
     }
 
-    /// How fresh and complete a frame is where the pack looks.
+    /// The freshness and completeness of a frame in the pack's region.
     package func shown(_ scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) -> Shown {
         policy.shown(
             request.layers, scene: scene.layers, of: request.region, at: scene.instant, filter: request.filter,
@@ -107,7 +106,7 @@ package struct PackSource: Sendable {
         return (["Turbulence: Billow"] + layers.compactMap(\.attribution)).joined(separator: " | ")
     }
 
-    /// Until when a frame may be looked at.
+    /// The end of a frame's validity.
     package func validUntil(_ scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) async throws
         -> Instant
     {
@@ -116,7 +115,7 @@ package struct PackSource: Sendable {
 }
 
 extension Dataset {
-    /// As TileJSON describes a layer of vector tiles.
+    /// A layer of vector tiles as described in TileJSON.
     fileprivate func vectorLayer(_ zooms: ClosedRange<Int>) -> JSONValue {
         .object([
             "id": .string(id), "description": .string(summary), "minzoom": .number(Double(zooms.lowerBound)),

@@ -58,7 +58,7 @@ package final class Archive: Sendable {
     func pack(_ part: ArchivePart) async throws(StoreError) {
         let rows = try await store.rows(of: part)
         guard rows.isWhole else { return }
-        guard try await store.keep(WindowPart(part, rows: rows.rows).packed(), packedFrom: rows) else { return }
+        guard try await store.savePacked(WindowPart(part, rows: rows.rows).packed(), of: rows) else { return }
         damaged.withLock { _ = $0.remove(part) }
     }
 

@@ -30,7 +30,7 @@ package struct ArchivePacker: Service {
         self.logger = logger
     }
 
-    package func run() async throws {
+    package func run() async {
         var failure: String?
         for await _ in publisher.publications {
             failure = await attempt(after: failure)

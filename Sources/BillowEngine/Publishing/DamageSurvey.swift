@@ -17,7 +17,7 @@ package struct DamageSurvey: Service {
     private static let rest = Duration.milliseconds(50)
     private static let pause = Duration.seconds(86_400)
 
-    package func run() async throws {
+    package func run() async {
         repeat { await cancelWhenGracefulShutdown { await survey() } } while await ServicePause.rest(Self.pause)
     }
 

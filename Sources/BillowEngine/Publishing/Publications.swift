@@ -66,7 +66,7 @@ final class PublicationChannel: Sendable {
                 return (old, [CheckedContinuation<Void, Never>]())
             }
             state.number += 1
-            return (old, state.takeWaiters())
+            return (old, state.removeAllWaiters())
         }
         for waiter in waiters { waiter.resume() }
         return old
@@ -76,7 +76,7 @@ final class PublicationChannel: Sendable {
     func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
-            return state.takeWaiters()
+            return state.removeAllWaiters()
         }
         for waiter in waiters { waiter.resume() }
     }
@@ -133,7 +133,7 @@ final class PublicationChannel: Sendable {
 }
 
 extension PublicationChannel.ChannelState {
-    fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+    fileprivate mutating func removeAllWaiters() -> [CheckedContinuation<Void, Never>] {
         defer { waiters = [:] }
         return Array(waiters.values)
     }

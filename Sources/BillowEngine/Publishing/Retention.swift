@@ -47,7 +47,7 @@ package struct Retention: Service {
         self.logger = logger
     }
 
-    package func run() async throws {
+    package func run() async {
         // Later rounds start where the last one ended, because only imports add data that old.
         var from = Instant.distantPast
         while true {

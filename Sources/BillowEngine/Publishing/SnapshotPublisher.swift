@@ -73,7 +73,7 @@ package final class SnapshotPublisher: Service {
     }
 
     /// Publishes until the service group shuts down.
-    package func run() async throws {
+    package func run() async {
         defer { channel.finish() }
         while !ServicePause.hasEnded {
             do throws(StoreError) {

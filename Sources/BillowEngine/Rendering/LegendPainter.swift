@@ -23,31 +23,32 @@ package actor LegendPainter {
     }
 
     /// The size of the image that `png` returns.
-    package func size(_ legend: Legend, options: LegendOptions) throws -> Size {
+    package func size(_ legend: Legend, options: LegendOptions) throws(LegendError) -> Size {
         let key = Key(legend: legend, options: options)
         if let size = sizes.kept(key) { return size }
         let made = try ready().size(legend, options: options)
         let size = Size(width: made.width, height: made.height)
-        sizes.keep(size, for: key)
+        sizes.insert(size, for: key)
         return size
     }
 
-    package func png(_ legend: Legend, options: LegendOptions) throws -> [UInt8] {
+    package func png(_ legend: Legend, options: LegendOptions) throws(LegendError) -> [UInt8] {
         let key = Key(legend: legend, options: options)
         if let png = pngs.kept(key) { return png }
         WorkExecutor.assertIsJob()
         let png = try ready().png(legend, options: options)
-        pngs.keep(png, for: key)
+        pngs.insert(png, for: key)
         return png
     }
 
-    package func svg(_ legend: Legend, options: LegendOptions) throws -> String {
+    package func svg(_ legend: Legend, options: LegendOptions) throws(LegendError) -> String {
         try ready().svg(legend, options: options)
     }
 
-    private func ready() throws -> LegendRenderer {
+    private func ready() throws(LegendError) -> LegendRenderer {
         if let renderer { return renderer }
-        let made = try LegendRenderer()
+        let made: LegendRenderer
+        do { made = try LegendRenderer() } catch { throw .text(error) }
         renderer = made
         return made
     }

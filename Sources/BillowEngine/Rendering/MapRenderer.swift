@@ -141,7 +141,7 @@ package final class MapRenderer: Sendable {
             contents.append((request, content))
         }
         fingerprint.mix(order.background?.hexadecimal ?? "")
-        shown.keep(fingerprint, for: key)
+        shown.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await made.value(for: fingerprint) { [painters, contents] in

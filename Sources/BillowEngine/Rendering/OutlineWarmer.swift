@@ -12,7 +12,7 @@ package struct OutlineWarmer: Service {
         self.publisher = publisher
     }
 
-    package func run() async throws {
+    package func run() async {
         // Every first frame needs these, even one of an archive without live data.
         _ = CellTree.shared
         for resolution in 0...Cell.resolution { _ = CellTable.of(resolution: resolution) }

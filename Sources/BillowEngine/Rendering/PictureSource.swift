@@ -47,10 +47,10 @@ package final class PictureSource: Sendable {
         -> PictureData
     {
         var data = PictureData(instant: instant)
-        if list.layers.contains(where: { $0.showsCells && $0 != .polygons }) {
+        if list.layers.contains(where: { $0.showsCells && !$0.isPolygons }) {
             data.plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
         }
-        if list.layers.contains(.polygons) {
+        if list.layers.contains(where: \.isPolygons) {
             data.polygons = try await polygons(at: instant, filter: filter, in: snapshot)
         }
         if list.layers.contains(where: { $0.content == .field }) {
@@ -84,7 +84,7 @@ package final class PictureSource: Sendable {
     {
         if filter.prefersIssuedPolygons {
             let issued = try await frames.issuedPolygons(filter, at: instant, in: snapshot)
-            if !issued.isEmpty || filter.takesNoReports { return .issued(issued.filter(filter.takes)) }
+            if !issued.isEmpty || filter.takesNoReports { return .issued(issued.filter(filter.matches)) }
         }
         try frames.polygonHistories.require(filter)
         return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))
@@ -99,10 +99,11 @@ package final class PictureSource: Sendable {
         case .reports:
             data.reports = try await frames.reports(
                 at: instant, lookBackSeconds: filter.lookBackSeconds, in: snapshot
-            ).filter(filter.takes)
+            ).filter(filter.matches)
         case .areas:
             guard let collection = layer.areas else { break }
-            data.areas[collection] = try await frames.areas(collection, at: instant, in: snapshot).filter(filter.takes)
+            data.areas[collection] = try await frames.areas(collection, at: instant, in: snapshot)
+                .filter(filter.matches)
         case .aircraft: data.positions = try await positions(at: instant, filter: filter, in: snapshot)
         case .tracks:
             let ends = try await positions(at: instant, filter: filter, in: snapshot)
@@ -116,7 +117,7 @@ package final class PictureSource: Sendable {
     {
         try await frames.positions(
             at: instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot
-        ).filter(filter.takes)
+        ).filter(filter.matches)
     }
 
     /// The tracks of some aircraft, read from the store up to the last whole minute. All frames of that minute share

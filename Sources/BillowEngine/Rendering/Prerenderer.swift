@@ -20,7 +20,7 @@ package struct Prerenderer: Service {
     /// The time limit of one publication; remaining tiles are drawn on request.
     private static let longest = Duration.seconds(2)
 
-    package func run() async throws {
+    package func run() async {
         for await _ in publisher.publications { await prerender() }
     }
 

@@ -138,10 +138,10 @@ extension ProfilePicture {
 
     /// The answer for people in lines that the picture has room for. What needs more lines than there may be is cut,
     /// which three dots show.
-    func answerLines(_ text: TextRenderer) throws -> [String] {
+    func answerLines(_ text: TextRenderer) throws(TextError) -> [String] {
         guard let field else { return [] }
         let room = Double(width) - 2 * Self.inset
-        func fits(_ words: String) throws -> Bool { try text.width(of: words, size: Self.textSize) <= room }
+        func fits(_ words: String) throws(TextError) -> Bool { try text.width(of: words, size: Self.textSize) <= room }
         var lines: [String] = []
         for word in field.profile.text.split(separator: " ") {
             let longer = lines.last.map { "\($0) \(word)" } ?? String(word)
@@ -161,7 +161,7 @@ extension ProfilePicture {
         return lines
     }
 
-    func drawAnswer(_ lines: [String], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+    func drawAnswer(_ lines: [String], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws(TextError) {
         for (number, line) in lines.enumerated() {
             try text.draw(
                 line, at: Point(x: Self.inset, y: 60 + Double(number) * Self.answerLine), size: Self.textSize,

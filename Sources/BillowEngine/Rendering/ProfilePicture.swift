@@ -1,6 +1,6 @@
 package import BillowAreas
 package import BillowRaster
-import BillowTiles
+package import BillowTiles
 package import Turbulence
 
 /// A vertical profile as an image: distance flown to the right, altitude upward, turbulence in the colours of the
@@ -66,8 +66,14 @@ package struct ProfilePicture {
         }
     }
 
-    package func png() throws -> [UInt8] {
-        var canvas = try Canvas(width: width, height: height)
+    package func png() throws(PictureError) -> [UInt8] {
+        var canvas: Canvas
+        do { canvas = try Canvas(width: width, height: height) } catch { throw .canvas(error) }
+        do { try draw(on: &canvas) } catch { throw .text(error) }
+        do { return try canvas.png() } catch { throw .png(error) }
+    }
+
+    private func draw(on canvas: inout Canvas) throws(TextError) {
         let text = try TextRenderer()
         let ink = Ink(style.theme)
         canvas.fill([Self.rectangle(0, 0, Double(width), Double(height))], with: ink.paper)
@@ -91,7 +97,6 @@ package struct ProfilePicture {
         try drawHeader(on: &canvas, text, ink)
         try drawAnswer(answer, on: &canvas, text, ink)
         try drawLegend(legend, on: &canvas, text, ink)
-        return try canvas.png()
     }
 
     /// The position of the plot, in pixels.
@@ -175,12 +180,14 @@ package struct ProfilePicture {
     /// Draws each caption in the first free line of its box, and omits it if no line is free.
     private func drawCaptions(
         _ captions: [Caption], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
-    ) throws {
+    ) throws(TextError) {
         let (size, line) = (Self.textSize - 1, 15.0)
         var taken: [(left: Double, right: Double, top: Double)] = []
         for caption in captions {
             let left = caption.left + 5
-            let widths = try caption.texts.map { ($0, try text.width(of: $0, size: size)) }
+            let widths = try caption.texts.map { (words) throws(TextError) in
+                (words, try text.width(of: words, size: size))
+            }
             guard let (words, width) = widths.first(where: { left + $0.1 < caption.right - 2 }) else { continue }
             let lines = stride(from: caption.top + 3, through: max(caption.bottom - line, caption.top + 3), by: line)
             let free = lines.first { top in
@@ -234,7 +241,7 @@ package struct ProfilePicture {
         return Array(stride(from: 0, through: length, by: step))
     }
 
-    private func drawLabels(_ plot: Plot, on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+    private func drawLabels(_ plot: Plot, on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws(TextError) {
         let size = Self.textSize
         for block in labelledBlocks {
             let label = block == 0 ? "ground" : "FL" + (block < 10 ? "0" : "") + "\(block)0"
@@ -259,7 +266,7 @@ package struct ProfilePicture {
     }
 
     /// Draws the title, truncated if necessary, and the caption below it, in a smaller font if necessary.
-    private func drawHeader(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+    private func drawHeader(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws(TextError) {
         let room = Double(width) - 2 * Self.inset
         let titleSize = Self.textSize + 2
         var title = String(title.prefix(100))
@@ -280,7 +287,7 @@ package struct ProfilePicture {
     }
 
     /// The legend's entries, wrapped into lines.
-    private func legendLines(_ text: TextRenderer) throws -> [[LegendEntry]] {
+    private func legendLines(_ text: TextRenderer) throws(TextError) -> [[LegendEntry]] {
         var lines: [[LegendEntry]] = []
         var left = Double.infinity
         for sign in Severity.allCases.filter(severities.contains).map(Sign.severity) + fieldSigns {
@@ -300,7 +307,7 @@ package struct ProfilePicture {
 
     private func drawLegend(
         _ lines: [[LegendEntry]], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
-    ) throws {
+    ) throws(TextError) {
         for (number, line) in lines.enumerated() {
             let baseline = Double(height) - 8 - Double(lines.count - 1 - number) * Self.legendLine
             for entry in line {

@@ -6,7 +6,7 @@ package import BillowTiles
 import Synchronization
 package import Turbulence
 
-/// What a tile is asked for.
+/// A request for a tile.
 package struct TileRequest: Sendable, Hashable {
     package var layers: LayerList
     package var coord: TileCoord
@@ -15,7 +15,7 @@ package struct TileRequest: Sendable, Hashable {
     package var filter: Filter
     package var style: Style
     package var labels = PictureContent.defaultLabels
-    /// Whether the picture is hatched, as one that lacks data.
+    /// Whether the picture is hatched to mark missing data.
     var isHatched = false
 
     package init(
@@ -33,10 +33,11 @@ package struct TileRequest: Sendable, Hashable {
     }
 }
 
-/// Makes tiles: finds the picture, gathers what a tile shows of it, and paints that unless the same was painted before.
+/// Makes tiles. It finds the picture, collects the tile's content, and draws it unless a tile with equal content is
+/// cached.
 package final class TileService: Sendable {
-    /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another
-    /// address.
+    /// The version of the drawing code. It is raised whenever equal inputs give other bytes in pictures or vector
+    /// tiles, so that every frame gets another address.
     static let rendererBuild: UInt64 = 10
 
     private let pictures: PictureSource
@@ -44,18 +45,18 @@ package final class TileService: Sendable {
     private let metrics: RenderMetrics
     let painters: PainterPool
     private let tiles: SharedCache<Fingerprint, [UInt8]>
-    /// What tiles are known to show: a tile that is asked for again and again is not gathered again.
+    /// The fingerprints of the contents of recent tiles, so that a repeated request collects no data.
     private let shown: SharedCache<Shown, Fingerprint?>
     private let empty: [TileScale: [UInt8]]
 
-    /// These decide what a tile shows.
+    /// The inputs of a tile's content.
     private struct Shown: Hashable, Sendable {
-        /// Of what the layers show at the instant: most frames outlive many publications.
+        /// The version of the layers' data at the instant: most frames outlive many publications.
         var head: Head
         var request: TileRequest
     }
 
-    /// - Throws: `PNGError` when libdeflate can't be set up.
+    /// - Throws: `PNGError` if libdeflate can't be initialised.
     package init(
         pictures: PictureSource, work: WorkExecutor = WorkExecutor(), metrics: RenderMetrics = RenderMetrics()
     ) throws(PNGError) {
@@ -70,8 +71,8 @@ package final class TileService: Sendable {
         self.empty = empty
     }
 
-    /// - Parameter isRenewal: whether clients asked for the tile in an earlier snapshot. Such a tile doesn't wait
-    ///   behind those that are asked for the first time.
+    /// - Parameter isRenewal: whether clients requested the tile in an earlier snapshot. Such a tile does not wait
+    ///   behind tiles that are requested for the first time.
     package func tile(
         _ request: TileRequest, in snapshot: Snapshot, isRenewal: Bool = false,
         isUnchanged: @escaping @Sendable (String) -> Bool
@@ -81,7 +82,7 @@ package final class TileService: Sendable {
         let key = Shown(head: Head(version: version, log: snapshot.log), request: request)
         if let known = cached(key, isUnchanged) { return known }
         let tile = try await work.run(isRenewal ? .renewal : .tile) { [self] in
-            // Drawn for another request while this one waited?
+            // Another request may have drawn it while this one waited.
             if let known = cached(key, isUnchanged) { return known }
             return try await made(key, in: snapshot, isUnchanged)
         }
@@ -89,9 +90,9 @@ package final class TileService: Sendable {
         return tile
     }
 
-    /// Tiles of a pack, all of one picture. They don't push the tiles that maps look at out of the caches.
+    /// Tiles of a pack, all of one picture. They are not cached, so that they don't evict tiles that maps show.
     ///
-    /// - Parameter known: the tag of the tile that is there already.
+    /// - Parameter known: the tag of the existing tile.
     func packed(
         _ requests: [TileRequest], in snapshot: Snapshot, known: @Sendable (TileCoord) throws -> String?
     ) async throws -> [PackedTile] {
@@ -122,7 +123,7 @@ package final class TileService: Sendable {
         return packed
     }
 
-    /// What is known of a tile, without any work.
+    /// The cached answer for a tile, if there is one.
     private func cached(_ key: Shown, _ isUnchanged: (String) -> Bool) -> EncodedPicture? {
         guard let known = shown.kept(key) else { return nil }
         guard let fingerprint = known else { return emptyTile(key.request.scale) }
@@ -142,11 +143,11 @@ package final class TileService: Sendable {
             request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched,
             style: request.style)
         if content.isEmpty {
-            shown.keep(nil, for: key)
+            shown.insert(nil, for: key)
             return emptyTile(request.scale)
         }
         let fingerprint = try Self.fingerprint(content, request)
-        shown.keep(fingerprint, for: key)
+        shown.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await tiles.value(for: fingerprint) { [painters, metrics] in
@@ -160,12 +161,12 @@ package final class TileService: Sendable {
         return EncodedPicture(png: png, entityTag: entityTag)
     }
 
-    /// Has the painters prepare for the next tiles while none is asked for.
+    /// Lets the painters prepare for the next tiles while there are no requests.
     func prepare() {
         painters.prepare(on: work) { [work] in work.statistics(.tile).running + work.statistics(.renewal).running == 0 }
     }
 
-    /// The one tile of a scale that shows nothing.
+    /// The empty tile of a scale.
     private func emptyTile(_ scale: TileScale) -> EncodedPicture {
         EncodedPicture(png: empty[scale] ?? [], entityTag: "empty-\(scale.rawValue)")
     }
@@ -181,10 +182,10 @@ package final class TileService: Sendable {
     }
 }
 
-/// A picture as it is answered.
+/// An encoded picture for a response.
 package struct EncodedPicture: Sendable {
-    /// Empty where the client has it.
+    /// The PNG; empty if the client has it.
     package var png: [UInt8]
-    /// Names the inputs of the picture; equal inputs are equal bytes.
+    /// Identifies the inputs of the picture: equal tags mean equal bytes.
     package var entityTag: String
 }

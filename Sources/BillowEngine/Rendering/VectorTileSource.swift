@@ -16,9 +16,9 @@ package struct VectorTileRequest: Sendable, Hashable {
     package var coord: TileCoord
     package var instant: Instant
     package var filter: Filter
-    /// Of polygons and contours.
+    /// The mode of polygons and contours.
     var mode = PolygonMode.exact
-    /// Whether fields are areas by severity in place of cells.
+    /// Whether fields are areas by severity instead of cells.
     var isContoured = false
 
     package init(
@@ -34,16 +34,17 @@ package struct VectorTileRequest: Sendable, Hashable {
     }
 }
 
-/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What
-/// GeoJSON has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures
-/// show coarser cells, a cell has `severity`, `severityName` and `resolution`, and polygons have the outlines of those
-/// cells.
+/// Makes vector tiles. They have the content of pictures as features, with the properties of GeoJSON and its id as
+/// `id`. Lists of GeoJSON are JSON texts. Issued polygons have their issued outlines. At low zooms, where pictures show
+/// coarser cells, a cell has the properties of `Schema.coarseCells`, and polygons have the outlines of those cells.
 package final class VectorTileSource: Sendable {
     private struct Key: Hashable, Sendable {
         var request: VectorTileRequest
-        /// Of what the layers show at the instant.
+        /// The version of the layers' data at the instant.
         var head: Head
     }
+
+    private typealias TileProperty = (name: String, value: VectorTile.Value)
 
     /// Makes the features of a layer.
     private typealias Maker = @Sendable () -> [VectorTile.Feature]
@@ -69,7 +70,7 @@ package final class VectorTileSource: Sendable {
         tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.keptBytes }) { $0.count }
     }
 
-    /// The tile; empty where nothing is in it.
+    /// The tile; empty if it has no features.
     package func tile(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> [UInt8] {
         let version = try await frames.frameVersion(
             of: request.layers.layers, at: request.instant, filter: request.filter, in: snapshot)
@@ -98,7 +99,7 @@ package final class VectorTileSource: Sendable {
         }
     }
 
-    /// Tiles of a pack; those without a feature are left out.
+    /// Tiles of a pack. Tiles without features are left out.
     func packed(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws -> [PackedTile] {
         var packed: [PackedTile] = []
         for request in requests {
@@ -118,10 +119,10 @@ package final class VectorTileSource: Sendable {
         if layer.content == .field { return try await fieldMaker(request, in: snapshot) }
         guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
         var (plane, filter) = (data.plane, request.filter)
-        if layer == .polygons {
+        if layer.isPolygons {
             switch data.polygons {
             case .issued(let areas):
-                // What is drawn later lies on top.
+                // Later features are drawn on top.
                 let order = areas.sorted { ($0.severity ?? .smooth, $0.id) < ($1.severity ?? .smooth, $1.id) }
                 return { order.map { Self.feature(Feature(polygon: $0)) } }
             case .cells(let own): (plane, filter) = (own, filter.ofOwnPolygons)
@@ -130,7 +131,7 @@ package final class VectorTileSource: Sendable {
         }
         guard let plane else { return { [] } }
         let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
-        if layer == .polygons || layer == .turbulence && request.coord.z < Dataset.firstHexagonZoom {
+        if layer.showsPolygons(atZoom: request.coord.z) {
             guard !cells.isEmpty else { return { [] } }
             let polygons = try await polygons.facts(at: request.instant, filter, mode: request.mode, in: snapshot)
             return { [filter] in
@@ -139,13 +140,13 @@ package final class VectorTileSource: Sendable {
         }
         guard resolution == Cell.resolution else {
             return {
-                cells.map { dense, severity in
+                let properties = Severity.allCases.reduce(into: [Severity: [TileProperty]]()) {
+                    $0[$1] = Self.properties(Schema.coarseCells, of: CoarseCell(severity: $1, resolution: resolution))
+                }
+                return cells.map { dense, severity in
                     VectorTile.Feature(
                         id: UInt64(dense), shape: VectorTile.shape(dense: Int(dense), resolution: resolution),
-                        properties: [
-                            ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
-                            ("resolution", .integer(resolution)),
-                        ])
+                        properties: properties[severity] ?? [])
                 }
             }
         }
@@ -154,7 +155,7 @@ package final class VectorTileSource: Sendable {
 
     // MARK: - Cells
 
-    /// What of a turbulence polygon lies in a tile, as the outline of the tile's cells.
+    /// The part of a turbulence polygon in a tile, as the outline of the tile's cells.
     private static func area(
         _ polygon: TurbulencePolygon, of cells: [(dense: UInt32, severity: Severity)], resolution: Int, _ filter: Filter
     ) -> VectorTile.Feature? {
@@ -164,7 +165,7 @@ package final class VectorTileSource: Sendable {
         guard !own.isEmpty else { return nil }
         var feature = feature(Feature(polygon, filter), id: UInt64(polygon.severity.rawValue))
         feature.shape = VectorTile.outline(of: own.map { Int($0.dense) }, resolution: resolution)
-        if resolution != Cell.resolution { feature.properties.append(("resolution", .integer(resolution))) }
+        if resolution != Cell.resolution { feature.properties.append(Self.property(ofResolution: resolution)) }
         return feature
     }
 
@@ -191,7 +192,7 @@ package final class VectorTileSource: Sendable {
         }
     }
 
-    /// The cells of a turbulence field, as coarse as those of hexagons at the zoom.
+    /// The cells of a turbulence field, with the resolution of hexagons at the zoom.
     private func fieldMaker(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> Maker {
         let values = try await frames.fieldValues(at: request.instant, filter: request.filter, in: snapshot)
         guard let values else { return { [] } }
@@ -200,7 +201,8 @@ package final class VectorTileSource: Sendable {
         let shown = ShownField(values, cells, request.filter, snapshot)
         let box = VectorTile.box(of: request.coord)
         if request.isContoured {
-            // What is said of an area is of all of it, as features have it; its outline is that of the tile's cells.
+            // The properties describe the whole area, as those of GeoJSON features do. The outline is that of the
+            // tile's cells.
             let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
             let whole = ShownField(values, finest, request.filter, snapshot)
             return { Self.contours(shown, whole, request.mode, in: box) }
@@ -214,16 +216,16 @@ package final class VectorTileSource: Sendable {
                 return VectorTile.Feature(
                     id: UInt64(entry.dense), shape: VectorTile.shape(dense: dense, resolution: resolution),
                     properties: Self.properties(id: feature.id, Schema.gtg, of: feature)
-                        + [("resolution", .integer(resolution))])
+                        + [Self.property(ofResolution: resolution)])
             }
         }
     }
 
-    /// What of a field's areas lies in a box.
+    /// The parts of a field's areas in a box.
     ///
     /// - Parameters:
     ///   - shown: the cells of the zoom.
-    ///   - whole: those that the areas are made of.
+    ///   - whole: the cells of the areas.
     private static func contours(_ shown: ShownField, _ whole: ShownField, _ mode: PolygonMode, in box: GridBox)
         -> [VectorTile.Feature]
     {
@@ -245,7 +247,7 @@ package final class VectorTileSource: Sendable {
                 id: UInt64(feature.severity.rawValue),
                 shape: VectorTile.outline(of: own.map(\.dense), resolution: resolution),
                 properties: properties(id: feature.id, Schema.gtg, of: feature)
-                    + [("resolution", .integer(resolution))])
+                    + [property(ofResolution: resolution)])
         }
     }
 
@@ -265,13 +267,20 @@ package final class VectorTileSource: Sendable {
     }
 
     private static func properties<Record>(id: String, _ schema: Schema<Record>, of record: Record)
-        -> [(name: String, value: VectorTile.Value)]
+        -> [TileProperty]
     {
-        [("id", .text(id))]
-            + schema.fields.compactMap { field in
-                guard field.property.isInTiles, let found = field.value(record) else { return nil }
-                return (field.property.name.description, value(found))
-            }
+        [("id", .text(id))] + properties(schema, of: record)
+    }
+
+    private static func properties<Record>(_ schema: Schema<Record>, of record: Record) -> [TileProperty] {
+        schema.fields.compactMap { field in
+            guard field.property.isInTiles, let found = field.value(record) else { return nil }
+            return (field.property.name.description, value(found))
+        }
+    }
+
+    private static func property(ofResolution resolution: Int) -> TileProperty {
+        (Property.resolution.name.description, .integer(resolution))
     }
 
     private static func feature(_ feature: Feature) -> VectorTile.Feature { self.feature(feature, id: nil) }
@@ -296,7 +305,7 @@ package final class VectorTileSource: Sendable {
             properties: properties(id: last.icao24.text, Schema.tracks, of: feature))
     }
 
-    /// A number for a text, below 2⁵³; the same text always has the same.
+    /// A hash of a text below 2⁵³. Equal texts have equal hashes.
     private static func number(_ id: String) -> UInt64 { ContentHash.fnv1a(id.utf8) >> 11 }
 
     private static func value(_ value: PropertyValue) -> VectorTile.Value {
@@ -325,10 +334,8 @@ package final class VectorTileSource: Sendable {
 }
 
 extension Dataset {
-    /// The properties of its features in vector tiles, with their types as TileJSON names them.
+    /// The properties of its features in vector tiles, with their types in TileJSON.
     package var vectorFields: [String: String] {
-        // What is drawn as polygons far out has their properties there.
-        let shown = self == .turbulence ? properties + Dataset.polygons.properties : properties
-        return shown.filter(\.isInTiles).reduce(into: ["id": "String"]) { $0[$1.name.description] = $1.tileType }
+        tileProperties.reduce(into: ["id": "String"]) { $0[$1.name.description] = $1.tileType }
     }
 }

@@ -6,19 +6,19 @@ package import BillowTimeline
 package import Datasets
 package import Turbulence
 
-/// What a manifest is asked for.
+/// A request for a manifest.
 package struct ManifestRequest: Sendable {
     package var timeline: TimelineRequest
-    /// What has frames: each a layer, or several laid over each other.
+    /// The pictures with frames. Each is a layer, or several layers on top of each other.
     package var pictures: [[Dataset]]
     package var filter: Filter
-    /// Go to this time.
+    /// The time to go to; nil for none.
     package var time: TimePoint?
     var rule: FrameRule
     package var style: Style
-    /// Makes an address of a template's path and query, of which a signature may leave a part open.
+    /// Converts a template's path and query to an address. A signature may leave a part of it open.
     var address: @Sendable (String, SignedAddress.Opening) -> String
-    /// Parameters that templates carry, `name=value&…`; empty for none.
+    /// The parameters of templates, `name=value&…`; empty for none.
     package var passedOn: String
     /// Whether cells of turbulence are counted.
     var isCounted: Bool
@@ -40,33 +40,33 @@ package struct ManifestRequest: Sendable {
     }
 }
 
-/// All frames of a timeline: what an animation is played from. One document of one publication.
+/// All frames of a timeline at one publication, from which clients play an animation.
 package struct TimelineManifest: Encodable {
     package struct Layer: Encodable {
         package var id: String
         var animates: Bool
         var updateInterval: Interval
-        /// From when to when it has frames.
+        /// The time range with frames.
         package var extent: [String]
         package var times: [String]
         package var frames: [Frame]
-        /// Beside `times`: the H3 cells of moderate turbulence or worse in each frame, where that is asked for; absent
-        /// of what shows no such cells.
+        /// In the order of `times`: the number of H3 cells of moderate turbulence or worse in each frame, if requested;
+        /// nil for layers without such cells.
         package var moderateOrWorse: [Int]?
-        /// The template of any instant, without a version.
+        /// The template for any instant, without a version.
         var tiles: [String]
         var stale: Bool
         package var dataTime: String?
         var timeProperty: String?
-        /// From when on the log has all that was observed; absent where that isn't known.
+        /// The time from which the log has all observations; nil if that is unknown.
         package var completeSince: String?
         /// Whether any frame is incomplete.
         package var incomplete: Bool
-        /// The time of the frame to show at the instant asked for.
+        /// The time of the frame for the requested instant.
         package var shown: String?
     }
 
-    /// In seconds; null of what is new at its changes.
+    /// The update interval in seconds; null for a layer that is updated at its changes.
     struct Interval: Encodable {
         var seconds: Int?
 
@@ -80,21 +80,21 @@ package struct TimelineManifest: Encodable {
         package var time: String
         var v: Int64
         var tiles: String
-        /// Present on frames of times to come.
+        /// Set on frames in the future.
         package var forecast: Bool?
-        /// Present on the frame of the publication's minute.
+        /// Set on the frame of the publication's minute.
         var live: Bool?
-        /// Present on frames that look back to before the log is complete, or of which it lacks any part of the world.
+        /// Set on frames whose history is not completely in the log, or that lack any part of the world.
         package var incomplete: Bool?
-        /// Of a turbulence field: `gtgn`, the nowcast, or `gtg`, the forecast.
+        /// The product of a turbulence field: `gtgn`, the nowcast, or `gtg`, the forecast.
         package var product: String?
-        /// When the field's computation began.
+        /// The start time of the field's run.
         package var run: String?
-        /// How long after its run it is about, in seconds.
+        /// The seconds from the field's run to its valid time.
         package var lead: Int?
     }
 
-    /// When the publication was made that this is of.
+    /// The time of the publication.
     var generated: String
     package var version: Int64
     package var start: String
@@ -104,7 +104,7 @@ package struct TimelineManifest: Encodable {
     package var layers: [Layer]
 }
 
-/// Makes manifests.
+/// Makes manifests of timelines.
 package struct TimelineService: Sendable {
     package let frames: FrameSource
     package let settings: TimelineSettings
@@ -116,7 +116,7 @@ package struct TimelineService: Sendable {
         self.policy = policy
     }
 
-    /// - Throws: `EngineError.invalid` for what is no timeline, and for a time to go to outside it.
+    /// - Throws: `EngineError.invalid` for an invalid timeline, and for a time outside it.
     package func manifest(_ request: ManifestRequest, in snapshot: Snapshot) async throws -> TimelineManifest {
         let timeline = try timeline(request.timeline, in: snapshot)
         var time: Instant?
@@ -135,19 +135,19 @@ package struct TimelineService: Sendable {
             advice: timeline.advice, layers: layers)
     }
 
-    /// A timeline with its offsets settled.
-    /// - Throws: `EngineError.invalid` for what is none.
+    /// A timeline with resolved offsets.
+    /// - Throws: `EngineError.invalid` for an invalid timeline.
     package func timeline(_ request: TimelineRequest, in snapshot: Snapshot) throws(EngineError) -> Timeline {
         do { return try request.resolved(now: Self.now(snapshot), defaults: settings.defaults) } catch {
             throw .invalid(error)
         }
     }
 
-    /// Now, for offsets: the publication's minute.
+    /// The reference time of offsets: the publication's minute.
     private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
 
-    /// The instants of the frames of some layers. They are as frequent as those of the layer with the shortest
-    /// interval, or at the changes of all where none has an interval.
+    /// The times of the frames of some layers. They follow the shortest update interval, or the changes of all layers
+    /// if none has an interval.
     package func times(of layers: [Dataset], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
         async throws
         -> [Instant]
@@ -165,10 +165,10 @@ package struct TimelineService: Sendable {
         return try await animates(layers, filter, in: snapshot) ? there : Array(there.suffix(1))
     }
 
-    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each
-    /// issue replaces the one before.
+    /// Whether frames before the last one differ from it. An upstream's own polygons have no past, because each issue
+    /// replaces the previous one.
     private func animates(_ layers: [Dataset], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
-        guard layers.allSatisfy({ $0 == .polygons }) else { return true }
+        guard layers.allSatisfy(\.isPolygons) else { return true }
         return try await !frames.showsIssuedPolygons(filter, in: snapshot)
     }
 
@@ -193,7 +193,7 @@ package struct TimelineService: Sendable {
             of: picture, at: snapshot.publication.asOf, in: snapshot, filter: request.filter)
         let everything = policy.freshness(
             of: Set(picture.flatMap(\.kinds)), in: snapshot,
-            filter: picture.contains(.polygons) ? request.filter.ofOwnPolygons : request.filter)
+            filter: picture.contains(where: \.isPolygons) ? request.filter.ofOwnPolygons : request.filter)
         var list: [TimelineManifest.Frame] = []
         var counts: [Int] = []
         let isCounted = request.isCounted && picture.contains(where: \.showsCells)

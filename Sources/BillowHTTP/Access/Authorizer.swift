@@ -5,28 +5,28 @@ import Hummingbird
 import Logging
 import Turbulence
 
-/// Decides which requests a key, or a signed address, authorizes. Keys are read from the store once a second. So a key
-/// that is made or revoked beside the running server counts within a second, on every server of the store. A key that
-/// isn't known makes them be read again, a few times a second.
+/// Decides which requests a key or a signed address authorizes. Keys are read from the store once a second, so a key
+/// that another process makes or revokes takes effect within a second on every server of the store. An unknown key
+/// causes another read, a few times a second at most.
 package actor Authorizer {
     private let store: any ControlStore
-    /// Whether what shows data is open to everybody.
+    /// Whether routes that show data are open without a key.
     nonisolated let anonymousRead: Bool
     private let now: @Sendable () -> Instant
     private let logger: Logger
     private var keys: [String: AccessKey] = [:]
     private var readAt: Instant?
-    /// How often the keys were read in the second `readAt`.
+    /// The number of reads of keys in the second `readAt`.
     private var reads = 0
-    /// Why keys could not be read the last time; said once.
+    /// The failure of the last read of keys, which is logged once.
     private var failure: String?
     private var wrong: (minute: Instant, count: Int) = (.distantPast, 0)
 
-    /// Wrong keys answered with 401 in a minute; more get a 429. No number of guesses finds 256 random bits: this makes
-    /// a client that goes on with a revoked key stop. A right key always passes.
+    /// The most wrong keys per minute that get a 401; further ones get a 429. Guessing 256 random bits is impossible
+    /// anyway. The limit makes a client stop that continues with a revoked key. A valid key always passes.
     static let wrongKeysAMinute = 60
 
-    /// Times that the keys are read in a second at most.
+    /// The most reads of keys per second.
     static let mostReadsASecond = 16
 
     init(store: any ControlStore, anonymousRead: Bool, now: @escaping @Sendable () -> Instant, logger: Logger) {
@@ -36,24 +36,24 @@ package actor Authorizer {
         self.logger = logger
     }
 
-    /// How a request was let in.
+    /// The authorization of a request.
     struct Authorization: Sendable {
         var key: AccessKey
-        /// Until when the signature of its address is good; nil where it came with the key itself.
+        /// The expiry of the address's signature; nil for a request with a key.
         var expires: Instant?
     }
 
-    /// Whether a request that may read comes from an administrator, who sends a key and no signature.
-    /// - Throws: as `authorize` for reading, and 401 for a wrong key even where reading is open.
+    /// Whether a request for reading comes from an administrator, who sends a key and no signature.
+    /// - Throws: the errors of `authorize` for reading, and 401 for a wrong key even if reading is open.
     func isAdministrator(_ request: Request) async throws -> Bool {
         if anonymousRead, request.headers[.apiKey] == nil { return false }
         let authorization = try await authorize(request, needs: anonymousRead ? [] : .read)
         return authorization.expires == nil && authorization.key.scopes.isSuperset(of: .admin)
     }
 
-    /// The key of a request that has a scope.
-    /// - Throws: 401 without a key or with a wrong one, 403 with one that lacks the scope, 429 after too many wrong
-    ///   ones.
+    /// The key of a request, if it has a scope.
+    /// - Throws: 401 without a key or with a wrong one, 403 with a key that lacks the scope, 429 after too many wrong
+    ///   keys.
     func authorize(_ request: Request, needs scope: AccessScopes) async throws -> Authorization {
         let now = now()
         let key: AccessKey
@@ -90,7 +90,7 @@ package actor Authorizer {
         return Authorization(key: key, expires: expires)
     }
 
-    /// - Throws: 401 for a signature that can't be read.
+    /// - Throws: 401 for an invalid signature.
     private func signedAddress(of request: Request) throws(Problem) -> SignedAddress? {
         do {
             return try SignedAddress(
@@ -122,7 +122,7 @@ package actor Authorizer {
                 readAt = now
                 failure = nil
             } catch {
-                // What is known goes on counting while the store can't be read: an outage must not lock everybody out.
+                // Known keys stay valid while the store can't be read, so that an outage locks nobody out.
                 guard readAt != nil else { throw error }
                 guard failure != error.description else { return keys[id] }
                 failure = error.description
@@ -138,17 +138,17 @@ extension HTTPField.Name {
 }
 
 extension AccessKey {
-    /// The key by which the request came that is being answered; nil where none was needed.
+    /// The key of the current request; nil if it needed none.
     @TaskLocal static var ofRequest: AccessKey?
 }
 
-/// Signs the addresses that a document names, as long as the address of the document itself was signed. Who may read
-/// the document may read what it is made for, and nothing else.
+/// Signs the addresses in a document if the document's own address was signed. So a client that may read the document
+/// may read what it links to, and nothing else.
 struct AddressSigner: Sendable {
     private let key: AccessKey
     private let expires: Instant
 
-    /// Of the request that is being answered; nil where its address isn't signed.
+    /// The signature of the current request; nil if its address isn't signed.
     @TaskLocal static var ofRequest: AddressSigner?
 
     init?(_ authorization: Authorizer.Authorization) {
@@ -157,16 +157,16 @@ struct AddressSigner: Sendable {
         self.expires = expires
     }
 
-    /// A path with its query, signed where the request was.
-    /// - Parameter covers: what the signature leaves open, where the path is a template.
+    /// A path with its query, signed if the request was.
+    /// - Parameter covers: the variable parts, if the path is a template.
     static func handedOn(_ address: String, covers: SignedAddress.Opening? = nil) -> String {
         guard let signer = ofRequest else { return address }
         return SignedAddress.sign(address, with: signer.key, expires: signer.expires, covers: covers) ?? address
     }
 }
 
-/// Lets requests through that may pass, and marks what they get as theirs alone. Beside routes, so that what isn't
-/// there stays a 404.
+/// Passes authorized requests on, and marks their responses as private. It is attached to routes, so an unknown path
+/// stays a 404.
 struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
     let authorizer: Authorizer
     let scope: AccessScopes
@@ -181,7 +181,7 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
                 try await next(request, context)
             }
         }
-        // Who followed a signed address may follow it to where it leads.
+        // A redirect of a signed address is signed too.
         if let expires = authorization.expires, let location = response.headers[.location], location.hasPrefix("/") {
             response.headers[.location] = SignedAddress.sign(location, with: authorization.key, expires: expires)
         }
@@ -193,7 +193,7 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RouterMethods {
-    /// Where routes go that need a scope.
+    /// A group of routes that need a scope.
     func requiring(_ scope: AccessScopes, _ authorizer: Authorizer) -> RouterGroup<Context> {
         group().add(middleware: AccessMiddleware(authorizer: authorizer, scope: scope))
     }

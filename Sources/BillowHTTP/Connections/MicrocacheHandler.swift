@@ -2,19 +2,19 @@ import BillowEngine
 import NIOCore
 import NIOHTTP1
 
-/// Answers a request from the microcache, on the connection's own thread, and caches the answers of pictures that go
-/// by.
+/// Answers requests from the microcache on the connection's own thread, and caches the answers of pictures that pass
+/// through.
 ///
-/// It stands behind the HTTP decoder and its limits, and before everything else. It answers only when all earlier
-/// requests are answered, so that answers leave in the order of the requests. And it answers only while the connection
-/// is writable, so that no answers pile up for a client that doesn't read.
+/// It follows the HTTP decoder and its limits, and precedes everything else. It answers only when all earlier requests
+/// are answered, so that answers leave in the order of the requests. It answers only while the connection is writable,
+/// so that no answers accumulate for a client that doesn't read.
 final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// An answer that is being looked at as it goes by.
+    /// An answer that is recorded while it passes through.
     private struct Recording {
         var address: String
         var requestHeaders: HTTPHeaders
@@ -25,11 +25,11 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let microcache: ResponseMicrocache
     private let journal: RequestJournal
-    /// Requests handed on whose answers have not ended.
+    /// The number of forwarded requests whose answers have not ended.
     private var handedOn = 0
-    /// What the request that is being read is answered with.
+    /// The cached answer for the current request.
     private var answer: ResponseMicrocache.CachedAnswer?
-    /// That request, and when it came.
+    /// The current request and its time of arrival.
     private var asked: (id: String, address: String, at: NIODeadline)?
     private var recording: Recording?
 
@@ -78,12 +78,12 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             handedOn = max(0, handedOn - 1)
             if let recording, var head = recording.head {
-                // The next answer has its own.
+                // The next answer has an id of its own.
                 head.headers.remove(name: RequestIDs.header)
-                microcache.keep(
+                microcache.insert(
                     ResponseMicrocache.CachedAnswer(
                         head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address)),
-                    to: recording.address,
+                    for: recording.address,
                     coding: head.headers.contains(name: "Vary") ? Self.coding(recording.requestHeaders) : nil,
                     at: recording.moment)
             }
@@ -103,7 +103,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
     }
 
-    /// What a client takes.
+    /// The content coding that a client accepts.
     private static func coding(_ headers: HTTPHeaders) -> ContentCoding {
         ContentCoding(accepted: headers["Accept-Encoding"].joined(separator: ","))
     }
@@ -119,24 +119,24 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             recording = nil
             return
         }
-        // The usual body is one buffer, which isn't copied.
+        // Most bodies are a single buffer, which isn't copied.
         if length == 0 { recording?.body = bytes } else { recording?.body.writeBuffer(&bytes) }
     }
 
-    /// Whether a request asks for nothing but its address: no key, no condition, no body, and the connection stays.
+    /// Whether a request depends on its address only: without key, condition and body, on a connection that stays open.
     private static func isPlain(_ head: HTTPRequestHead) -> Bool {
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive else { return false }
         for (name, _) in head.headers where decisive.contains(name.lowercased()) { return false }
         return true
     }
 
-    /// Headers that an answer may depend on, beside `Accept-Encoding`, which `Vary` then names.
+    /// Headers that an answer may depend on besides `Accept-Encoding`. `Vary` then names them.
     private static let decisive: Set = [
         "authorization", "content-length", "cookie", "expect", "if-match", "if-modified-since", "if-none-match",
         "if-range", "if-unmodified-since", "range", "transfer-encoding", "upgrade", "x-api-key",
     ]
 
-    /// Whether an answer is a picture or a vector tile for every client of the address.
+    /// Whether an answer is a picture or a vector tile that is equal for all clients of the address.
     ///
     /// Source: RFC 9111 section 3 (what a shared cache may store), taken more strictly
     private static func isForAll(_ head: HTTPResponseHead) -> Bool {

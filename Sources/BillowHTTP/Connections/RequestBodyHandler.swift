@@ -119,7 +119,7 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension RequestBodyHandler {
     /// Wraps a responder, so that its requests notify the connection when their body is first read.
-    static func telling(_ responder: @escaping HTTPChannelHandler.Responder) -> HTTPChannelHandler.Responder {
+    static func notifying(_ responder: @escaping HTTPChannelHandler.Responder) -> HTTPChannelHandler.Responder {
         { request, writer, channel in
             var request = request
             if request.headers[.expect] != nil {

@@ -3,28 +3,28 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Caches the answers of the current second that show the current snapshot. A request for the same address gets the
-/// same bytes, without the router.
+/// Caches the answers of the current second that show the current snapshot. Another request for the same address gets
+/// the same bytes, without the router.
 ///
-/// What an answer depends on is its address, the picture, the styles, the sources' states, and the clock in whole
-/// seconds. So all are invalidated when one of those changes, and none is ever older than the second in which it was
-/// made. Asking takes constant time; what is kept is bounded in number and in bytes.
+/// An answer depends on its address, the snapshot, the styles, the sources' states, and the clock in whole seconds. All
+/// answers are invalidated when one of these changes, so none is older than the second in which it was made. A lookup
+/// takes constant time. The cache is bounded in number and in bytes.
 final class ResponseMicrocache: Sendable {
-    /// What answers are the same in.
+    /// The inputs that all cached answers share.
     struct Moment: Equatable, Sendable {
         fileprivate var second: Int
         fileprivate var changes: Int
     }
 
-    /// An answer as it goes to the encoder.
+    /// An answer in the form that the encoder expects.
     struct CachedAnswer: Sendable {
         var head: HTTPResponseHead
         var body: ByteBuffer
-        /// Where it is counted each time that it is given.
+        /// The counters of its route.
         var metrics: RequestMetrics.Route?
     }
 
-    /// The answers to an address: one for everybody, or one for each coding that clients take.
+    /// The answers for an address: one for all clients, or one for each content coding.
     private struct Variants {
         var answer: CachedAnswer?
         var byCoding: [ContentCoding: CachedAnswer] = [:]
@@ -44,24 +44,24 @@ final class ResponseMicrocache: Sendable {
         var misses = 0
     }
 
-    /// Of one answer's body; a tile has some 20 kB.
+    /// The most bytes of one body; a tile has some 20 kB.
     static let largestBody = 256 << 10
-    /// Of all bodies and addresses together: some thousand tiles.
+    /// The most bytes of all bodies and addresses: some thousand tiles.
     private static let capacity = 8 << 20
-    /// Where answers are empty, their number bounds them.
+    /// The most answers, which bounds empty ones.
     private static let countLimit = 8_192
 
     private let second: @Sendable () -> Int
     private let changes = Atomic(0)
     private let state = Mutex(CacheState())
 
-    /// - Parameter second: the clock that answers are made by.
+    /// - Parameter second: the clock of the answers.
     init(second: @escaping @Sendable () -> Int) { self.second = second }
 
-    /// The present.
+    /// The current moment.
     var moment: Moment { Moment(second: second(), changes: changes.load(ordering: .acquiring)) }
 
-    /// To be called after what answers are made from has changed.
+    /// Must be called after an input of answers has changed.
     func invalidate() { changes.add(1, ordering: .releasing) }
 
     var statistics: CacheStatistics {
@@ -70,8 +70,8 @@ final class ResponseMicrocache: Sendable {
         }
     }
 
-    /// The answer that was given to an address in the same moment.
-    /// - Parameter coding: what the client takes; only evaluated where answers differ by it.
+    /// The cached answer for an address in the current moment.
+    /// - Parameter coding: the client's content coding, which is only evaluated if answers differ by it.
     func answer(to address: String, at moment: Moment, coding: @autoclosure () -> ContentCoding = .identity)
         -> CachedAnswer?
     {
@@ -88,14 +88,14 @@ final class ResponseMicrocache: Sendable {
     }
 
     /// - Parameters:
-    ///   - coding: what the client takes, where answers differ by it; nil where they don't.
-    ///   - moment: when it was asked for; an answer that took longer than its moment is of no use.
-    func keep(_ answer: CachedAnswer, to address: String, coding: ContentCoding? = nil, at moment: Moment) {
+    ///   - coding: the client's content coding if answers differ by it, otherwise nil.
+    ///   - moment: the moment of the request. An answer that took longer than its moment is not cached.
+    func insert(_ answer: CachedAnswer, for address: String, coding: ContentCoding? = nil, at moment: Moment) {
         let present = self.moment
         guard present == moment else { return }
         state.withLock { state in
             if state.moment != moment {
-                // The clock may have been put back: any other moment is not this one.
+                // Any other moment is invalid, because the clock may have been set back.
                 state.moment = moment
                 state.answers.removeAll(keepingCapacity: true)
                 state.bytes = 0

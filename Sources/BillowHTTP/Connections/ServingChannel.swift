@@ -23,7 +23,7 @@ struct ServingChannel: ServerChildChannel {
         connections: ConnectionTable
     ) {
         http = HTTP1Channel(
-            responder: RequestBodyHandler.telling(responder),
+            responder: RequestBodyHandler.notifying(responder),
             configuration: HTTP1Channel.Configuration(
                 httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                     maxHeaderFieldSize: RequestRulesHandler.largestHeader,

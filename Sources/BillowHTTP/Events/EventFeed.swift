@@ -7,7 +7,7 @@ import Datasets
 import Geometry
 import Turbulence
 
-/// The events that there are. The documentation's table is made of them.
+/// The kinds of events. The documentation's table is derived from them.
 package enum EventName: String, CaseIterable, Sendable {
     case data, fetching, failed, reachable, session, alert, positionLost
 
@@ -24,7 +24,7 @@ package enum EventName: String, CaseIterable, Sendable {
         }
     }
 
-    /// When it is sent, for the documentation: at most 20 words, without a stop.
+    /// The condition for the event, for the documentation: at most 20 words, without a full stop.
     package var meaning: String {
         switch self {
         case .data: "what a collection shows has changed; request it again"
@@ -38,19 +38,19 @@ package enum EventName: String, CaseIterable, Sendable {
     }
 }
 
-/// Turns what the publisher and the sources do into events.
+/// Converts changes of snapshots and sources to events.
 struct EventFeed: Sendable {
     let hub: EventHub
     let states: SourceStates
 
-    /// `data`: a collection shows something else than before.
+    /// `data`: the content of a collection changed.
     struct DataChange: Encodable {
         var collection: String?
         var area: String
         var version: Int64
     }
 
-    /// `fetching`, on a change only.
+    /// `fetching`, sent on changes.
     private struct Fetching: Encodable {
         var on: Bool
         var area: String
@@ -58,7 +58,7 @@ struct EventFeed: Sendable {
         var source: String
     }
 
-    /// `failed`: a fetch, or a change of what to fetch.
+    /// `failed`: a fetch, or a change of the query.
     private struct Failed: Encodable {
         var source: String
         var area: String
@@ -67,13 +67,13 @@ struct EventFeed: Sendable {
         var message: String
     }
 
-    /// `reachable`, on a change only.
+    /// `reachable`, sent on changes.
     private struct Reachable: Encodable {
         var source: String
         var on: Bool
     }
 
-    /// `session`: what the upstream says of our key, at its first answer and on a change.
+    /// `session`: whether the upstream accepts the key, sent with its first response and on changes.
     private struct Session: Encodable {
         var source: String
         var active: Bool
@@ -118,13 +118,13 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Where something has changed: the parts of the sources' queries, each with the squares of what changed in it.
+    /// The changed parts of the sources' queries, each with the squares of its changes.
     private struct ChangedParts {
-        /// Whether anybody wants to know the squares.
+        /// Whether any listener needs the squares.
         let isLocated: Bool
         private(set) var squares: [DataQuery.Area: DegreeSquares] = [:]
 
-        /// Whether nothing can be added any more: what has changed lies in all three parts.
+        /// Whether further changes add nothing, because all three parts have changed.
         var isComplete: Bool { !isLocated && squares.count == 3 }
 
         mutating func add(_ part: DataQuery.Area, _ insert: (inout DegreeSquares) -> Void) {
@@ -136,17 +136,17 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// The parts of the sources' queries in which what a dataset shows has changed.
+    /// The parts of the sources' queries in which the content of a dataset changed.
     ///
     /// - Parameters:
-    ///   - queries: what each source is asked for.
-    ///   - numbered: the same by the sources' numbers.
+    ///   - queries: the query of each source.
+    ///   - numbered: the queries by the sources' numbers.
     private static func parts(
         of dataset: Dataset, in changes: Changes, _ old: Snapshot, _ new: Snapshot, _ queries: [SourceID: DataQuery],
         _ numbered: [SourceNumber: DataQuery], isLocated: Bool
     ) -> ChangedParts {
         var parts = ChangedParts(isLocated: isLocated)
-        // What was issued for a larger area than was asked for belongs to every part of the query.
+        // Data that was issued for a larger area than requested belongs to every part of the query.
         func add(issuedBy source: SourceID, _ insert: (inout DegreeSquares) -> Void) {
             for part in queries[source]?.areas(ofCollection: dataset.id) ?? [.global] { parts.add(part, insert) }
         }
@@ -160,15 +160,15 @@ struct EventFeed: Sendable {
             _ insert: (Item, inout DegreeSquares) -> Void
         ) {
             for item in items {
-                // What went from outside of all parts was in a viewport that is another one now.
+                // Removed data outside all parts was in a viewport that has moved since.
                 parts.add(query(item).map { part(item, $0) ?? .viewport } ?? .global) { insert(item, &$0) }
                 if parts.isComplete { break }
             }
         }
         switch dataset.content {
         case .history(.observations):
-            // One event stands for all that observations become.
-            guard dataset == .turbulence else { break }
+            // The event of the dataset with upstream data also stands for the datasets that are derived from it.
+            guard !dataset.isDerived else { break }
             add(changes.opened + changes.closed, { numbered[$0.source] }, { $1.area(of: $0.cell) }) {
                 $1.insert(BoundingBox(of: $0.cell))
             }
@@ -178,14 +178,14 @@ struct EventFeed: Sendable {
                 { $1.area(of: $0.place, .pireps) }
             ) { $1.insert($0.place) }
         case .history(.positions), .positions(trackSeconds: 0):
-            // An aircraft that flew out of a square is gone from there.
+            // An aircraft that left a square is removed from it.
             let former = isLocated ? Self.places(of: changes.positions, in: old) : [:]
             add(changes.positions, { queries[$0.source] }, { $1.area(of: $0.place, .flights) }) {
                 $1.insert($0.place)
                 if let place = former[$0.icao24] { $1.insert(place) }
             }
         case .positions:
-            // A track is shown whole wherever a part of it lies.
+            // Each part of a track shows the whole track.
             add(changes.positions, { queries[$0.source] }, { $1.area(of: $0.place, .flights) }) { _, squares in
                 squares = .everywhere
             }
@@ -198,7 +198,7 @@ struct EventFeed: Sendable {
         return parts
     }
 
-    /// Where aircraft were that have a new position.
+    /// The previous positions of aircraft with a new position.
     private static func places(of positions: [AircraftPosition], in snapshot: Snapshot) -> [ICAO24: LonLat] {
         let moved = Set(positions.map(\.icao24))
         let before =
@@ -220,7 +220,7 @@ struct EventFeed: Sendable {
             }
         }
         for (area, state) in new.areas.sorted(by: { $0.key < $1.key }) {
-            // Counted, and not compared: the same failure again is another one.
+            // Failures are counted, not compared, because a repeated failure is a new event.
             guard let error = state.lastError, state.failures > old.areas[area]?.failures ?? 0 else { continue }
             for part in state.failedParts.sorted() {
                 failed(
@@ -228,7 +228,7 @@ struct EventFeed: Sendable {
                     message: error.publicMessage)
             }
         }
-        // Where nothing else is asked for, that is the round's failure.
+        // Without another requested type, this is the failure of the round.
         for (type, message) in new.disabled where old.disabled[type] == nil && new.lastError?.code != .disabled {
             for collection in type.collections {
                 failed(
@@ -248,7 +248,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// A part of the query that can't be asked for. The value isn't told: everybody hears it.
+    /// An invalid part of a query. The event omits its value, because all listeners receive it.
     func failed(_ source: SourceID, _ query: DataQuery?, _ area: DataQuery.Area, _ problem: Problem) {
         let message = "\(area.rawValue) must be \(problem.allowed ?? "a ring that can be asked for")"
         for type in (query?.types ?? []).sorted() {

@@ -6,32 +6,33 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Sends events to the listeners. Stores the last events for listeners that come back, and a bounded number of
-/// listeners with a bounded backlog each.
+/// Sends events to listeners. It stores the last events for listeners that reconnect. The number of listeners is
+/// bounded, and so is each one's backlog.
 package final class EventHub: Sendable {
-    /// Whom an event is for.
+    /// The audience of an event.
     package enum Audience: Sendable, Hashable {
         case everyone
-        /// Those that listen for a monitored flight, by its id.
+        /// The listeners of a monitored flight, by its id.
         case flight(String)
     }
 
-    /// Events that are kept for `Last-Event-ID`: a quarter of an hour of a few busy sources.
+    /// The number of events that are stored for `Last-Event-ID`: a quarter of an hour of a few busy sources.
     static let kept = 1_024
-    /// What may wait for one listener. Who is further behind is dropped and comes back with its `Last-Event-ID`.
+    /// The most events that wait for one listener. A slower listener is disconnected, and reconnects with its
+    /// `Last-Event-ID`.
     static let longestBacklog = 256
 
     fileprivate struct Event {
         var number: UInt64
         var audience: Audience
-        /// Where what it tells of lies; nil where that isn't known, or everywhere.
+        /// The squares that the event concerns; nil for all, or if they are unknown.
         var squares: DegreeSquares?
         var bytes: ByteBuffer
     }
 
     fileprivate struct Listener {
         var flight: String?
-        /// Where changes of data concern it; nil for everywhere.
+        /// The squares whose changes the listener gets; nil for all.
         var squares: DegreeSquares?
         var stream: AsyncStream<ByteBuffer>.Continuation
     }
@@ -45,9 +46,9 @@ package final class EventHub: Sendable {
     }
 
     private let state = Mutex(HubState())
-    /// Listeners at once. Each holds a connection.
+    /// The most concurrent listeners. Each one holds a connection.
     let mostListeners: Int
-    /// Tells this process's events from those of one before it.
+    /// Distinguishes the events of this process from those of an earlier one.
     private let run: String
     private let logger: Logger
 
@@ -59,8 +60,8 @@ package final class EventHub: Sendable {
 
     // MARK: - Telling
 
-    /// Tells an event to whom it is for.
-    /// - Parameter squares: where what it tells of lies; a listener that looks elsewhere isn't told.
+    /// Sends an event to its audience.
+    /// - Parameter squares: the squares that the event concerns. Listeners of other squares don't get it.
     package func publish(
         _ name: String, _ payload: some Encodable, to audience: Audience = .everyone, in squares: DegreeSquares? = nil
     ) {
@@ -78,14 +79,14 @@ package final class EventHub: Sendable {
         if slow > 0 { logger.notice("listeners were too slow and were dropped", metadata: ["count": "\(slow)"]) }
     }
 
-    /// Shows every listener, and every proxy on the way, that the line is alive.
+    /// Sends a comment to every listener, so that proxies don't close the connections.
     func beat() {
         state.withLock { state in
             _ = state.send(ByteBuffer(string: ": alive\n\n")) { _ in true }
         }
     }
 
-    /// Ends all streams, and refuses new listeners.
+    /// Ends all streams and rejects new listeners.
     func close() {
         let listeners = state.withLock { state in
             state.isClosed = true
@@ -97,7 +98,7 @@ package final class EventHub: Sendable {
 
     private func encoded(_ name: String, _ payload: some Encodable) -> ByteBuffer? {
         do {
-            // JSON has no line ends outside of strings, and escapes them within.
+            // JSON has line breaks only outside of strings, where they have no meaning.
             var bytes = ByteBuffer(string: "event: \(name)\ndata: ")
             bytes.writeImmutableBuffer(try JSONBytes.encode(payload))
             bytes.writeString("\n\n")
@@ -110,7 +111,7 @@ package final class EventHub: Sendable {
 
     // MARK: - Listening
 
-    /// A listener. Ends with its last owner.
+    /// A subscription. It ends with its last owner.
     final class Subscription: Sendable {
         let events: AsyncStream<ByteBuffer>
         private let end: @Sendable () -> Void
@@ -126,19 +127,19 @@ package final class EventHub: Sendable {
         deinit { end() }
     }
 
-    /// The listeners at present.
+    /// The current number of listeners.
     var listeners: Int { state.withLock { $0.listeners.count } }
 
-    /// Whether any of them looks at a part of the world only.
+    /// Whether any listener gets the changes of some squares only.
     var hasPlacedListeners: Bool { state.withLock { $0.listeners.values.contains { $0.squares != nil } } }
 
-    /// Events from now on, with those before it that came after `lastEventID`.
+    /// Subscribes to events from now on, preceded by those after `lastEventID`.
     /// - Parameters:
-    ///   - flight: whose own events are wanted beside those for everyone.
-    ///   - squares: where changes of data concern the listener; nil for everywhere.
-    ///   - greeting: the event that tells a listener to request everything, where the missed events are unknown. It has
-    ///     the newest event's id.
-    /// - Throws: 503 when there are too many, or when the server is on its way out.
+    ///   - flight: the flight whose events are included; nil for none.
+    ///   - squares: the squares whose changes the listener gets; nil for all.
+    ///   - greeting: the event that tells a listener to request everything, for a listener whose missed events are
+    ///     unknown. It has the id of the newest event.
+    /// - Throws: 503 if there are too many listeners, or if the server is shutting down.
     func subscribe(
         after lastEventID: String?, flight: String?, squares: DegreeSquares? = nil,
         greeting: (name: String, payload: some Encodable)?
@@ -156,7 +157,7 @@ package final class EventHub: Sendable {
             } else if let greeting {
                 var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
                 framed.writeImmutableBuffer(greeting)
-                // One that comes back from an earlier run missed what its flight was told since the restart.
+                // A listener from before the restart missed the events of its flight since then.
                 if lastEventID != nil, let flight {
                     for event in state.events.filter({ $0.audience == .flight(flight) }).suffix(Self.longestBacklog / 2)
                     {
@@ -189,7 +190,7 @@ package final class EventHub: Sendable {
 }
 
 extension EventHub: FlightEvents {
-    package func tell(_ event: FlightEvent, flight: String) {
+    package func send(_ event: FlightEvent, flight: String) {
         switch event {
         case .alert(let answer): publish(EventName.alert.rawValue, answer, to: .flight(flight))
         case .positionLost(let silence): publish(EventName.positionLost.rawValue, silence, to: .flight(flight))
@@ -207,7 +208,7 @@ extension EventHub.Listener {
 }
 
 extension EventHub.HubState {
-    /// - Returns: how many listeners were too far behind, and are none any more.
+    /// - Returns: the number of listeners that were disconnected because of their backlog.
     fileprivate mutating func send(_ bytes: ByteBuffer, to hears: (EventHub.Listener) -> Bool) -> Int {
         var slow = 0
         for (number, listener) in listeners where hears(listener) {
@@ -224,7 +225,7 @@ extension EventHub.HubState {
         return slow
     }
 
-    /// What came after an event; nil where not all of it is known any more, or where there is none.
+    /// The events after another one; nil if some of them are no longer stored, or without an event.
     fileprivate func events(after number: UInt64?, for listener: EventHub.Listener, atMost most: Int) -> [ByteBuffer]? {
         guard let number, number <= last, number >= last - UInt64(events.count) else { return nil }
         let missed = events.filter { $0.number > number && listener.hears($0) }

@@ -6,7 +6,7 @@ import Datasets
 import Foundation
 import Turbulence
 
-/// All metrics of a server: what was counted, and what stands now.
+/// All metrics of a server: counters and current values.
 struct MetricsSource: Sendable {
     let registry: MetricRegistry
     let build: String
@@ -100,10 +100,10 @@ struct MetricsSource: Sendable {
 
     // MARK: - Sources
 
-    /// Reasons that are told apart. They are words of the code; files bring further ones.
+    /// The reasons with a label of their own. They are names in the code; files may bring others.
     private static let mostReasons = 32
 
-    /// Configured sources only: the names of others come from who sends observations.
+    /// Configured sources only, because clients choose the names of others.
     private func addSources(_ snapshot: Snapshot?, at now: Instant, to exposition: inout Exposition) {
         let all = sources.all(snapshot, at: now).filter { $0.update != nil }
         func samples(_ value: (SourceStatus.Source) -> Int?) -> [(labels: [String], value: Double)] {
@@ -138,8 +138,8 @@ struct MetricsSource: Sendable {
         exposition.add(.sourceReceived, received)
     }
 
-    /// A source's counts by reason. What files say of their records isn't told apart. An upstream's own words, which
-    /// stand behind a colon, are left out.
+    /// A source's counts by reason. Reasons of records in files share a label. The upstream's own text after a colon is
+    /// left out.
     private static func reasons(_ source: String, _ kind: String, _ counts: [String: Int]) -> [(
         labels: [String], value: Double
     )] {
@@ -172,7 +172,7 @@ struct MetricsSource: Sendable {
     }
 }
 
-/// The size of the store. Rows are counted every ten minutes at most, for counting reads an index of each table.
+/// The size of the store. Rows are counted every ten minutes at most, because counting reads an index of each table.
 actor StoreSizes {
     private static let pauseSeconds = 600
 
@@ -182,20 +182,20 @@ actor StoreSizes {
 
     init(store: any Store) { self.store = store }
 
-    /// nil where the store can't be read, or doesn't tell.
+    /// nil if the store can't be read, or has no size.
     func size(at now: Instant) async -> StoreSize? {
         let counts = countedAt.map { now.seconds - $0.seconds >= Self.pauseSeconds || now < $0 } ?? true
         if counts { countedAt = now }
-        // A store that fails is a metric of its own.
+        // A failing store has a metric of its own.
         guard var size = try? await store.size(counting: counts) else { return nil }
         if counts { rows = size.rows } else { size.rows = rows }
         return size
     }
 }
 
-/// What the system knows of this process.
+/// What the system reports about this process.
 enum ProcessFacts {
-    /// nil where the system doesn't tell.
+    /// nil if the system does not report it.
     ///
     /// Source: proc(5), /proc/pid/statm
     static var residentBytes: Int? {

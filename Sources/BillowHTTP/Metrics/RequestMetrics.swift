@@ -3,14 +3,13 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Counts requests by route and class of status. Routes are those of the router; what a client asked for is never a
-/// label.
+/// Counts requests by route and class of status. Labels are the router's routes, never a client's address.
 final class RequestMetrics: Sendable {
-    /// The counters of one method of one route.
+    /// The counters of a method of a route.
     final class Route: Sendable {
-        /// Of a route that was asked for at least once.
+        /// The counters of a route that had at least one request.
         private final class Handles: Sendable {
-            /// From 1xx to 5xx.
+            /// By class of status, from 1xx to 5xx.
             let classes: [MetricRegistry.Counter]
             let duration: MetricRegistry.Histogram
 
@@ -29,9 +28,9 @@ final class RequestMetrics: Sendable {
             labels = [method, path]
         }
 
-        /// Notes an answer.
+        /// Counts an answer.
         ///
-        /// - Complexity: O(1), without a lock but for the first answer of a route.
+        /// - Complexity: O(1), with a lock only for the first answer of a route.
         func note(status: Int, nanoseconds: Int64) {
             let handles = handles.load() ?? handles.storeIfNil(Handles(registry, labels))
             handles.classes[min(max(status / 100, 1), 5) - 1].increment(by: 1)
@@ -42,9 +41,9 @@ final class RequestMetrics: Sendable {
     private final class Table: Sendable {
         /// By path, then by method.
         let routes: [String: [HTTPRequest.Method: Route]]
-        /// What no route answered: errors, and files.
+        /// The counters of answers without a route, such as errors and files.
         let others: [Other: [HTTPRequest.Method: Route]]
-        /// Methods that a client made up.
+        /// The counters of unknown methods.
         let unknown: Route
 
         init(_ registry: MetricRegistry, _ paths: [(path: String, methods: [HTTPRequest.Method])]) {
@@ -63,7 +62,7 @@ final class RequestMetrics: Sendable {
         }
     }
 
-    /// Answers without a route, as the label has them.
+    /// The label of answers without a route.
     private enum Other: String, CaseIterable {
         case unrouted = "none"
         case files
@@ -75,7 +74,7 @@ final class RequestMetrics: Sendable {
 
     init(_ registry: MetricRegistry) { self.registry = registry }
 
-    /// To be called when the table has all routes.
+    /// Must be called when the table has all routes.
     func fill(from routes: RouteTable) {
         _ = table.storeIfNil(Table(registry, routes.paths))
         _ = paths.storeIfNil(routes)
@@ -83,7 +82,7 @@ final class RequestMetrics: Sendable {
 
     /// The counters of an answer.
     ///
-    /// - Parameter path: the route's own; nil where none was found.
+    /// - Parameter path: the route's path; nil for an answer without a route.
     func route(_ path: String?, _ method: HTTPRequest.Method, status: Int) -> Route? {
         guard let table = table.load() else { return nil }
         let methods = path.flatMap { table.routes[$0] }
@@ -92,9 +91,9 @@ final class RequestMetrics: Sendable {
         return table.others[isFile ? .files : .unrouted]?[method] ?? table.unknown
     }
 
-    /// The counters of an answer to an address that is answered again without the router.
+    /// The counters of an answer that the microcache repeats without the router.
     ///
-    /// - Complexity: O(routes); to be called once for each answer that is kept.
+    /// - Complexity: O(routes). It is called once for each cached answer.
     func route(ofAddress address: String) -> Route? {
         route(paths.load()?.template(of: String(address.prefix { $0 != "?" }), .get), .get, status: 200)
     }

@@ -9,7 +9,8 @@ import NIOHTTP1
 import Synchronization
 import Turbulence
 
-/// Logs an error of the store when it is new, and then once a minute with its count: a full disk affects every request.
+/// Logs an error of the store when it is new, and then once a minute with its count, because a full disk affects every
+/// request.
 final class StoreErrorLog: Sendable {
     private struct Entry {
         var loggedAt: ContinuousClock.Instant
@@ -18,7 +19,7 @@ final class StoreErrorLog: Sendable {
 
     private let entries: Mutex<[String: Entry]> = Mutex([:])
     private static let pause = Duration.seconds(60)
-    /// Errors that are told apart.
+    /// The errors that are counted separately.
     private static let mostErrors = 100
 
     func log(_ error: StoreError, path: String, _ logger: Logger, at now: ContinuousClock.Instant = .now) {
@@ -40,7 +41,7 @@ final class StoreErrorLog: Sendable {
     }
 }
 
-/// Gives every answer its cross-origin headers, and every error a body that says what was wrong.
+/// Adds cross-origin headers to every answer, and a body with the reason to every error.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     let routes: RouteTable
     let files: PublicFiles
@@ -53,17 +54,17 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             guard request.uri.string.utf8.count <= AnswerRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
-            guard !Self.takesFileForFolder(request.uri.path) else { throw HTTPError(.notFound) }
+            guard !Self.treatsFileAsFolder(request.uri.path) else { throw HTTPError(.notFound) }
             response =
                 request.method == .options ? try await preflight(request) : try await next(request, context)
         } catch let error as HTTPError {
             response = try problem(for: error, request).response(from: request, context: context)
         } catch let error as HTTPParserError {
-            // The body broke off. The connection answers and closes.
+            // The body was interrupted. The connection answers and closes.
             throw error
         } catch is CancellationError {
-            // Work is cancelled only when no request waits for it, or when the server stops. A client that has shut
-            // down its sending side looks like one that left, and may still read.
+            // Work is cancelled only if no request waits for it, or if the server stops. A client that closed only its
+            // sending side looks like one that left, and may still read.
             let problem =
                 WorkRequester.current?.isGone == true
                 ? Problem(
@@ -86,13 +87,13 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 response = try unforeseen(error, request, context)
             }
         }
-        // Hummingbird takes the length of what isn't sent.
+        // Hummingbird sets the length of the omitted body.
         if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
         for field in AnswerRules.headers { response.headers[field.name] = field.value }
         return response
     }
 
-    /// A store that fails is noted, a deletion under way is no failure.
+    /// Logs a failing store. A running deletion is no failure.
     private func log(_ error: any Error, _ request: Request, _ context: Context) {
         guard let error = error as? StoreError else { return }
         if case .deleted = error { return }
@@ -111,9 +112,9 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             allowed: "at most \(AnswerRules.longestURL) bytes")
     }
 
-    /// No route and no file of ours needs a path that is refused here, and later steps may take the path as it is.
-    /// Refused are control characters, `..`, and two slashes at the start. A NUL ends a file's name early, and a
-    /// redirect would turn the slashes into the name of another host.
+    /// Rejects paths that no route or file needs, so that later steps need not check them: control characters, `..`,
+    /// and two slashes at the start. A NUL would end a file's name early, and a redirect would turn the slashes into
+    /// another host's name.
     private static func checkPath(_ path: String) throws(Problem) {
         let decoded = path.removingPercentEncodingOfBytes()
         let isReadable = decoded.map { !$0.contains { $0 < 0x20 || $0 == 0x7F } } ?? false
@@ -126,13 +127,13 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Whether a path goes on behind a file's name with a slash, which the router would overlook.
-    private static func takesFileForFolder(_ path: String) -> Bool {
+    /// Whether a path has a slash after a file's name, which the router would ignore.
+    private static func treatsFileAsFolder(_ path: String) -> Bool {
         path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
     }
 
     private func preflight(_ request: Request) async throws -> Response {
-        // Asks about the server as a whole.
+        // A request about the server as a whole.
         if request.head.path == "*" { return Response(status: .noContent) }
         var methods = routes.methods(of: request.uri.path)
         if methods.isEmpty, let path = request.uri.path.removingPercentEncoding, try await files.find(path) != nil {

@@ -5,19 +5,19 @@ import JSONKit
 import Logging
 import Synchronization
 
-/// The ids of requests: the client's own, or one that no other request of this process has.
+/// The ids of requests: the client's own, or one that is unique in this process.
 final class RequestIDs: Sendable {
     static let header = "X-Request-Id"
-    /// Longer ones are replaced.
+    /// Longer ids are replaced.
     private static let longest = 64
 
     private let start = UInt64.random(in: .min ... .max)
     private let count = Atomic<UInt64>(0)
 
-    /// - Parameter given: the client's.
+    /// - Parameter given: the client's id.
     func id(_ given: String?) -> String {
         if let given, Self.isUsable(given) { return given }
-        // Neighbours look nothing alike. Source: G. Steele et al., "Fast splittable pseudorandom number generators",
+        // Consecutive ids look unrelated. Source: G. Steele et al., "Fast splittable pseudorandom number generators",
         // OOPSLA 2014
         var mixed = start &+ count.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -32,7 +32,7 @@ final class RequestIDs: Sendable {
         }
     }
 
-    /// Letters, digits, `-`, `_` and `.`: what can't break a line of a log.
+    /// Letters, digits, `-`, `_` and `.`, which can't break a line of a log.
     private static func isUsable(_ text: String) -> Bool {
         (1...longest).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -46,12 +46,12 @@ final class RequestIDs: Sendable {
     }
 }
 
-/// A line for each request. It has the path without its query, where keys and signatures may stand.
+/// Logs each request. The line has the path without the query, which may contain keys and signatures.
 struct AccessLog: Sendable {
     private let logger: Logger
     private static let longestPath = 500
 
-    /// - Parameter logger: gets a line for each request, whatever its level.
+    /// - Parameter logger: gets a line for each request, at any level.
     init(_ logger: Logger) {
         var logger = logger
         logger.logLevel = .info
@@ -69,15 +69,16 @@ struct AccessLog: Sendable {
     }
 }
 
-/// What is noted of every request, whoever answers it.
+/// Records every request, whatever part of the server answers it.
 struct RequestJournal: Sendable {
     let metrics: RequestMetrics
     let ids = RequestIDs()
-    /// nil where none is wanted.
+    /// nil if requests are not logged.
     var accessLog: AccessLog?
 }
 
-/// Gives every answer of the router its request's id, and the log too; counts and times it to the head of its answer.
+/// Adds the request's id to every answer of the router and to the log. Counts requests, and times them to the head of
+/// the answer.
 struct RequestJournalMiddleware<Context: RequestContext>: RouterMiddleware {
     let journal: RequestJournal
 
@@ -103,7 +104,7 @@ struct RequestJournalMiddleware<Context: RequestContext>: RouterMiddleware {
             note(response.status.code, response.body.contentLength)
             return response
         } catch {
-            // The body broke off, and the connection answers.
+            // The body was interrupted, and the connection answers.
             note(400, nil)
             throw error
         }

@@ -3,20 +3,20 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Which methods each path has. It is filled from the router, so that it can't differ from the routes there are.
+/// The methods of each path. The table is filled from the router, so it always matches the routes.
 final class RouteTable: Sendable {
     private struct Route {
         var path: String
         var components: [RouterPath.Element]
         var method: HTTPRequest.Method
 
-        /// Parts that take any text.
+        /// The parts of a path that match any text.
         var variables: Int { path.count { $0 == "{" } }
     }
 
     private let routes = Mutex<[Route]>([])
 
-    /// To be called when all routes are there.
+    /// Must be called when all routes are added.
     func fill<Context: RequestContext>(from router: Router<Context>) {
         let all = router.routes.map { Route(path: "\($0.path)", components: $0.path.components, method: $0.method) }
         routes.withLock { $0 = all }
@@ -33,7 +33,7 @@ final class RouteTable: Sendable {
         }
     }
 
-    /// The route that a path takes, in the form `/collections/{id}`; nil for none.
+    /// The route of a path in the form `/collections/{id}`; nil if there is none.
     func template(of path: String, _ method: HTTPRequest.Method) -> String? {
         let segments = path.split(separator: "/")
         let found = routes.withLock { routes in
@@ -42,11 +42,11 @@ final class RouteTable: Sendable {
                     && zip(route.components, segments).allSatisfy { $0 ~= $1 }
             }
         }
-        // What names more of the path comes first, as in the router.
+        // Routes with more fixed parts come first, as in the router.
         return found.min { $0.variables < $1.variables }?.path
     }
 
-    /// The methods of a path in alphabetical order; empty where no route has the path.
+    /// The methods of a path in alphabetical order; empty if no route has the path.
     func methods(of path: String) -> [HTTPRequest.Method] {
         let segments = path.split(separator: "/")
         var methods: Set<HTTPRequest.Method> = routes.withLock { routes in
@@ -61,7 +61,7 @@ final class RouteTable: Sendable {
     }
 }
 
-/// What a path can be asked for by, as `Allow` lists it.
+/// The methods of a path in the order of `Allow`.
 enum AllowedMethods {
     static func text(_ methods: [HTTPRequest.Method]) -> String {
         (methods.map(\.rawValue) + ["OPTIONS"]).joined(separator: ", ")

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// A fault of the server whose answer is made already: it is logged as any other.
+/// A server error with a finished answer, for the log.
 struct AnsweredFault: Error {
     let cause: any Error
     let response: Response
@@ -15,16 +15,16 @@ struct AnsweredFault: Error {
 ///
 /// A client error has status 400. A temporary server error has the same status as on other routes, and `Retry-After`.
 enum OGCExceptionReport {
-    /// What an error means to a client of these services.
+    /// The meaning of an error for clients of these services.
     struct Told {
         var exception: OGCException
         var status: HTTPResponse.Status
         var headers: HTTPFields = [:]
-        /// A fault of the server, which has to be logged.
+        /// A server error, which must be logged.
         var fault: (any Error)?
 
-        /// The answer that tells of it.
-        /// - Throws: `AnsweredFault` with the answer, for what is to be logged.
+        /// The answer for the error.
+        /// - Throws: `AnsweredFault` with the answer, for an error that must be logged.
         func answer(_ response: Response) throws(AnsweredFault) -> Response {
             if let fault { throw AnsweredFault(cause: fault, response: response) }
             return response
@@ -73,7 +73,7 @@ enum OGCExceptionReport {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: .init(string: xml.text)))
     }
 
-    /// - Throws: the error itself where it is about the connection, and not about the request.
+    /// - Throws: the error itself if it concerns the connection instead of the request.
     static func told(_ error: any Error, isOfWMS: Bool) throws -> Told {
         switch error {
         case let exception as OGCException: return Told(exception: native(exception, isOfWMS), status: .badRequest)
@@ -97,7 +97,7 @@ enum OGCExceptionReport {
             fault: isServers && !(error is WorkError) ? error : nil)
     }
 
-    /// Replaces a code by one of the standard.
+    /// Replaces a code by a code of the standard.
     private static func native(_ exception: OGCException, _ isOfWMS: Bool) -> OGCException {
         let code: OGCException.Code =
             switch exception.code {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import JSONKit
 
-/// The description of the interface, made of the table that routes requests, the names that each route reads, and the
+/// The description of the interface. It is derived from the route table, the parameter names of each route, and the
 /// schemas of the catalogue.
 ///
 /// Source: OpenAPI Specification 3.1.1, and 3.0.4 for clients that know only that; what is used has one meaning in both
@@ -21,7 +21,7 @@ struct APIDescription: Sendable {
     }
 
     let routes: RouteTable
-    /// Where the server is.
+    /// The server's address.
     let base: String
 
     func document(_ form: Form) -> JSONValue {
@@ -58,16 +58,16 @@ struct APIDescription: Sendable {
 
     // MARK: - Routes
 
-    /// A path of the table; one that names a collection is one for each.
+    /// A path of the route table. A path with a collection has an entry for each collection.
     private struct Route {
-        /// As the table has it.
+        /// The path in the route table.
         var template: String
         var path: String
         var dataset: Dataset?
     }
 
     private static let place = "/collections/{id}"
-    /// What only collections have that are drawn.
+    /// Whether only drawn collections have the path.
     private static let picturePlaces = [place + "/tiles", place + "/map"]
     private static let tile = "/{set}/{matrix}/{row}/{column}"
 
@@ -83,7 +83,7 @@ struct APIDescription: Sendable {
         }
     }
 
-    /// The names that a route reads; nil where it has filters alone, or a grammar of another standard.
+    /// The parameters of a route; nil for a route with filters only, or with the grammar of another standard.
     private static func names(_ route: Route) -> Set<String>? {
         switch (route.template, route.dataset) {
         case (place + "/items", let dataset?): FeatureParameters.names(dataset).union(PageParameters.names)
@@ -126,14 +126,14 @@ struct APIDescription: Sendable {
         }
     }
 
-    /// Every name that a route reads: what has to be described.
+    /// All parameter names of the routes, which need a description.
     var names: Set<String> {
         routes.paths.flatMap { Self.expanded($0.path) }.reduce(into: []) { names, route in
             names.formUnion(Self.names(route) ?? [])
         }
     }
 
-    /// What `f` may be.
+    /// The values of `f`.
     private static func formats(_ route: Route) -> [String] {
         switch route.template {
         case "/openapi.json": APIDescription.Form.allCases.map(\.rawValue)
@@ -188,7 +188,7 @@ struct APIDescription: Sendable {
         return .object(operation)
     }
 
-    /// What means something else on a route than on others.
+    /// The parameters with another meaning on some routes.
     private static func ownParameters(_ template: String) -> [QueryParameter] {
         switch template {
         case place + "/map": QueryParameter.ofMaps

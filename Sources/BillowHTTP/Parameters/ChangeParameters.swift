@@ -15,7 +15,7 @@ import Turbulence
 package struct ChangeParameters: Sendable {
     package let since: String?
     package let hasGeometry: Bool
-    /// What tells the query from others.
+    /// The identity of the query.
     package let name: String
     private let features: FeatureParameters
     private let area: AreaIndex?
@@ -25,17 +25,17 @@ package struct ChangeParameters: Sendable {
             .union(PlaceParameters.names).union(["since", "geometry"])
     }
 
-    /// - Parameter limitKm2: the largest area that may be asked for by its outline.
+    /// - Parameter limitKm2: the largest area of a request in km².
     package init(
         _ reader: QueryReader, of collection: Dataset, airports: AirportTable, limitKm2: Double
     ) throws(ParameterProblem) {
         try reader.requireJSON("geojson")
         since = reader.text("since")
         // A hexagon's shape is that of the cell in its properties, and most of its bytes.
-        let isNamedByCell = collection.isHexagons || collection == .observations
+        let isNamedByCell = collection.content == .history(.observations)
         hasGeometry = try reader.boolean("geometry") ?? !isNamedByCell
         var parameters = reader.all
-        // Of a log, too, what was observed in the history: not all that is stored.
+        // A collection of the log is limited to the history too, not to everything stored.
         if parameters["hours"] == nil { parameters["hours"] = History.default.text }
         for name in ["since", "f", "geometry", "crs"] { parameters[name] = nil }
         features = try FeatureParameters(QueryReader(parameters), of: collection)
@@ -44,7 +44,7 @@ package struct ChangeParameters: Sendable {
         name = "\(collection.id)?\(QueryReader.query(parameters))"
     }
 
-    /// The query that they make at a snapshot.
+    /// The query for these parameters at a snapshot.
     package func query(_ frames: FrameSource, in snapshot: Snapshot) throws -> FeatureQuery {
         var query = try features.query(frames, in: snapshot)
         query.area = area

@@ -41,7 +41,7 @@ package struct FeatureParameters: Sendable {
     package static func names(_ collection: Dataset) -> Set<String> {
         let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
         if collection.content == .field { return names.union(PolygonShape.names).union(["shape"]) }
-        return collection == .polygons ? names.union(PolygonShape.names) : names
+        return collection.isPolygons ? names.union(PolygonShape.names) : names
     }
 
     package init(_ reader: QueryReader, of collection: Dataset) throws(ParameterProblem) {
@@ -56,9 +56,9 @@ package struct FeatureParameters: Sendable {
         {
             throw reader.invalid(name, reader.text(name) ?? "", "left out unless shape is contours")
         }
-        shape = collection == .polygons || isContoured ? try PolygonShape(reader) : PolygonShape()
+        shape = collection.isPolygons || isContoured ? try PolygonShape(reader) : PolygonShape()
         // The name selects Billow's own polygons and matches no stored source.
-        let isNamed = collection == .polygons && filter.namesOwnPolygons
+        let isNamed = collection.isPolygons && filter.namesOwnPolygons
         issuers = isNamed ? filter.sources : nil
         if isNamed { filter = filter.ofOwnPolygons }
         self.filter = filter

@@ -7,11 +7,11 @@ package struct StyleParameters: Sendable {
     /// The query of the tiles' addresses; empty for none.
     package let passedOn: Substring
 
-    /// The parameters that are read; others are passed over.
+    /// The parameters that are read. Others are ignored.
     package static let names = QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"])
 
     package init(_ query: QueryReader) throws(ParameterProblem) {
-        // What its tiles would refuse is refused here.
+        // Values that the tiles would reject are rejected here.
         _ = try query.filter()
         _ = try query.time()
         _ = try query.number("opacity", in: 0...1)
@@ -30,12 +30,12 @@ package struct StyleParameters: Sendable {
 package struct EventParameters: Sendable {
     package let flight: String?
     package let lastEventID: String?
-    /// Where changes of data concern the client; nil for everywhere.
+    /// The squares whose changes the client gets; nil for all.
     package let squares: DegreeSquares?
 
     package static let names = PlaceParameters.names.union(["flight", "lastEventId"])
 
-    /// - Parameter limitKm2: the largest area that may be asked for by its outline.
+    /// - Parameter limitKm2: the largest area of a request in km².
     package init(_ reader: QueryReader, airports: AirportTable, limitKm2: Double) throws(ParameterProblem) {
         flight = reader.text("flight")
         lastEventID = reader.text("lastEventId")

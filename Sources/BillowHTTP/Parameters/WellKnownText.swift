@@ -45,7 +45,7 @@ enum WellKnownText {
             return word.filter { $0 != " " }.uppercased()
         }
 
-        private mutating func take(_ character: Character) -> Bool {
+        private mutating func consume(_ character: Character) -> Bool {
             skipBlanks()
             guard rest.first == character else { return false }
             rest.removeFirst()
@@ -53,13 +53,13 @@ enum WellKnownText {
         }
 
         mutating func list<Element>(_ element: (inout Reader) -> Element?) -> [Element]? {
-            guard take("(") else { return nil }
+            guard consume("(") else { return nil }
             var found: [Element] = []
             repeat {
                 guard let next = element(&self) else { return nil }
                 found.append(next)
-            } while take(",")
-            return take(")") ? found : nil
+            } while consume(",")
+            return consume(")") ? found : nil
         }
 
         mutating func places() -> [LonLat]? { list { $0.place() } }

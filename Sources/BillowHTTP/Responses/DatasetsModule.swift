@@ -1,31 +1,27 @@
 import BillowExchange
 import Datasets
+import Foundation
 
-/// The layers for the viewer, as a JavaScript module. It is generated from the catalogue, so that the viewer needs no
-/// list of its own.
+/// The layers for the viewer, as a JavaScript module. It has what `/collections` has of each layer, so that the first
+/// picture need not wait for that request, and the viewer needs no list of its own.
 enum DatasetsModule {
     /// The path under which the viewer's modules import it.
     static let path = "/js/datasets.js"
 
-    /// The module's text. `LAYERS` has the layers from bottom to top: `id`; `name`; `shape`, its drawing style
-    /// (`cells`, `field`, `polygons`, `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` maps
-    /// the `kind` of areas to names.
+    private struct Layer: Encodable {
+        var id: String
+        var layer: LayerDescription
+    }
+
+    /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members
+    /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names.
     static var text: String {
-        var layers = JSONWriter()
-        layers.openArray()
-        for dataset in Catalogue.menu {
-            layers.openObject()
-            layers.name("id")
-            layers.value(dataset.id)
-            layers.name("name")
-            layers.value(dataset.shortTitle)
-            layers.name("shape")
-            layers.value(dataset.shape)
-            layers.name("isShownAtFirst")
-            layers.value(dataset.isShownAtFirst)
-            layers.closeObject()
+        let layers = Catalogue.all.compactMap { dataset in
+            LayerDescription(dataset).map { Layer(id: dataset.id, layer: $0) }
         }
-        layers.closeArray()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let list = try? encoder.encode(layers) else { preconditionFailure("texts and integers can be encoded") }
         var kinds = JSONWriter()
         kinds.openArray()
         for kind in Catalogue.areaKinds {
@@ -37,24 +33,9 @@ enum DatasetsModule {
         kinds.closeArray()
         return """
             // Made by the server of its catalogue of datasets.
-            export const LAYERS = \(String(decoding: layers.bytes, as: UTF8.self));
+            export const LAYERS = \(String(decoding: list, as: UTF8.self)).map(({ id, layer }) => ({ id, ...layer }));
             export const AREA_KINDS = new Map(\(String(decoding: kinds.bytes, as: UTF8.self)));
 
             """
-    }
-}
-
-extension Dataset {
-    fileprivate var shape: String {
-        switch drawing {
-        case nil: ""
-        case .cells: "cells"
-        case .field: "field"
-        case .polygons: "polygons"
-        case .reports: "reports"
-        case .areas: "areas"
-        case .aircraft: "aircraft"
-        case .tracks: "tracks"
-        }
     }
 }

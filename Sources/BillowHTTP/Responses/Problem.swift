@@ -10,13 +10,13 @@ import Synchronization
 import Turbulence
 import JSONKit
 
-/// An answer that isn't what was asked for, with its reason.
+/// An error response with its reason.
 ///
 /// Source: RFC 9457 (Problem Details for HTTP APIs)
 package struct Problem: Error, HTTPResponseError, Sendable {
-    /// Stable, for programs; it decides the status.
+    /// The code, which is stable for programs and determines the status.
     package let code: ProblemCode
-    /// A sentence, for people.
+    /// A sentence for people.
     package let detail: String
     package let parameter: String?
     package let value: String?
@@ -35,7 +35,7 @@ package struct Problem: Error, HTTPResponseError, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
-    /// A parameter that can't be used.
+    /// An invalid parameter.
     init(_ error: ParameterError, _ code: ProblemCode = .invalidParameter) {
         self.init(
             code, detail: "\(error.description).", parameter: error.parameter, value: error.value,
@@ -55,7 +55,7 @@ package struct Problem: Error, HTTPResponseError, Sendable {
         var allowed: String?
     }
 
-    /// Its JSON.
+    /// The JSON document.
     func body() throws -> ByteBuffer {
         try JSONBytes.encode(
             Body(
@@ -63,7 +63,7 @@ package struct Problem: Error, HTTPResponseError, Sendable {
                 parameter: parameter, value: value, allowed: allowed))
     }
 
-    /// What goes with its body, besides the length.
+    /// The headers of the response, except the length.
     var headers: HTTPFields {
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
@@ -81,7 +81,7 @@ package struct Problem: Error, HTTPResponseError, Sendable {
 }
 
 extension Problem {
-    /// - Parameter methods: those that the path has.
+    /// - Parameter methods: the methods of the path.
     static func methodNotAllowed(_ request: Request, _ methods: [HTTPRequest.Method]) -> Problem {
         Problem(
             .methodNotAllowed,
@@ -91,7 +91,7 @@ extension Problem {
 }
 
 extension Problem {
-    /// The answer to a `Range` beyond the end.
+    /// The response to a `Range` beyond the end.
     ///
     /// Source: RFC 9110 section 15.5.17
     static func unsatisfiableRange(of size: Int, _ request: Request, _ context: some RequestContext) throws -> Response
@@ -106,7 +106,7 @@ extension Problem {
     }
 }
 
-/// JSON in one way everywhere: sorted keys, no escaped slashes.
+/// The JSON encoding of all responses: sorted keys, no escaped slashes.
 enum JSONBytes {
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
         let encoder = JSONEncoder()
@@ -114,15 +114,15 @@ enum JSONBytes {
         return ByteBuffer(bytes: try encoder.encode(value))
     }
 
-    /// The same as a tree.
+    /// The document as a tree.
     static func value(of value: some Encodable) throws -> JSONValue {
         try JSONDecoder().decode(JSONValue.self, from: Data(try encode(value).readableBytesView))
     }
 }
 
-/// What every answer has, and every address.
+/// The headers of every response.
 enum AnswerRules {
-    /// Any page may read any answer; none is taken for something else than its type says.
+    /// Pages of any origin may read responses, and browsers must not guess a response's type.
     static let headers: HTTPFields = [
         .xContentTypeOptions: "nosniff",
         .accessControlAllowOrigin: "*",
@@ -131,6 +131,6 @@ enum AnswerRules {
             + "Link, Accept-Ranges, Content-Range, Content-Disposition, Content-Crs, Content-Bbox, X-Request-Id",
     ]
 
-    /// Bytes: longer than any that a client of ours needs; parsing stays cheap whatever comes.
+    /// The most bytes that are parsed: more than any client needs, and few enough to be cheap.
     static let longestURL = 8_192
 }

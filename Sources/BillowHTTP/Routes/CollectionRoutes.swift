@@ -71,6 +71,7 @@ struct CollectionRoutes: Sendable {
         /// Source: OGC API – Features – Part 1, collection description (`attribution` of OGC API – Common – Part 2)
         var attribution: String?
         var itemType = "feature"
+        var layer: LayerDescription?
         var crs = [Link.crs84]
         var extent: Extent
         var links: [Link]
@@ -103,7 +104,7 @@ struct CollectionRoutes: Sendable {
         }
         return Collection(
             id: collection.id, title: collection.title, description: collection.summary,
-            attribution: collection.attribution,
+            attribution: collection.attribution, layer: LayerDescription(collection),
             extent: Collection.Extent(
                 spatial: Collection.Extent.Spatial(box ?? .world),
                 temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),

@@ -102,7 +102,7 @@ struct CorridorAndProfileRoutes: Sendable {
             frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: asked.route, half: half,
             stretch: stretch * Geodesic.metresPerNauticalMile)
         let hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
-            filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
+            filter.matches(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
         }
         var shown = policy.turbulenceAndWarnings(
             of: .area(corridor.area), at: instant, filter: filter, in: snapshot)

@@ -12,26 +12,26 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// An export that is asked for, of one snapshot.
+/// A requested export of one snapshot.
 struct PreparedExport: Sendable {
-    /// The same for all requests that ask for the same.
+    /// The identity of the export. Equal requests share it.
     var address: String
     var headers: HTTPFields
     var content: Content
 
     enum Content: Sendable {
-        /// Can be streamed while it is made.
+        /// An export that can be streamed while it is made.
         case text(FeatureExport)
-        /// Is known when it is whole.
+        /// An export that is known only when it is complete.
         case file(any FileMaking)
     }
 }
 
-/// `/export/{collection}.{format}`: everything that a query asks for; and `/export/{layers}.{format}`: packs of tiles.
+/// `/export/{collection}.{format}` has all features of a query, and `/export/{layers}.{format}` has packs of tiles.
 ///
-/// A plain GET of text is streamed: its length is unknown before all is written. HEAD and requests for a part are
-/// answered from a file. The file is written first and used for as long as clients read it, so that its parts fit each
-/// other. Packs are always answered from such a file.
+/// A plain GET of text is streamed, because its length is unknown before the end. HEAD and range requests are answered
+/// from a file. The file is written first and used as long as clients read it, so that its parts match. Packs are
+/// always answered from such a file.
 struct ExportRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
@@ -42,7 +42,7 @@ struct ExportRoutes: Sendable {
     let timelines: TimelineService
     let styleStore: StyleStore
 
-    /// Outside of jobs: every piece is a job of its own, in a file too.
+    /// This does not run as a job, because every piece is a job of its own, also for a file.
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/export/:file") { request, context in try await answer(request, context) }
         router.head("/export/:file") { request, context in try await answer(request, context) }
@@ -84,7 +84,7 @@ struct ExportRoutes: Sendable {
     {
         let file = pinned.file
         var headers = pinned.export.headers
-        // Others may have newer data in the meantime.
+        // Other requests may have newer data meanwhile.
         headers[.cacheControl] = "public, no-cache"
         headers[.eTag] = "\"\(file.entityTag)\""
         headers[.acceptRanges] = "bytes"
@@ -102,7 +102,7 @@ struct ExportRoutes: Sendable {
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
             return Response(status: .partialContent, headers: headers, body: file.body(range))
         case .part:
-            // A range has a meaning for GET alone.
+            // A range has a meaning only for GET.
             headers[.contentLength] = String(file.size)
             return Response(status: .ok, headers: headers)
         case .unsatisfiable:
@@ -138,18 +138,18 @@ struct ExportRoutes: Sendable {
             address: "\(collection.id).\(path.format.ending)?\(request)", headers: headers, content: content)
     }
 
-    /// A name for the file that says what is in it and of when.
+    /// The file name, with content and time.
     private static func disposition(_ what: String, _ instant: Instant, _ format: DownloadFormat) -> String {
         "attachment; filename=\"\(what.replacing(",", with: "-"))-\(instant.compact).\(format.ending)\""
     }
 
     // MARK: Packs
 
-    /// How much a pack would be.
+    /// Estimates the size of a pack.
     private struct Estimate: Encodable {
         var tiles: Int
         var frames: Int
-        /// The most tiles that a pack may have.
+        /// The most tiles of a pack.
         var mostTiles = PackLimits.tiles
         var minzoom: Int
         var maxzoom: Int

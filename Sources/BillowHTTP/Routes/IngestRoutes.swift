@@ -27,7 +27,7 @@ struct IngestRoutes: Sendable {
     static let longestBody = 8 << 20
 
     func add(to router: some RouterMethods<some RequestContext>) {
-        router.post("/observations") { request, _ in try await take(request) }
+        router.post("/observations") { request, _ in try await ingest(request) }
     }
 
     private struct Answer: Encodable {
@@ -51,7 +51,7 @@ struct IngestRoutes: Sendable {
         var version: Int64 = 0
     }
 
-    private func take(_ request: Request) async throws -> Response {
+    private func ingest(_ request: Request) async throws -> Response {
         // An access key may correct only its own observations, so one is required.
         guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
         let body = try await body(of: request)

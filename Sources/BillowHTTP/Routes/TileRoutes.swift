@@ -20,7 +20,7 @@ struct TileRoutes: Sendable {
     let hot: HotTiles
     let vectors: VectorTileSource
 
-    /// As long as a picture may be cached.
+    /// The time for which a picture may be cached.
     private static let longestSeconds = 31_536_000
 
     private var styles: StyleLibrary { styleStore.current }
@@ -47,7 +47,7 @@ struct TileRoutes: Sendable {
         return try await tile(asked, request) { "\(request.uri.path)?\(query.replacing($0.parameters))" }
     }
 
-    /// - Parameter address: where the same tile of another revision is.
+    /// - Parameter address: the address of the same tile at another revision.
     func tile(
         _ asked: TileParameters, _ request: Request, address: (FrameRevision) -> String
     ) async throws -> Response {
@@ -59,7 +59,7 @@ struct TileRoutes: Sendable {
             in: snapshot)
         var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
-        // A picture that lacks a layer for now will be another later: no cache may keep it.
+        // A picture that temporarily lacks a layer must not be cached.
         if let revision = asked.revision, scene.isWhole {
             let status = try await frames.status(
                 of: revision, layers: shown, at: instant, filter: asked.filter, style: asked.style, in: snapshot)
@@ -71,7 +71,8 @@ struct TileRoutes: Sendable {
             case .superseded: drawn = snapshot.superseded(at: revision.version)
             case .current: break
             }
-            // What an incomplete picture lacks may still arrive, and what retention deletes is another picture.
+            // Missing parts of an incomplete picture may still arrive, and a deletion by retention gives another
+            // picture.
             let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
             if !answered.isIncomplete, seconds > 0 {
                 headers[.cacheControl] = "public, max-age=\(min(seconds, Self.longestSeconds)), immutable"
@@ -91,7 +92,7 @@ struct TileRoutes: Sendable {
         return try PictureAnswer.make(tile, headers: headers, known: known)
     }
 
-    /// A tile by the path that `/public/weather-maps.json` gives. Colour schemes and options are RainViewer's and mean
+    /// A tile by the path in `/public/weather-maps.json`. RainViewer's colour schemes and options have no meaning here.
     /// nothing here.
     private func weatherMapTile(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let asked = try WeatherMapTileParameters(
@@ -133,10 +134,10 @@ struct TileRoutes: Sendable {
             var dataTime: String?
             var stale: Bool
             var simulated: Bool
-            /// Whether the log lacks some of the picture of the time asked for, and from when on it lacks nothing.
+            /// Whether the log lacks a part of the requested frame, and the time from which it is complete.
             var incomplete: Bool
             var completeSince: String?
-            /// The H3 resolution drawn at each zoom.
+            /// The H3 resolution of each zoom.
             var resolutions: [Int]
         }
 
@@ -163,7 +164,7 @@ struct TileRoutes: Sendable {
         }
     }
 
-    /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
+    /// 200, 304, 400 for invalid parameters, 404 for an unknown layer and a time outside retention.
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
         let document = parameters.text("layers")
         guard document.hasSuffix(".json") else {
@@ -182,7 +183,7 @@ struct TileRoutes: Sendable {
         let freshness = answered.freshness
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
-        // The filters and the time asked for here are those of the tiles that it names.
+        // The tiles of the document have the filters and the time of this request.
         let (suffix, passed, filters) = (asked.suffix, asked.passedOn, asked.legendFilters)
         let shown = if case .instant = asked.time { scene.instant.compact } else { "latest" }
         func template(_ time: String, _ covers: SignedAddress.Opening) -> String {

@@ -9,14 +9,14 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `/timeline.json`, and the same as `/public/weather-maps.json` for clients of RainViewer's interface.
+/// `/timeline.json`, and its content in the form of `/public/weather-maps.json` for clients of RainViewer's interface.
 struct TimelineRoutes: Sendable {
     let frames: FrameSource
     let service: TimelineService
     let styleStore: StyleStore
     let publicURL: String?
 
-    /// A manifest may be kept this long: what it names can be had for a day.
+    /// The time for which a manifest may be cached. Its tiles are available for a day.
     private static let freshSeconds = 10
 
     private var styles: StyleLibrary { styleStore.current }
@@ -26,7 +26,7 @@ struct TimelineRoutes: Sendable {
         router.get("/public/weather-maps.json") { request, _ in try await weatherMaps(request) }
     }
 
-    /// 200, 304, 400 for what is no timeline.
+    /// 200, 304, 400 for an invalid timeline.
     private func timeline(_ request: Request) async throws -> Response {
         let parameters = try TimelineParameters(
             QueryReader(request), styles: styles, defaults: service.settings.defaults)
@@ -68,11 +68,11 @@ struct TimelineRoutes: Sendable {
         var version = "2.0"
         var generated: Int
         var host: String
-        /// Without `satellite`: clients that find an empty list there wait for its first frame for ever.
+        /// Without `satellite`, because clients wait forever for the first frame of an empty list.
         var radar: Radar
     }
 
-    /// The frames of the first layer, by paths to which a client appends `/{size}/{z}/{x}/{y}/{color}/{options}.png`.
+    /// The frames of the first layer, as paths to which a client appends `/{size}/{z}/{x}/{y}/{color}/{options}.png`.
     private func weatherMaps(_ request: Request) async throws -> Response {
         _ = try QueryReader(request)
         let snapshot = try frames.snapshot()

@@ -84,7 +84,7 @@ actor GuidanceIntake {
         case .refused(let refusal, _, _):
             skip(.frame(refusal.code))
             brokenFrames += 1
-        case .message(let message): await take(message)
+        case .message(let message): await decode(message)
         }
         // After the message: a reading that resumes later skips it.
         progress.note(event)
@@ -102,19 +102,19 @@ actor GuidanceIntake {
 
     private func skip(_ refusal: FieldRefusal) { skipped[.field(refusal), default: 0] += 1 }
 
-    private func take(_ message: GuidanceMessage) async {
+    private func decode(_ message: GuidanceMessage) async {
         for item in GRIBMessages.items(in: message.bytes) {
             switch item {
             case .refused(let refusal, _, _): skip(.message(refusal.code))
             case .message(let found):
                 for place in found.fields.indices {
-                    do throws(FieldRefusal) { try await take(found, place, message.keys) } catch { skip(error) }
+                    do throws(FieldRefusal) { try await decode(found, place, message.keys) } catch { skip(error) }
                 }
             }
         }
     }
 
-    private func take(
+    private func decode(
         _ message: GRIBMessage, _ place: Int, _ keys: [GuidanceMessageKey]
     ) async throws(FieldRefusal) {
         let header = message.fields[place]

@@ -24,7 +24,7 @@ actor GuidanceKeeper {
             if step == .goOn, upstream.storesPortions, last.duration(to: .now) > portion {
                 last = .now
                 var portions = SyncOutcome()
-                try await upstream.keep([intake], completedAt: nil, client, &portions)
+                try await upstream.commit([intake], completedAt: nil, client, &portions)
                 outcome.add(portions)
             }
             return step

@@ -108,7 +108,7 @@ package struct NOAAUpstream: Upstream {
             }
         }
         outcome.wasAnswered = isAnswered
-        try await keep(client, fetchedAt: isAnswered ? now : nil, isWhole: failure == nil)
+        try await saveLedger(client, fetchedAt: isAnswered ? now : nil, isWhole: failure == nil)
         if let failure { throw failure }
     }
 
@@ -162,7 +162,7 @@ package struct NOAAUpstream: Upstream {
     }
 
     /// Stores the ledger and the time of the request.
-    private func keep(_ client: GuidanceClient, fetchedAt: Instant?, isWhole: Bool) async throws(SyncError) {
+    private func saveLedger(_ client: GuidanceClient, fetchedAt: Instant?, isWhole: Bool) async throws(SyncError) {
         let ledger = client.budget.ledger
         let (isRegistered, isNew) = session.state.withLock { ($0.isRegistered, $0.ledger != ledger) }
         guard isRegistered, isNew || fetchedAt != nil else { return }
@@ -204,7 +204,7 @@ package struct NOAAUpstream: Upstream {
         let search = try await asked { () async throws(UpstreamError) in
             try await client.newest(.gtgn, afterRun: newestKnown)
         }
-        if let newest = search.newest { _ = try await take(newest, client, now, &outcome) }
+        if let newest = search.newest { _ = try await download(newest, client, now, &outcome) }
     }
 
     private func fetchPastNowcasts(
@@ -216,7 +216,7 @@ package struct NOAAUpstream: Upstream {
         for file in past where file.runSeconds < latest && !isDone(file) {
             guard !session.state.withLock({ $0.absent.contains(file) }) else { continue }
             if Task.isCancelled { throw .cancelled }
-            if try await take(file, client, now, &outcome) == .absent {
+            if try await download(file, client, now, &outcome) == .absent {
                 _ = session.state.withLock { $0.absent.insert(file) }
             }
         }
@@ -265,7 +265,7 @@ package struct NOAAUpstream: Upstream {
         var isWhole = present.count == missing.count
         for file in present.compactMap(file) {
             if Task.isCancelled { throw .cancelled }
-            let ending = try await take(file, client, now, &outcome)
+            let ending = try await download(file, client, now, &outcome)
             isWhole = isWhole && ending == .whole
         }
         return isWhole
@@ -280,7 +280,7 @@ package struct NOAAUpstream: Upstream {
         case partial
     }
 
-    private func take(
+    private func download(
         _ file: GuidanceFile, _ client: GuidanceClient, _ now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> Ending {
         guard let intake = try await intake(file) else { return .absent }
@@ -339,12 +339,12 @@ package struct NOAAUpstream: Upstream {
     ) async throws(SyncError) {
         let file = intake.file
         guard plan.publication == .whole else {
-            try await keep([intake], completedAt: completedAt, client, &outcome)
+            try await commit([intake], completedAt: completedAt, client, &outcome)
             return
         }
         guard let completedAt else { return }
         guard file.product == .gtg else {
-            try await keep([intake], completedAt: completedAt, client, &outcome)
+            try await commit([intake], completedAt: completedAt, client, &outcome)
             return
         }
         let run = session.state.withLock { state -> [GuidanceIntake]? in
@@ -356,14 +356,14 @@ package struct NOAAUpstream: Upstream {
             return files.compactMap { state.intakes[$0] }
         }
         guard let run else { return }
-        try await keep(run, completedAt: completedAt, client, &outcome)
+        try await commit(run, completedAt: completedAt, client, &outcome)
     }
 
     /// Stores the levels and the progress of some files in one transaction.
     ///
     /// - Parameter completedAt: the time of a round that has all of them; nil if any is incomplete. A first round takes
     ///   minutes, so the first complete file already counts as a fetch of the source.
-    func keep(
+    func commit(
         _ intakes: [GuidanceIntake], completedAt: Instant?, _ client: GuidanceClient, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         guard session.state.withLock({ $0.isRegistered }), let product = intakes.first?.file.product else { return }

@@ -90,6 +90,26 @@ extension Schema where Record == ObservationFeature {
         ])
 }
 
+/// A cell that is coarser than those of observations: at low zooms, vector tiles have such cells in place of hexagons.
+package struct CoarseCell: Sendable {
+    package var severity: Severity
+    package var resolution: Int
+
+    package init(severity: Severity, resolution: Int) {
+        self.severity = severity
+        self.resolution = resolution
+    }
+}
+
+extension Schema where Record == CoarseCell {
+    /// The properties of a coarse cell.
+    package static let coarseCells = Schema([
+        Field(.severity, .integer { Int($0.severity.rawValue) }),
+        Field(.severityName, .text { $0.severity.name }),
+        Field(.resolution, .integer { $0.resolution }),
+    ])
+}
+
 extension Property {
     static let severity = Property(
         "severity", .integer, "From 0, smooth, to 4, moderate to severe", range: 0...4, filter: "severity")
@@ -98,7 +118,7 @@ extension Property {
     static let callsign = Property("callsign", .text, "The flight's call sign")
     static let icao24 = Property("icao24", .text, "The aircraft's 24-bit address, six hexadecimal digits")
     /// A property of cells at low zooms.
-    static let resolution = Property(
+    package static let resolution = Property(
         "resolution", .integer, "The H3 resolution of the drawn cells", range: 0...15, isOfTilesOnly: true)
 }
 
@@ -116,7 +136,7 @@ extension Dataset {
         summary: "The most severe standing observation of every H3 cell at an instant, over a history.",
         kind: .observations, geometry: .polygon, content: .history(.observations), selection: .picture,
         timeProperty: "observedAt", drawing: .cells(borderedFromZoom: 0),
-        properties: Schema.hexagons.properties + [.resolution], stacking: 1, isShownAtFirst: true)
+        properties: Schema.hexagons.properties + [.resolution], stacking: 30, isShownAtFirst: true)
 
     /// Hexagons at high zooms, polygons at low ones.
     public static let turbulence = Dataset(
@@ -126,6 +146,6 @@ extension Dataset {
         drawing: .cells(borderedFromZoom: firstHexagonZoom),
         properties: Schema.hexagons.properties + [.resolution],
         origins: [Origin("skypath", "turbulence"), Origin("aviationweather", "pirep"), .file],
-        parts: ["hexagons", "polygons"],
+        stacking: 30, parts: ["hexagons", "polygons"],
         isShownAtFirst: true)
 }

@@ -72,5 +72,5 @@ extension Dataset {
         summary: "Hexagons of one severity, or of it and worse, dissolved into one area; or as a source issued them.",
         kind: .observations, geometry: .polygon, content: .polygons, selection: .picture, drawing: .polygons,
         properties: Schema.polygons.properties + [.resolution], origins: [Origin("skypath", "polygons")],
-        areaKinds: [AreaKind(IssuedArea.polygonKind, "Polygon", from: Origin("skypath", "polygons"))], stacking: 2)
+        areaKinds: [AreaKind(IssuedArea.polygonKind, "Polygon", from: Origin("skypath", "polygons"))], stacking: 25)
 }

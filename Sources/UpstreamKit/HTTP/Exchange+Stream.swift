@@ -3,18 +3,18 @@ package import NIOCore
 package import NIOHTTP1
 
 extension Exchange {
-    /// Status and headers of an answer whose body is still to come.
+    /// The status and headers of a response whose body has not been read.
     package struct Head: Sendable {
         package let status: Int
         package let headers: HTTPHeaders
 
-        /// Whether a header says that the answer is made up, as Billow's simulator does.
+        /// Whether a header marks the response as simulated, as Billow's simulator does.
         package func isSimulated(header: String = "x-simulated") -> Bool {
             headers.first(name: header).map { $0.lowercased() != "false" } ?? false
         }
     }
 
-    /// The body of an answer, read piece by piece. A slow reader slows the upstream down.
+    /// The body of a response, read piece by piece. A slow reader slows down the upstream.
     package struct Pieces: Sendable {
         fileprivate let exchange: Exchange
         fileprivate let body: HTTPClientResponse.Body
@@ -23,15 +23,15 @@ extension Exchange {
         /// Allows more time for the rest of the body.
         package func allow(_ extra: Duration) { deadline.extend(by: extra) }
 
-        /// Reads until the end, or until `take` returns false. Time spent in `take` does not count.
+        /// Reads until the end, or until `consume` returns false. Time spent in `consume` does not count.
         ///
-        /// - Throws: `UpstreamError`, and what `take` throws.
-        package func forEach(_ take: (ByteBuffer) async throws -> Bool) async throws {
+        /// - Throws: `UpstreamError`, and the errors of `consume`.
+        package func forEach(_ consume: (ByteBuffer) async throws -> Bool) async throws {
             var iterator = body.makeAsyncIterator()
             while true {
                 let piece: ByteBuffer?
                 do { piece = try await iterator.next() } catch {
-                    // A connection that ends inside the body is a cut-off answer, not an unreachable host.
+                    // A connection that ends within the body gives a truncated response, not an unreachable host.
                     let failure = exchange.failure(error)
                     if case .unreachable = failure { throw UpstreamError.unreadable(.truncated) }
                     throw failure
@@ -40,23 +40,23 @@ extension Exchange {
                 TransferMeter.current?.add(piece.readableBytes)
                 deadline.pause()
                 defer { deadline.resume() }
-                guard try await take(piece) else { return }
+                guard try await consume(piece) else { return }
             }
         }
 
-        /// The words of an answer that is a refusal: at most 64 KiB, as far as they came.
+        /// The text of an error response, at most 64 KiB, as far as received.
         package func words() async throws -> [UInt8] { try await exchange.problem(body) }
 
-        /// The error that an answer of a bad status is.
+        /// Converts a response with an error status to an error.
         package func refusal(_ head: Head, words: [UInt8]) -> UpstreamError {
             exchange.refusal(Answer(status: head.status, headers: head.headers, bytes: words))
         }
     }
 
-    /// One call whose body is read while it comes, never held whole. `read` gets answers of any status.
+    /// Sends a request whose body is read as it arrives and never buffered whole. `read` gets responses of any status.
     ///
-    /// The exchange's timeout holds from connecting to the last byte, unless `read` allows more. A size limit is the
-    /// reader's to keep.
+    /// The exchange's timeout covers the time from connecting to the last byte, unless `read` allows more. The reader
+    /// enforces any limit of the size.
     package func stream<Result: Sendable>(
         _ request: HTTPClientRequest, _ read: @escaping @Sendable (Head, Pieces) async throws -> Result
     ) async throws(UpstreamError) -> Result {

@@ -5,35 +5,35 @@ import NIOPosix
 package import NIOHTTP1
 import JSONKit
 
-/// One call of an upstream and its whole answer, within a time and a size. Knows nothing of the content.
+/// Sends one request to an upstream and reads the whole response, within a time and a size. It does not parse content.
 package struct Exchange: Sendable {
-    /// An answer of any status. Of refusals (not 2xx) at most 64 KiB of the body, as far as it came.
+    /// A response of any status. For a status other than 2xx, it has at most 64 KiB of the body, as far as received.
     package struct Answer: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
         package var bytes: [UInt8]
 
-        /// Whether a header says that the answer is made up, as Billow's simulator does.
+        /// Whether a header marks the response as simulated, as Billow's simulator does.
         package func isSimulated(header: String = "x-simulated") -> Bool {
             headers.first(name: header).map { $0.lowercased() != "false" } ?? false
         }
     }
 
     let httpClient: HTTPClient
-    /// From connecting to the last byte.
+    /// The time limit from connecting to the last byte.
     let timeout: Duration
     private let maximumBodyBytes: Int
     private let secrets: [Secret]
     private let dialect: RefusalDialect
     private let now: @Sendable () -> Int
 
-    /// A refusal longer than this is not read to its end. Bytes.
+    /// The most bytes that are read of an error response.
     private static let maximumProblemBytes = 64 * 1_024
 
     /// - Parameters:
-    ///   - secrets: what no error may repeat.
-    ///   - dialect: how the upstream words a refusal.
-    ///   - now: Unix seconds, for a `Retry-After` that is a date.
+    ///   - secrets: texts that no error message may contain.
+    ///   - dialect: the format of the upstream's error responses.
+    ///   - now: the Unix time in seconds, for a `Retry-After` that is a date.
     package init(
         httpClient: HTTPClient, timeout: Duration, maximumBodyBytes: Int, secrets: [Secret],
         dialect: RefusalDialect = RefusalDialect(), now: @escaping @Sendable () -> Int
@@ -46,7 +46,8 @@ package struct Exchange: Sendable {
         self.now = now
     }
 
-    /// No redirects (they would carry keys elsewhere), ten seconds to connect, and no retry of a refused connection.
+    /// No redirects, because they could send keys to another host; ten seconds to connect; no retry of a refused
+    /// connection.
     package static var recommendedHTTPConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
@@ -54,20 +55,21 @@ package struct Exchange: Sendable {
         return configuration
     }
 
-    /// The same, with a token that no error may repeat either.
+    /// The same exchange with one more secret: a token.
     package func redacting(_ token: Secret) -> Exchange {
         Exchange(
             httpClient: httpClient, timeout: timeout, maximumBodyBytes: maximumBodyBytes, secrets: secrets + [token],
             dialect: dialect, now: now)
     }
 
-    /// The error that an answer of a bad status is.
-    /// - Parameter dialect: where it differs from the exchange's own.
+    /// Converts a response with an error status to an error.
+    /// - Parameter dialect: replaces the exchange's own.
     package func refusal(_ answer: Answer, in dialect: RefusalDialect? = nil) -> UpstreamError {
         UpstreamError(answer, dialect ?? self.dialect, secrets: secrets, now: now())
     }
 
-    /// The answer, whatever its status. Throws where there is none.
+    /// Returns the response, whatever its status.
+    /// - Throws: if there is no response.
     package func answer(to request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
         let timeout = timeout
         do {
@@ -87,7 +89,7 @@ package struct Exchange: Sendable {
     }
 
     private func fetch(_ request: HTTPClientRequest) async throws -> Answer {
-        // The task group keeps the time, body included; this deadline is only out of the way.
+        // The task group limits the time, including that of the body. This deadline is never reached.
         let response = try await httpClient.execute(request, deadline: .distantFuture)
         let status = Int(response.status.code)
         let bytes = (200..<300).contains(status) ? try await body(of: response) : try await problem(of: response)
@@ -110,7 +112,7 @@ package struct Exchange: Sendable {
         } catch let error as UpstreamError {
             throw error
         } catch {
-            // A connection that ends inside the body is a cut-off answer, not an unreachable host.
+            // A connection that ends within the body gives a truncated response, not an unreachable host.
             if case .unreachable = failure(error) { throw UpstreamError.unreadable(.truncated) }
             throw error
         }
@@ -121,7 +123,7 @@ package struct Exchange: Sendable {
         try await problem(response.body)
     }
 
-    /// The words of a refusal, as far as they came.
+    /// The text of an error response, as far as received.
     func problem(_ body: HTTPClientResponse.Body) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         do {
@@ -130,13 +132,13 @@ package struct Exchange: Sendable {
                 if bytes.count >= Exchange.maximumProblemBytes { break }
             }
         } catch {
-            // The status alone says what matters; a cancelled task is told by the status too late to matter.
+            // Without the body, the status is enough for the error.
             if Task.isCancelled { throw UpstreamError.cancelled }
         }
         return bytes
     }
 
-    /// Translates what the HTTP client throws, once, here.
+    /// Converts errors of the HTTP client.
     func failure(_ error: any Error) -> UpstreamError {
         if let error = error as? UpstreamError { return error }
         if error is CancellationError { return .cancelled }
@@ -151,7 +153,7 @@ package struct Exchange: Sendable {
         }
     }
 
-    /// Why there was no connection, in words for people.
+    /// The reason for a failed connection, for people.
     private static func reason(_ error: any Error) -> String {
         if let error = error as? IOError { return String(cString: strerror(error.errnoCode)).lowercased() }
         if let error = error as? NIOConnectionError {
@@ -159,7 +161,7 @@ package struct Exchange: Sendable {
             return "the name \(error.host) does not resolve"
         }
         let text = "\(error)"
-        // NIOSSL tells them apart by BoringSSL's own words only.
+        // NIOSSL distinguishes these errors only by BoringSSL's texts.
         if text.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not to be trusted" }
         if text.contains("WRONG_VERSION_NUMBER") { return "it doesn't speak TLS" }
         return text.hasPrefix("handshakeFailed") ? "the TLS handshake failed" : text

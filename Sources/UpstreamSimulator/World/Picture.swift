@@ -43,7 +43,7 @@ struct Picture: Sendable {
         let aged = time / Picture.pruneEverySeconds > now / Picture.pruneEverySeconds
         now = time
         while generator.minute <= time / 60 { pending += generator.next() }
-        takeIn()
+        applyPending()
         if aged {
             let oldest = time - Picture.keptSeconds
             records = records.filter { $0.value.report.observedAt > oldest }
@@ -51,7 +51,7 @@ struct Picture: Sendable {
         }
     }
 
-    private mutating func takeIn() {
+    private mutating func applyPending() {
         var later: [Report] = []
         for report in pending {
             guard report.changedAt <= now else {
@@ -69,7 +69,7 @@ struct Picture: Sendable {
     mutating func inject(_ report: Report) {
         injected.append(report)
         pending.append(report)
-        takeIn()
+        applyPending()
     }
 
     /// The records that match, in the order of cell and level.

@@ -40,7 +40,7 @@ struct Import: AsyncParsableCommand {
             var refused = 0
             for file in files {
                 do {
-                    let summary = try await take(file, importer)
+                    let summary = try await importFile(file, importer)
                     refused += summary.refusedCount
                     Terminal.say("\(file): \(summary.description)")
                 } catch let error as ImportFileError {
@@ -54,9 +54,9 @@ struct Import: AsyncParsableCommand {
         }
     }
 
-    private func take(_ file: String, _ importer: FileImporter) async throws -> ImportSummary {
+    private func importFile(_ file: String, _ importer: FileImporter) async throws -> ImportSummary {
         defer { Terminal.endProgress() }
-        return try await importer.take(file) { progress, count in
+        return try await importer.importFile(file) { progress, count in
             Terminal.progress(file, fraction: progress.fraction, count: count)
         }
     }

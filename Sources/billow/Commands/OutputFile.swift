@@ -2,16 +2,16 @@ import BillowEngine
 import BillowStore
 import Foundation
 
-/// Where a command writes to: a file that appears under its name when it is whole, or standard output, a device or a
-/// pipe. Those get their bytes when all are there: what they have got can't be taken back, and damage that is met late
-/// must be told at the beginning.
+/// The output of a command: a file that appears under its name when it is complete, or standard output, a device or a
+/// pipe. These get their bytes only at the end, because written bytes can't be withdrawn, and damage that is found late
+/// must be reported at the beginning.
 final class OutputFile: Sendable {
     private let file: UnfinishedFile
-    /// Where the file goes to when it is whole; nil where it gets its name.
+    /// The final path of the file; nil for other outputs.
     private let stream: FileHandle?
 
     /// - Parameter database: the database of the settings.
-    /// - Throws: usage where writing would replace a database.
+    /// - Throws: a usage error if the output would replace a database.
     init(_ path: String?, sparing database: String) throws {
         guard let path else {
             stream = .standardOutput
@@ -37,12 +37,12 @@ final class OutputFile: Sendable {
         file = try UnfinishedFile(for: path)
     }
 
-    /// In the temporary folder. What a killed process left there goes with the next one.
+    /// A path in the temporary folder. Files of a killed process are removed by the next one.
     private static func waiting() throws(FileError) -> UnfinishedFile {
         try UnfinishedFile(for: NSTemporaryDirectory() + "/billow-output", mode: 0o600)
     }
 
-    /// Runs what writes; gives the file its name, or leaves nothing behind of a file that didn't become whole.
+    /// Runs a function that writes. Then it gives the file its final name, or removes it after an error.
     func write(_ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -71,9 +71,9 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Runs what writes what a database shows. Damage may be met that the snapshot doesn't mark yet. Then all of the
-    /// database is looked through, and the body runs once more, so that the output says that it is incomplete.
-    /// - Throws: data, once all is written, where rows were left out that can't be read.
+    /// Runs a function that writes the content of a database. If it finds damage that the snapshot doesn't mark yet,
+    /// the whole database is surveyed and the function runs again, so that the output is marked as incomplete.
+    /// - Throws: a data error after writing, if unreadable rows were left out.
     func write(from store: SQLiteStore, _ publisher: SnapshotPublisher, _ body: () async throws -> Void) async throws {
         try await write {
             try await publisher.refresh()
@@ -90,7 +90,7 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Where what is written at places goes, in place of `write`.
+    /// The path for output that is written at offsets, in place of `write`.
     var path: String { file.path }
 
     func write(_ bytes: [UInt8]) throws {

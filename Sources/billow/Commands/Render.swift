@@ -17,7 +17,7 @@ struct Render: AsyncParsableCommand {
         subcommands: [RenderMap.self, RenderTile.self, RenderSheet.self])
 }
 
-/// What every picture takes.
+/// The options of all pictures.
 struct RenderOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
@@ -35,7 +35,7 @@ struct RenderOptions: ParsableArguments {
         return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
     }
 
-    /// Opens what pictures are drawn from, and writes the one that `draw` makes of it.
+    /// Opens the data of pictures, and writes the picture that `draw` returns.
     func write(_ draw: (RenderContext) async throws -> [UInt8]) async throws {
         let settings = try common.settings(needs: [.stored, .styles])
         let logger = Logs.start(settings)
@@ -59,7 +59,7 @@ struct RenderOptions: ParsableArguments {
     }
 }
 
-/// What pictures are drawn from.
+/// The data and the renderers of pictures.
 struct RenderContext {
     let frames: FrameSource
     let snapshot: Snapshot
@@ -69,14 +69,14 @@ struct RenderContext {
     let timeline: TimelineSettings
     let policy: FreshnessPolicy
 
-    /// What `/maps` would draw for the same parameters.
+    /// The picture that `/maps` returns for the same parameters.
     func mapRequest(layers: LayerList) throws -> MapRequest {
         try MapParameters(layers: layers, QueryReader(parameters), styles: styles).request(
             frames, policy, in: snapshot
         ).request
     }
 
-    /// The tile that `/tiles` would draw for the same parameters.
+    /// The tile that `/tiles` returns for the same parameters.
     func tile(layers: String, place: String) async throws -> [UInt8] {
         let asked = try TileParameters(layers: layers, place: place, QueryReader(parameters), styles: styles)
         let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)

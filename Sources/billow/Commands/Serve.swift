@@ -33,7 +33,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         Allocator.prepareForServing()
-        // Log rotators send them, and would end it.
+        // Log rotation sends this signal, which would end the process.
         for ignored in [SIGUSR1, SIGUSR2] { signal(ignored, SIG_IGN) }
         try await Failure.reported {
             let settings = try common.settings(
@@ -44,7 +44,7 @@ struct Serve: AsyncParsableCommand {
             let simulator = demo ? UpstreamSimulator(.demo, logger: logger) : nil
             let styles = try Self.styles(settings.server.stylesFolder)
             let serve = {
-                // Without a source, what is stored is served, whatever it is.
+                // Without a source, the server serves the stored data, whether simulated or real.
                 let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
                 if store.missingBytes > 0 {
                     logger.error(
@@ -57,7 +57,7 @@ struct Serve: AsyncParsableCommand {
                     )
                     .run(simulator: simulator)
                 } catch {
-                    // The error that ends the server is the one to tell.
+                    // Reports the error that ended the server.
                     try? store.close()
                     throw error
                 }
@@ -76,11 +76,11 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Gives a database that can't be opened another name, and puts what can be read of it in its place: keys, changed
-    /// queries and rows. Where nothing can be read, a new one is created later.
+    /// Renames a database that can't be opened, and replaces it by a copy of everything readable: keys, overrides and
+    /// rows. If nothing is readable, a new database is created later.
     private static func replace(_ path: String, _ reason: String, _ logger: Logger) async throws {
         let error = StoreError.corrupt(path: path, reason: reason)
-        // Another server that runs on it would go on with a file that has no name any more.
+        // Another running server would continue with a file that no longer has a name.
         guard SQLiteStore.opener(path: path) == nil else { throw error }
         let copy = "\(path).salvaged-\(UUID().uuidString)"
         var salvaged: Salvaged?
@@ -111,7 +111,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// A server with its sync, for as long as it runs.
+/// A server with its sync loops, while it runs.
 private struct Server {
     var settings: Settings
     let store: SQLiteStore
@@ -119,10 +119,10 @@ private struct Server {
     let registry: MetricRegistry
     let logger: Logger
 
-    /// How often the demo asks its simulator: the world gets a new minute each minute.
+    /// The interval of the demo's requests to its simulator, whose world changes every minute.
     private static let demoInterval = Duration.seconds(10)
 
-    /// What does all heavy work, of answers and of upstreams.
+    /// The executor of all heavy work, for answers and upstreams.
     let work = WorkExecutor()
 
     func run(simulator: UpstreamSimulator?) async throws {
@@ -140,7 +140,7 @@ private struct Server {
     private func run(simulator: UpstreamSimulator?, clients: UpstreamClients) async throws {
         let states = SourceStates()
         let loops = SourceLoops()
-        // Their port is not known before the simulator runs, and matters not to what they feed.
+        // The simulator's port is unknown before it runs, and does not matter here.
         let demo = try simulator.map { _ in
             try SourceID.demo.map { try Settings.Source.demo($0, port: 0, update: .every(Self.demoInterval)) }
         }
@@ -167,7 +167,7 @@ private struct Server {
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,
             logger: logger)
-        // What is on disk is served at once, before any upstream answers.
+        // Stored data is served at once, before any upstream responds.
         try await application.publisher.refresh()
 
         var services: [any Service] = []
@@ -189,7 +189,7 @@ private struct Server {
         services.append(
             StyleReload(styleStore: application.styles, folder: settings.server.stylesFolder, logger: logger))
         let portFile = settings.server.portFile
-        // A leftover would name another server's port.
+        // An old file would contain another server's port.
         defer { if let portFile { unlink(portFile) } }
         services += application.services { port in
             if let portFile, !FileManager.default.createFile(atPath: portFile, contents: Data("\(port)\n".utf8)) {
@@ -217,7 +217,7 @@ private struct Server {
     }
 }
 
-/// Reads the styles again at each SIGHUP. What can't be used is said, and what was read before stays.
+/// Reloads the styles at each SIGHUP. Problems are logged, and the previous styles stay in use.
 private struct StyleReload: Service {
     let styleStore: StyleStore
     let folder: String
@@ -235,7 +235,7 @@ private struct StyleReload: Service {
     }
 }
 
-/// The sync of the demo: it begins once the simulator has its port.
+/// The sync loop of the demo, which starts when the simulator has its port.
 private struct DemoSync: Service {
     let simulator: UpstreamSimulator
     let makeLoop: @Sendable (Int) throws -> SourceLoop
@@ -244,17 +244,17 @@ private struct DemoSync: Service {
 }
 
 extension UpstreamSimulator.Configuration {
-    /// The demo's world, with as many of NOAA's grids as its source asks for.
+    /// The demo's world, with the grids that its NOAA source requests.
     fileprivate static var demo: UpstreamSimulator.Configuration {
         var configuration = UpstreamSimulator.Configuration()
         #if DEBUG
-            // Without optimisation a level of NOAA's own grid takes seconds.
+            // Without optimisation, a level of NOAA's own grid takes seconds.
             let every = 8
         #else
             let every = 1
         #endif
         var guidance = GuidanceSimulation(seed: configuration.seed, .levels, every: every)
-        // A simulator of one's own may be asked at will.
+        // The demo's own simulator needs no request limits.
         guidance.requestsPerMinute = nil
         guidance.cachedFiles = 2
         configuration.guidance = guidance
@@ -263,13 +263,13 @@ extension UpstreamSimulator.Configuration {
 }
 
 extension SourceID {
-    /// SkyPath's look-alike in the demo.
+    /// The simulated SkyPath.
     static let simulator = SourceID.known(simulatorName)
-    /// The Aviation Weather Center's.
+    /// The simulated Aviation Weather Center.
     static let simulatedWeather = SourceID.known("\(simulatorName)-awc")
-    /// OpenSky's.
+    /// The simulated OpenSky.
     static let simulatedTraffic = SourceID.known("\(simulatorName)-opensky")
-    /// NOAA's.
+    /// The simulated NOAA server.
     static let simulatedGuidance = SourceID.known("\(simulatorName)-noaa")
     /// The sources of the demo.
     static let demo = [simulator, simulatedWeather, simulatedTraffic, simulatedGuidance]
@@ -281,8 +281,8 @@ extension SourceID {
 }
 
 extension Settings.Source {
-    /// A source of the demo: of SkyPath the simulated world by the v4 call, six hours of it; of the others all there
-    /// is.
+    /// A source of the demo. SkyPath's covers the simulated world by v4 calls, with six hours of history. The others
+    /// request everything.
     static func demo(_ id: SourceID, port: Int, update: UpdateFrequency) throws -> Settings.Source {
         let baseURL = "http://127.0.0.1:\(port)"
         let kind: Kind
@@ -291,14 +291,14 @@ extension Settings.Source {
                 AviationWeatherSettings(
                     configuration: AviationWeatherConfiguration(baseURL: baseURL),
                     products: AviationWeatherUpstream.Product.all, areas: AviationWeatherUpstream.defaultAreas,
-                    // A simulator of one's own may be asked at will.
+                    // The demo's own simulator needs no request limits.
                     spacingSeconds: 0))
         } else if id == .simulatedGuidance {
             var configuration = GuidanceConfiguration(baseURL: baseURL)
             configuration.spacing = .zero
-            // It makes each file when it is asked for, which takes minutes on a busy machine.
+            // The simulator makes each file on request, which takes minutes on a busy machine.
             configuration.timeout = .seconds(600)
-            // An hour back at the start, so that the timeline has a past.
+            // The simulation starts an hour in the past, so that the timeline has a history.
             kind = .noaa(NOAASettings(configuration: configuration, plan: GuidancePlan(historySeconds: 3_600)))
         } else if id == .simulatedTraffic {
             kind = .openSky(

@@ -1,23 +1,23 @@
-/// What a check of a set-up has found, as one line.
+/// The result of a check of the installation, as one line.
 struct Finding: Sendable, Hashable {
-    /// What was looked at. The raw values are stable: the output has them.
+    /// The subject of a check. Raw values are stable, because the output contains them.
     enum Subject: String, Sendable, Hashable, Encodable, CaseIterable {
         case settings, libraries, fonts, viewer, styles, folders, disk, database, port, descriptors, clock, upstream
     }
 
     enum Status: String, Sendable, Hashable, Encodable {
         case ok
-        /// Billow runs, and something is worse than it could be.
+        /// Billow runs, with a limitation.
         case warning
-        /// Something that the settings ask for doesn't work.
+        /// Something that the settings require does not work.
         case failure
     }
 
     var subject: Subject
     var status: Status
-    /// One sentence without a stop at its end.
+    /// One sentence without a full stop.
     var message: String
-    /// The exit status that a failure leads to; nil where there is none.
+    /// The exit status of a failure; nil for other findings.
     var kind: Failure.Kind?
 
     static func ok(_ subject: Subject, _ message: String) -> Finding {
@@ -32,7 +32,7 @@ struct Finding: Sendable, Hashable {
         Finding(subject: subject, status: .failure, message: message, kind: kind)
     }
 
-    /// An error that the command line's own table has a status for.
+    /// An error that has an exit status in the command line's table.
     static func failure(_ subject: Subject, _ error: any Error) -> Finding {
         let failure = Failure(error)
         return .failure(subject, failure.kind, failure.message)
@@ -52,13 +52,13 @@ extension Finding: Encodable {
     }
 }
 
-/// All that was found.
+/// The results of all checks.
 struct DoctorReport: Sendable, Encodable {
     let findings: [Finding]
-    /// The worst of all.
+    /// The most severe finding.
     let status: Finding.Status
 
-    /// In the order of the subjects.
+    /// The findings in the order of their subjects.
     init(_ findings: [Finding]) {
         self.findings = Finding.Subject.allCases.flatMap { subject in findings.filter { $0.subject == subject } }
         status =
@@ -66,7 +66,7 @@ struct DoctorReport: Sendable, Encodable {
             ? .failure : findings.contains { $0.status == .warning } ? .warning : .ok
     }
 
-    /// The exit status's kind: wrong settings before all else, as everywhere; nil where nothing failed.
+    /// The kind of the exit status, with wrong settings first, as in other commands; nil without a failure.
     var kind: Failure.Kind? {
         let kinds = findings.compactMap(\.kind)
         return kinds.contains(.usage) ? .usage : kinds.first

@@ -7,15 +7,15 @@ import NIOCore
 import NIOPosix
 import Turbulence
 
-/// The checks of this machine. Each takes what it judges, so that a test can give it anything.
+/// The checks of this machine. Each gets its inputs as parameters, so that tests can vary them.
 enum SetupChecks {
     // MARK: What Billow is made of
 
-    /// All libraries are linked: without one the program doesn't start. The tables of one are files of their own.
+    /// The libraries are linked, or the program would not start. ecCodes' tables are separate files.
     ///
-    /// - Parameter tables: where ecCodes looks for its tables.
+    /// - Parameter tables: the folders in which ecCodes looks for its tables.
     static func libraries(tables: [String] = ECCodes.tableFolders) -> Finding {
-        // A build may have them inside.
+        // A build may contain the tables.
         let hasTables = tables.contains {
             $0.contains("MEMFS") || FileManager.default.isReadableFile(atPath: "\($0)/boot.def")
         }
@@ -40,7 +40,7 @@ enum SetupChecks {
         return broken.isEmpty ? [.ok(.fonts, paths.joined(separator: ", "))] : broken
     }
 
-    /// Without these files the page opens, and shows no map, no land or no airports.
+    /// Without these files the viewer's page lacks the map, the land or the airports.
     private static let viewerParts = [
         "vendor/maplibre/maplibre-gl.js", "vendor/basemap/basemap.geojson", "vendor/airports/airports.json",
     ]
@@ -69,7 +69,7 @@ enum SetupChecks {
 
     // MARK: Files
 
-    /// The folders that something is written to.
+    /// The folders to which Billow writes.
     static func folders(_ settings: Settings) -> [(purpose: String, path: String)] {
         var folders = [("the database", folder(of: settings.database)), ("temporary files", NSTemporaryDirectory())]
         if let portFile = settings.server.portFile { folders.append(("the port file", folder(of: portFile))) }
@@ -85,7 +85,7 @@ enum SetupChecks {
         URL(filePath: path).standardizedFileURL.deletingLastPathComponent().path
     }
 
-    /// Makes an empty file there, and removes it: modes alone don't tell of read-only and full file systems.
+    /// Creates an empty file there and removes it, because permissions don't reveal read-only and full file systems.
     static func writable(_ path: String, for purpose: String) -> Finding {
         guard FileManager.default.isFolder(path) else {
             return .failure(.folders, .inputOutput, "\(path), for \(purpose), is no folder")
@@ -102,12 +102,12 @@ enum SetupChecks {
         return .ok(.folders, "\(path), for \(purpose), can be written to")
     }
 
-    /// Where SQLite can't write its log any more, nothing can be stored. Bytes.
+    /// With fewer free bytes, SQLite can't write its log and nothing can be stored.
     static let leastFree = 256 << 20
-    /// A week of a busy server. Bytes.
+    /// The bytes that a busy server stores in a week.
     static let wantedFree = 2 << 30
 
-    /// - Parameter free: bytes; nil where the system doesn't tell.
+    /// - Parameter free: the free bytes; nil if the system does not report them.
     static func disk(free: Int?, of path: String) -> Finding {
         guard let free else { return .warning(.disk, "the system doesn't tell how much room \(path) has") }
         let text = "\(path) has \(free >> 20) MiB free"
@@ -124,9 +124,9 @@ enum SetupChecks {
 
     // MARK: The database
 
-    /// The check of `billow check` but for the archive's, and whether its data goes with the sources.
+    /// Runs `billow check` without the archive, and checks whether the stored data matches the sources.
     ///
-    /// - Returns: what was found, and the newest time that stored data confirms.
+    /// - Returns: the finding, and the newest time that stored data confirms.
     static func database(_ settings: Settings) async -> (findings: [Finding], newest: Instant?) {
         let path = settings.database
         guard FileManager.default.fileExists(atPath: path) else {
@@ -155,9 +155,9 @@ enum SetupChecks {
 
     // MARK: The system
 
-    /// Listens for a moment, as the server would.
+    /// Listens on the server's address for a moment.
     ///
-    /// - Parameter opener: the process that has the database open.
+    /// - Parameter opener: the id of the process that has the database open.
     static func port(_ host: String, _ port: Int, opener: Int32?) async -> Finding {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -182,9 +182,9 @@ enum SetupChecks {
             : .ok(.descriptors, text)
     }
 
-    /// Observations further ahead of the clock are refused. Seconds.
+    /// The seconds ahead of the clock beyond which observations are rejected.
     static let refusedAhead = 300
-    /// What a clock that is set by the network never misses. Seconds.
+    /// The largest error in seconds of a clock that is set by the network.
     static let wantedAccuracy = 10
 
     /// - Parameters:
@@ -195,7 +195,7 @@ enum SetupChecks {
             return .failure(
                 .clock, .unavailable, "the clock says \(now), and stored data is from \(newest): it is behind")
         }
-        // One upstream may be wrong; the one that is nearest is the one to believe.
+        // One upstream's clock may be wrong, so the nearest one counts.
         guard let nearest = others.min(by: { abs($0.time.seconds - now.seconds) < abs($1.time.seconds - now.seconds) })
         else { return .ok(.clock, "\(now); no upstream's clock to compare it with") }
         let ahead = now.seconds - nearest.time.seconds

@@ -9,16 +9,16 @@ import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// Asks an upstream for as little as it can be asked for: whether it is reached, whether it takes the key, and what
-/// time it is there. Stores nothing.
+/// Sends a minimal request to an upstream. It checks whether the upstream is reachable and accepts the key, and reads
+/// its clock. It stores nothing.
 struct UpstreamCheck: Sendable {
     let clients: UpstreamClients
-    /// For each call.
+    /// The time limit of each request.
     let limit: Duration
 
     struct Outcome: Sendable {
         var finding: Finding
-        /// The source and its clock.
+        /// The name of the source and its clock.
         var clock: (source: String, time: Instant)?
     }
 
@@ -36,7 +36,7 @@ struct UpstreamCheck: Sendable {
             let key = source.kind.hasKey ? "takes the key" : "answers"
             return Outcome(finding: .ok(.upstream, "\(name) \(key)"), clock: clock)
         } catch {
-            // It may be asked later, and no setting needs to change.
+            // The upstream limits requests for now. No setting needs to change.
             let isBusy = error.code == .rateLimited || error.code == .creditsSpent
             return Outcome(
                 finding: isBusy
@@ -45,7 +45,7 @@ struct UpstreamCheck: Sendable {
         }
     }
 
-    /// The upstream's time, by an answer of any status to a request without a key.
+    /// The upstream's time, from a response of any status to a request without a key.
     private func serverTime(at baseURL: String) async throws(UpstreamError) -> Instant? {
         var request = HTTPClientRequest(url: baseURL)
         request.method = .HEAD
@@ -78,13 +78,13 @@ struct UpstreamCheck: Sendable {
             var configuration = settings.configuration
             configuration.timeout = min(configuration.timeout, limit)
             let client = try OpenSkyClient(configuration: configuration, httpClient: clients.standard)
-            // One credit of a day's hundreds.
+            // One credit of some hundreds per day.
             _ = try await client.states(in: GeographicBox(west: 7, south: 47, east: 8, north: 48))
         case .noaa(let settings):
             var configuration = settings.configuration
             configuration.timeout = min(configuration.timeout, limit)
             let client = try GuidanceClient(configuration: configuration, httpClient: clients.guidance)
-            // Its length alone; it may not be there yet.
+            // Requests only the length. The file may not exist yet.
             for file in GuidanceProduct.gtgn.candidates(nowSeconds: UnixClock.seconds()).prefix(1) {
                 _ = try await client.state(of: file)
             }
@@ -101,7 +101,7 @@ struct UpstreamCheck: Sendable {
 }
 
 extension Settings.Source.Kind {
-    /// Where it is asked over HTTP.
+    /// The address of the upstream's HTTP interface.
     fileprivate var baseURL: String? {
         switch self {
         case .skyPath(let settings): settings.configuration.environment.baseURL

@@ -6,28 +6,29 @@ extension Settings {
     struct Server: Sendable {
         var host = "127.0.0.1"
         var port = 8_080
-        /// The file that has the port while it listens; nil for none.
+        /// The file that contains the port while the server listens; nil for none.
         var portFile: String?
-        /// Where links in answers point to; nil takes the address that the request came to.
+        /// The base address of links in answers; nil uses the address of the request.
         var publicURL: String?
         /// The folder of the viewer.
         var publicFolder = SharedFolder.viewer.path
         /// The folder of the styles.
         var stylesFolder = SharedFolder.styles.path
-        /// Whether what shows data is open without a key.
+        /// Whether routes that show data are open without a key.
         var anonymousRead = true
-        /// Connections at once; fewer where the limit of descriptors is lower.
+        /// The most concurrent connections. A lower limit of descriptors reduces it.
         var maxConnections = ConnectionSettings.defaultMaximum
-        /// Connections at once from one address, but this machine's; 0 for any number, nil for half of all.
+        /// The most concurrent connections from one address other than this machine's; 0 for no limit, nil for half of
+        /// all.
         var maxConnectionsPerAddress: Int?
         var timeouts = ConnectionSettings()
-        /// How many sources one key may name in the observations that it sends.
+        /// The most sources that one key may name in its observations.
         var ingestSourcesPerKey = 4
     }
 }
 
 extension Settings.Server {
-    /// The rules for connections, by the descriptors that the process may have.
+    /// The rules for connections, with the permitted number of descriptors.
     func connections(descriptorLimit limit: Int, used: Int) -> ConnectionSettings {
         var settings = timeouts
         settings.maximum = FileDescriptors.connections(wanted: maxConnections, limit: limit, used: used)
@@ -38,10 +39,10 @@ extension Settings.Server {
 }
 
 extension Settings.Server {
-    /// The descriptors that this process may have, and those that it has.
+    /// The permitted and the used descriptors of this process.
     static var descriptors: (limit: Int, used: Int) { (FileDescriptors.raiseLimit(), FileDescriptors.used()) }
 
-    /// How many connections a limit of descriptors allows.
+    /// The number of connections for a limit of descriptors.
     static func connections(wanted: Int, limit: Int, used: Int) -> Int {
         FileDescriptors.connections(wanted: wanted, limit: limit, used: used)
     }

@@ -4,39 +4,40 @@ import BillowSync
 import Foundation
 import Turbulence
 
-/// Everything that can be set, read once at start: flags over environment over the YAML file over defaults.
+/// All settings, read once at start. Flags override the environment, which overrides the YAML file, which overrides the
+/// defaults.
 struct Settings: Sendable {
     var server = Server()
     var database = "billow.sqlite"
-    /// How long observations from sources are kept, in seconds.
+    /// The retention of observations from sources, in seconds.
     var retentionSeconds = 7 * 86_400
-    /// How long positions are kept, in seconds; never longer than all else.
+    /// The retention of positions in seconds, at most the general retention.
     var trafficRetentionSeconds = 86_400
-    /// How long grids of computed turbulence are kept, in seconds; never longer than all else.
+    /// The retention of grids of computed turbulence in seconds, at most the general retention.
     var fieldRetentionSeconds = Retention.defaultFieldSeconds
-    /// How long all sources of a layer may be silent before it is called stale, in seconds; nil goes by how often they
-    /// are asked.
+    /// The time in seconds after which a layer is stale if all of its sources are silent; nil derives it from their
+    /// intervals.
     var staleAfterSeconds: Int?
     var updateLengths = UpdateLengths()
-    /// How long after it was last seen an aircraft is shown, in seconds.
+    /// The time in seconds after its last position for which an aircraft is shown.
     var trafficDropSeconds = 180
     var severityTable = SeverityTable()
     var timeline = TimelineSettings()
     var polygons = PolygonHistories()
     var areaLimitKm2 = 10_000_000.0
-    /// What the server may keep ready of pictures and what they are made of, in 2²⁰ bytes.
+    /// The memory budget of all caches in 2²⁰ bytes.
     var cacheMegabytes = CacheBudget.defaultBytes >> 20
     var logLevel = "info"
     var logFormat = LogFormat.text
-    /// Whether each request is a line of the log.
+    /// Whether each request is logged.
     var hasAccessLog = false
     var sources: [Source] = []
-    /// Whether the sources are simulated: all of them, or none; nil where none says so, and their answers will tell.
+    /// Whether all sources are simulated; nil if no setting states it, so that their responses determine it.
     var isSimulated: Bool?
 
-    /// The rule by which layers are stale.
+    /// The freshness policy of the layers.
     ///
-    /// - Parameter others: sources that are fetched besides the configured ones.
+    /// - Parameter others: fetched sources that are not in the settings.
     func freshness(besides others: [Source] = []) -> FreshnessSettings {
         let feeds = (sources + others).map { source in
             (
@@ -52,12 +53,12 @@ struct Settings: Sendable {
     }
 }
 
-/// What flags say, over everything else; as it was given.
+/// The values of flags as given, which override everything else.
 struct SettingsOverrides: Sendable {
     var database: String?
     var host: String?
     var port: String?
-    /// Whether the world is simulated besides.
+    /// Whether the simulated world runs in addition.
     var demo = false
 
     fileprivate var flags: [String: SettingsReader.Flag] {
@@ -69,10 +70,10 @@ struct SettingsOverrides: Sendable {
 }
 
 extension Settings {
-    /// Reads a file (nil for none) and an environment.
+    /// Reads a file (nil for none) and the environment.
     ///
-    /// - Parameter needs: what must be there besides.
-    /// - Throws: `SettingsError` with every problem there is.
+    /// - Parameter needs: the settings that a command requires in addition.
+    /// - Throws: `SettingsError` with all problems.
     static func read(
         file: String?, environment: [String: String], overrides: SettingsOverrides, needs: SettingsNeeds = []
     ) throws(SettingsError) -> Settings {
@@ -112,7 +113,7 @@ extension Settings {
         let serverSection = root.section("server")
         server = Server(serverSection)
         database = Self.database(root) ?? database
-        // The demo's is its own, unless a flag says otherwise.
+        // The demo has its own database, unless a flag names one.
         if overrides.demo, overrides.database == nil { database = "billow-demo.sqlite" }
         needs.check(self, root: root, server: serverSection)
         let hour = 3_600
@@ -162,7 +163,7 @@ extension Settings {
     private mutating func readSources(_ root: SettingsReader.Section, demo: Bool) {
         let sections = root.sections("sources")
         sources = sections.compactMap { Source($0) }
-        // What sources must agree on goes for those that have other faults, too.
+        // Rules across sources also apply to sources with other problems.
         let ids = sections.map { $0.sourceID() }
         for (index, id) in ids.enumerated() {
             guard let id, ids[..<index].contains(id) else { continue }
@@ -187,7 +188,7 @@ extension Settings {
 }
 
 extension SettingsReader.Section {
-    /// How long something may be silent, in seconds.
+    /// The permitted silence in seconds.
     func staleAfter() -> Int? { duration("staleAfter", from: 1, expected: "above 0, such as PT5M") }
 }
 

@@ -2,7 +2,7 @@ import BillowRaster
 import BillowStore
 import Foundation
 
-/// What a command needs at its start besides usable settings. Causes of later failures are named together with all
+/// The requirements of a command at its start, beyond valid settings. Later failures are reported together with all
 /// other problems.
 struct SettingsNeeds: OptionSet, Sendable {
     let rawValue: Int
@@ -11,14 +11,14 @@ struct SettingsNeeds: OptionSet, Sendable {
     static let viewer = SettingsNeeds(rawValue: 1)
     /// The styles.
     static let styles = SettingsNeeds(rawValue: 2)
-    /// A database that can be opened or made.
+    /// A database that can be opened or created.
     static let database = SettingsNeeds(rawValue: 4)
-    /// A database that exists and can be read.
+    /// An existing, readable database.
     static let stored = SettingsNeeds(rawValue: 8)
-    /// A file where the database should be, whatever it is.
+    /// A file at the database's path, whatever it contains.
     static let existing = SettingsNeeds(rawValue: 16)
 
-    /// Notes what isn't there, each at the setting that leads to it.
+    /// Records missing files, each with the setting that names it.
     func check(_ settings: Settings, root: SettingsReader.Section, server: SettingsReader.Section) {
         if contains(.viewer), !FileManager.default.isFolder(settings.server.publicFolder) {
             missing("publicFolder", settings.server.publicFolder, .viewer, server)
@@ -31,7 +31,7 @@ struct SettingsNeeds: OptionSet, Sendable {
         }
     }
 
-    /// Notes a folder that isn't there; where no setting names one, all the folders that were looked in.
+    /// Records a missing folder. Without a setting, it names all folders that were searched.
     private func missing(_ key: String, _ path: String, _ shared: SharedFolder, _ server: SettingsReader.Section) {
         guard !server.has(key) else {
             return server.problem(key, "is '\(path)'; there is no such folder", kind: .inputOutput)
@@ -60,7 +60,7 @@ struct SettingsNeeds: OptionSet, Sendable {
 
     private func checkDatabase(_ path: String, _ access: StoreAccess, _ root: SettingsReader.Section) {
         do throws(StoreError) { try SQLiteStore.check(path: path, access: access) } catch {
-            // What is damaged may be set aside by who opens it.
+            // A damaged database may be set aside by the command that opens it.
             switch error {
             case .unavailable(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .inputOutput)
             case .foreign(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .data)
@@ -73,7 +73,7 @@ struct SettingsNeeds: OptionSet, Sendable {
 }
 
 extension FileManager {
-    /// Whether there is a folder at a path.
+    /// Whether a folder exists at a path.
     func isFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
         return fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue

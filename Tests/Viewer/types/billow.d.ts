@@ -2,7 +2,9 @@
 
 /** The module that the server makes of its catalogue of datasets. */
 declare module "*/datasets.js" {
-    export const LAYERS: { id: string; name: string; shape: string; isShownAtFirst: boolean }[];
+    export const LAYERS: {
+        id: string; name: string; shape: string; order: number; isShownAtFirst: boolean; parts: string[];
+    }[];
     export const AREA_KINDS: Map<string, string>;
 }
 

@@ -12,6 +12,15 @@ test("the server's module of datasets has every layer once, with a name and a sh
     }
 });
 
+test("the module has the layers as the collections' documents describe them", async () => {
+    const { collections } = await (await fetch("/collections")).json();
+    const drawn = collections.filter((/** @type {any} */ { layer }) => layer);
+    equal(LAYERS, drawn.map((/** @type {any} */ { id, layer }) => ({ id, ...layer })));
+    for (const { id, parts } of LAYERS) {
+        for (const part of parts) ok(LAYERS.some((layer) => layer.id === part), `${id} combines ${part}`);
+    }
+});
+
 test("issued areas have words for their kinds", () => {
     ok(AREA_KINDS.size > 0, "there are kinds");
     for (const [kind, words] of AREA_KINDS) ok(kind && words, `${kind}: ${words}`);

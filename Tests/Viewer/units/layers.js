@@ -1,5 +1,5 @@
 // @ts-check
-import { firstLayers } from "/js/layers.js";
+import { collectionsOf, firstLayers, inOrder, LAYERS, showsCells } from "/js/layers.js";
 import { equal, test } from "../harness.js";
 
 /** A status with data of some layers, and sources of some kinds.
@@ -10,6 +10,19 @@ const status = (layers, kinds, simulated = false) => /** @type {Billow.Status} *
     simulated, sources: kinds.map((kind) => ({ kind })),
     layers: Object.fromEntries(layers.map((id) => [id, { dataTime: "2026-09-24T12:00:00Z" }])),
 }));
+
+test("layers lie as the server states, and a reader's order wins", () => {
+    equal(inOrder(["pireps", "hexagons", "hazards", "gtg", "polygons", "traffic"]),
+        ["gtg", "hazards", "polygons", "hexagons", "traffic", "pireps"]);
+    equal(inOrder(["hexagons", "hazards", "gtg"], ["hexagons", "gtg"]), ["hexagons", "gtg", "hazards"]);
+});
+
+test("a layer that combines others is in no menu, and its events concern them", () => {
+    equal(LAYERS.filter(({ parts }) => parts.length), []);
+    equal(["hexagons", "polygons", "traffic"].map(collectionsOf),
+        [["hexagons", "turbulence"], ["polygons", "turbulence"], ["traffic"]]);
+    equal(["hexagons", "polygons", "hazards", "gtg"].map(showsCells), [true, true, false, false]);
+});
 
 test("the catalogue says what a page shows at first", () => {
     equal(firstLayers(null), ["hazards", "hexagons", "pireps"]);

@@ -1,6 +1,5 @@
 // @ts-check
-import { LAYERS } from "/js/datasets.js";
-import { inOrder, layerName } from "/js/layers.js";
+import { inOrder, layerName, LAYERS } from "/js/layers.js";
 import {
     filters, formatHash, leftOut, parseHash, severitiesOf, severityText, shows, summary,
 } from "/js/view.js";
