@@ -7,8 +7,8 @@
 //     await player.load();
 //     player.play();
 //
-// With Leaflet it is `new LeafletFrames(map, L)`, with OpenLayers `new OpenLayersFrames(map, ol)`. The player requests a
-// manifest, loads the frames ahead of time, and shows a frame only when all its tiles are in. Until then the previous
+// With Leaflet it is `new LeafletFrames(map, L)`, with OpenLayers `new OpenLayersFrames(map, ol)`. The player requests
+// a manifest, loads the frames ahead of time, and shows a frame only when all its tiles are in. Until then the previous
 // frame stays, so the map is never blank.
 // Instants are milliseconds since 1970 UTC.
 //

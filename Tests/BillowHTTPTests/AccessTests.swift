@@ -220,6 +220,25 @@ struct AccessTests {
         }
     }
 
+    @Test("every answer to a key is private")
+    func privateAnswers() async throws {
+        try await withWorld(anonymousRead: false) { world in
+            let key = try await world.key(.read).text
+            try await world.insert([])
+            for uri in [
+                "/tiles/hexagons.json", "/legend.json", "/legend.svg", "/styles", "/styles/skypath.json",
+                "/collections", "/collections/hexagons", "/tileMatrixSets", "/timeline.json", "/status",
+                "/wmts/1.0.0/WMTSCapabilities.xml", "/tiles/hexagons/latest/0/0/0.png", "/collections/hexagons/items",
+            ] {
+                let answer = try await world.send(.get, uri, key: key)
+                let control = answer.headers[.cacheControl] ?? ""
+                #expect(answer.status == .ok, "\(uri)")
+                #expect(control.contains("private") || control.contains("no-store"), "\(uri): \(control)")
+                #expect(!control.contains("public"), "\(uri): \(control)")
+            }
+        }
+    }
+
     @Test("the status page is public, and the status that it requests needs a key")
     func statusKey() async throws {
         try await withWorld(anonymousRead: false) { world in

@@ -228,6 +228,25 @@ struct AgeTests {
         }
     }
 
+    @Test("what is observed isn't complete at an instant to come, and what is issued is up to its last area")
+    func instantsToCome() async throws {
+        let kinds: Set<DataKind> = [.observations, .hazards]
+        try await withWorld(feeds: ["skypath": kinds], known: ["skypath": .replace]) { world in
+            try await world.fetched("skypath", secondsAgo: Self.fresh)
+            _ = try await world.store.commit(Batch(source: nil, areas: [try formerArea(.hazards, source: "skypath")]))
+            try await world.insert([])
+            let places = ["/items?", "/area?coords=POLYGON((0+40,1+40,1+41,0+41,0+40))&"]
+            for (collection, hours) in [("hexagons", 3), ("turbulence", 3), ("hexagons", 20_000), ("hazards", 20_000)] {
+                let time = noon.advanced(by: hours * 3_600)
+                for place in places {
+                    let items = try await world.json("/collections/\(collection)\(place)time=\(time)")
+                    #expect(items["incomplete"] == .bool(true), "\(collection) \(place) \(time)")
+                }
+            }
+            #expect(try await world.json("/collections/hexagons/items")["incomplete"] != .bool(true))
+        }
+    }
+
     @Test("a picture of several layers is stale when one of them is")
     func composed() async throws {
         try await withSources(silent: ["opensky"]) { world in

@@ -111,6 +111,16 @@ struct TimelineTests {
             #expect(try await world.colour(cell, time, query: "?v=1") == Pixel.light)
             #expect(try await world.colour(cell, time, query: "?v=2") == Pixel.moderateSevere)
             #expect(try await world.colour(cell, time, query: "?v=0") == Pixel.none)
+            // What a superseded version lacks, and whether it was complete, can't be told by what is known now.
+            for (version, isCurrent) in [(0, false), (1, false), (2, true)] {
+                let tile = world.tile(after.tiles, at: cell).replacing("v=2", with: "v=\(version)")
+                for address in [tile, tile.replacing(".png", with: ".mvt")] {
+                    let answer = try await world.get(address)
+                    #expect(answer.headers[.cacheControl]?.contains("immutable") == isCurrent, "\(address)")
+                    #expect((answer.header("X-Incomplete") == nil) == isCurrent, "\(address)")
+                    #expect(isCurrent || answer.header("X-Data-Time") == nil, "\(address)")
+                }
+            }
             #expect(try await world.colour(cell, time) == Pixel.moderateSevere)
             for wrong in [3, 999_999] {
                 let tile = world.tile(after.tiles, at: cell).replacing("v=2", with: "hours=4&v=\(wrong)")

@@ -253,6 +253,7 @@ struct VersionTests {
             let address = try await version()
             let bytes = try await world.get(address)
             #expect(bytes.header("cache-control")?.contains("immutable") == true)
+            #expect(bytes.header("X-Incomplete") == nil)
             try await world.insert([
                 try observation(
                     place, altitude: 39, severity: .light, at: seconds - 7_200 - 900, source: "import")

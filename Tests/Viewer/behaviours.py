@@ -176,7 +176,11 @@ def play_and_pause(viewer):
     viewer.eventually(lambda: viewer.text("#state-text") == "Playing")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'false'")
-    # The frame that was on its way may still come.
+    # The frame that was on its way may still come, and it may be the last one, which is live.
+    viewer.until_shown()
+    if viewer.text("#frame-time") == "Live":
+        viewer.page.focus("#scrubber")
+        viewer.page.keyboard.press("ArrowLeft")
     viewer.until("document.querySelector('#state-text').textContent === 'Past'")
     viewer.until_shown()
     held = viewer.text("#frame-time")
@@ -273,7 +277,9 @@ def one_time(viewer):
     viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'false'")
-    viewer.page.click("#to-live")
+    # Paused at the last frame it is live already.
+    if viewer.page.is_visible("#to-live"):
+        viewer.page.click("#to-live")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
     viewer.until_shown()
     viewer.eventually(lambda: viewer.text("#frame-time") == "Live" and "time=" not in viewer.hash())

@@ -80,8 +80,8 @@ enum Coverage: Sendable, Hashable {
     /// A source was never fetched, or doesn't report a start of completeness.
     case unknown
     /// The data comes only from imports, inbox files and ingest. The log has all of it, except data before an instant
-    /// that was deleted.
-    case stored(since: Instant?)
+    /// that was deleted, up to `horizon`.
+    case stored(since: Instant?, horizon: Instant)
     /// All sources of the kind were fetched.
     case fetched(Span)
 
@@ -93,8 +93,9 @@ enum Coverage: Sendable, Hashable {
         var retainedSince: Instant
         /// The time of this evaluation: a fetch can't cover later observations.
         var now: Instant
-        /// Whether the sources also cover instants after `now`.
-        var looksAhead = false
+        /// For data that is issued ahead: the last instant of which anything is said. nil for data that is observed or
+        /// computed for its own instant: a source covers it only as long as its last fetch counts as current.
+        var horizon: Instant?
         var sources: [Source]
 
         /// The sources, grouped by service.
@@ -127,7 +128,7 @@ enum Coverage: Sendable, Hashable {
     func since(in region: GeographicRegion) -> Instant? {
         switch self {
         case .nothing, .unknown: nil
-        case .stored(let since): since
+        case .stored(let since, _): since
         case .fetched(let span):
             span.sources.reduce(max(span.storedSince, span.retainedSince)) { since, source in
                 max(since, source.since(in: region, at: span.now) ?? since)
@@ -141,12 +142,14 @@ enum Coverage: Sendable, Hashable {
         let first = instant.advanced(by: -lookBackSeconds)
         switch self {
         case .nothing, .unknown: return false
-        case .stored(let since): return first >= since ?? .distantPast
+        case .stored(let since, let horizon): return first >= since ?? .distantPast && instant <= horizon
         case .fetched(let span):
             guard instant >= span.retainedSince,
                 first >= max(span.storedSince, span.retainedSince.advanced(by: -History.sixHours.seconds))
             else { return false }
-            let last = span.looksAhead ? instant : min(instant, span.now)
+            if let horizon = span.horizon, instant > horizon { return false }
+            // What is issued ahead was fetched before it is valid.
+            let last = span.horizon == nil ? instant : min(instant, span.now)
             return !span.sources.isEmpty
                 && span.services.allSatisfy { sources in
                     let shares = sources.map { $0.share(of: region, from: first, to: last) }
@@ -311,7 +314,8 @@ package struct FreshnessPolicy: Sendable {
                         kind,
                         kind == .fields
                             ? fieldCoverage(feeding: feeding, sources, in: snapshot, at: now)
-                            : coverage(of: kind, feeding: feeding, sources, stored: stored[kind] ?? [], at: now)
+                            : coverage(
+                                of: kind, feeding: feeding, sources, stored: stored[kind] ?? [], in: snapshot, at: now)
                     )
                 }),
             lost: sources.records.reduce(into: [:]) { lost, source in
@@ -409,21 +413,26 @@ package struct FreshnessPolicy: Sendable {
         guard !known.isEmpty else { return feeding.isEmpty ? .nothing : .unknown }
         return .fetched(
             Coverage.Span(
-                storedSince: .distantPast, retainedSince: .distantPast, now: now, looksAhead: true,
+                storedSince: .distantPast, retainedSince: .distantPast, now: now,
                 sources: known.values.map {
                     Coverage.Source(since: .distantPast, until: .distantFuture, kind: .fields, areas: $0)
                 }))
     }
 
     private func coverage(
-        of kind: DataKind, feeding: [Feeding], _ sources: SelectedSources, stored: [SourceRecord], at now: Instant
+        of kind: DataKind, feeding: [Feeding], _ sources: SelectedSources, stored: [SourceRecord],
+        in snapshot: Snapshot, at now: Instant
     ) -> Coverage {
         let storedSince = stored.compactMap(\.completeSince).max()
-        guard !feeding.isEmpty else { return stored.isEmpty ? .nothing : .stored(since: storedSince) }
+        let issuedUntil = issuedUntil(kind, in: snapshot, at: now)
+        guard !feeding.isEmpty else {
+            let horizon = issuedUntil ?? now.advanced(by: Self.aheadSeconds)
+            return stored.isEmpty ? .nothing : .stored(since: storedSince, horizon: horizon)
+        }
         var span = Coverage.Span(
             storedSince: storedSince ?? .distantPast,
             retainedSince: now.advanced(by: -frames.retentionSeconds(of: kind)),
-            now: now, sources: [])
+            now: now, horizon: issuedUntil, sources: [])
         for source in feeding {
             guard let fetchedAt = source.fetchedAt, let record = sources.byID[source.id] else { return .unknown }
             // The areas of the query record since when fetched data of the past is complete.
@@ -436,5 +445,18 @@ package struct FreshnessPolicy: Sendable {
                     service: feed(source.id)?.service ?? "", kind: kind, areas: record.coveredAreas))
         }
         return .fetched(span)
+    }
+
+    /// The seconds by which frames of the present may be ahead of the publication.
+    private static let aheadSeconds = 60
+
+    /// The last instant at which any issued area of a kind is valid, or the present; nil for data that isn't issued.
+    private func issuedUntil(_ kind: DataKind, in snapshot: Snapshot, at now: Instant) -> Instant? {
+        let collections: [IssuedArea.Collection] = Catalogue.layers.compactMap { layer in
+            guard layer.kind == kind, case .areas(let collection) = layer.content else { return nil }
+            return collection
+        }
+        guard !collections.isEmpty else { return nil }
+        return collections.compactMap { snapshot.areas.ends[$0] }.reduce(now.advanced(by: Self.aheadSeconds), max)
     }
 }

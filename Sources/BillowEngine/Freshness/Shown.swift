@@ -30,6 +30,13 @@ package struct Shown: Sendable, Hashable {
 }
 
 extension Shown {
+    /// Records that the response shows a version that a newer one superseded. It lacks what changed since, and whether
+    /// it had all data of its own time isn't known any more.
+    package mutating func lackNewerVersions() {
+        isIncomplete = true
+        freshness.dataTime = nil
+    }
+
     /// Records the shown field, and whether the filter's altitudes lack data.
     fileprivate mutating func note(fieldAt instant: Instant, _ filter: Filter, in snapshot: Snapshot) {
         if snapshot.lacksField(at: instant, filter) {

@@ -185,10 +185,18 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
         if let expires = authorization.expires, let location = response.headers[.location], location.hasPrefix("/") {
             response.headers[.location] = SignedAddress.sign(location, with: authorization.key, expires: expires)
         }
-        let control = response.headers[.cacheControl] ?? "private"
-        response.headers[.cacheControl] = control.replacing("public", with: "private")
+        response.headers[.cacheControl] = Self.private(response.headers[.cacheControl])
         response.headers.vary(by: "X-API-Key")
         return response
+    }
+
+    /// A `Cache-Control` that keeps shared caches from storing the response.
+    ///
+    /// Source: RFC 9111 section 5.2.2.7
+    private static func `private`(_ control: String?) -> String {
+        let directives = (control ?? "").split(separator: ",").map { String($0.drop { $0 == " " }) }
+        if directives.contains("private") || directives.contains("no-store") { return control ?? "" }
+        return (["private"] + directives.filter { $0 != "public" }).joined(separator: ", ")
     }
 }
 

@@ -71,7 +71,8 @@ package struct PackParameters: Sendable {
         if tiles == .mvt, let name = ["scale", "style", "opacity", "labels"].first(where: { query.has($0) }) {
             throw query.invalid(name, query.text(name) ?? "", "left out where tiles is mvt")
         }
-        isEstimate = try query.boolean("estimate") ?? false
+        // A bare `?estimate` asks too.
+        isEstimate = try query.text("estimate")?.isEmpty == true ? true : query.boolean("estimate") ?? false
         switch format {
         case .tileset(let format):
             form = .tileset(format)

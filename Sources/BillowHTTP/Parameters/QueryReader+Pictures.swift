@@ -32,9 +32,11 @@ extension QueryReader {
         guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
             throw unusable("a box with an area")
         }
-        // A box outside the map would give an empty image, which would look like an absence of turbulence.
-        guard box.south < UnitMercator.maximumLatitude, box.north > -UnitMercator.maximumLatitude else {
-            throw unusable("a box that reaches between 85.0511 degrees south and north, where web mercator ends")
+        // What lies outside the map would be empty, which would look like an absence of turbulence, or a box cut off
+        // there would be stretched to the size that was requested.
+        let end = UnitMercator.maximumLatitude + 0.001
+        guard !has("bbox") || box.south >= -end && box.north <= end else {
+            throw unusable("a box between 85.0511 degrees south and north, where web mercator ends")
         }
         // A filter with such a box covers the world, but an image would show another region than the requested one.
         guard try bboxWidth() ?? 360 <= 360 else { throw unusable("a box at most 360 degrees wide") }

@@ -39,7 +39,24 @@ package struct ShapeBody: Decodable, Sendable {
             descent
     }
 
+    /// The members of GeoJSON objects that say nothing here.
+    private static let others: Set<String> = ["properties", "id", "bbox", "crs"]
+
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
     package init(from decoder: any Decoder) throws {
+        for key in try decoder.container(keyedBy: AnyKey.self).allKeys
+        where Keys(stringValue: key.stringValue) == nil && !Self.others.contains(key.stringValue) {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: try decoder.container(keyedBy: AnyKey.self),
+                debugDescription: "there is no member '\(key.stringValue.prefix(100))' here")
+        }
         let members = try decoder.container(keyedBy: Keys.self)
         width = try members.decodeIfPresent(Double.self, forKey: .width)
         tolerance = try members.decodeIfPresent(Double.self, forKey: .tolerance)

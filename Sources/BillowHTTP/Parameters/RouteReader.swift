@@ -55,6 +55,9 @@ package struct RouteReader: Sendable {
         if let body {
             places = try self.places(of: body)
         } else if let text = reader.phrase("coords") {
+            if reader.has("route") {
+                throw reader.invalid("route", reader.phrase("route") ?? "", "left out where coords is given")
+            }
             guard case .line(let line)? = WellKnownText.shape(text) else {
                 throw reader.invalid("coords", text, "LINESTRING(longitude latitude, …)")
             }
@@ -112,6 +115,9 @@ package struct RouteReader: Sendable {
             "width-units", [("NM", 1_852.0), ("nmi", 1_852.0), ("km", 1_000.0), ("m", 1.0), ("mi", 1_609.344)])
         let range = Corridor.widths
         if let text = reader.text("corridor-width") {
+            if reader.has("width") {
+                throw reader.invalid("width", reader.text("width") ?? "", "left out where corridor-width is given")
+            }
             let width = QueryReader.decimal(text).map { $0 * (metres ?? 1_852) / 1_852 }
             guard let width, range.contains(width) else {
                 throw reader.invalid("corridor-width", text, "a width of 1 to 250 NM, edge to edge")

@@ -54,30 +54,32 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)
         let (instant, shown) = (scene.instant, scene.layers.layers)
-        let answered = policy.shown(
+        var answered = policy.shown(
             asked.layers, scene: scene.layers, of: asked.place.coord.region, at: instant, filter: asked.filter,
             in: snapshot)
-        var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
-        // A picture that temporarily lacks a layer must not be cached.
+        var immutableSeconds: Int?
+        // A picture that lacks a layer for now will be another later: no cache may keep it.
         if let revision = asked.revision, scene.isWhole {
             let status = try await frames.status(
                 of: revision, layers: shown, at: instant, filter: asked.filter, style: asked.style, in: snapshot)
             switch status {
             case .redirect(let current):
+                var headers = AnswerHeaders.make(answered, freshSeconds: 0)
                 headers[.cacheControl] = "no-store"
                 headers[.location] = address(current)
                 return Response(status: .temporaryRedirect, headers: headers)
-            case .superseded: drawn = snapshot.superseded(at: revision.version)
-            case .current: break
-            }
-            // Missing parts of an incomplete picture may still arrive, and a deletion by retention gives another
-            // picture.
-            let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
-            if !answered.isIncomplete, seconds > 0 {
-                headers[.cacheControl] = "public, max-age=\(min(seconds, Self.longestSeconds)), immutable"
+            case .superseded:
+                drawn = snapshot.superseded(at: revision.version)
+                answered.lackNewerVersions()
+            case .current:
+                // What an incomplete picture lacks may still arrive, and what retention deletes is another picture.
+                let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
+                if !answered.isIncomplete, seconds > 0 { immutableSeconds = min(seconds, Self.longestSeconds) }
             }
         }
+        var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
+        if let immutableSeconds { headers[.cacheControl] = "public, max-age=\(immutableSeconds), immutable" }
         if asked.place.format == .vector {
             let bytes = try await vectors.tile(asked.vectorRequest(scene), in: drawn)
             guard !bytes.isEmpty else { return Response(status: .noContent, headers: headers) }

@@ -30,7 +30,7 @@ struct Export: AsyncParsableCommand {
     @Option(help: "An instant or an interval a/b.")
     var datetime: String?
 
-    @Option(help: "west,south,east,north in degrees.")
+    @Option(parsing: .unconditional, help: "west,south,east,north in degrees.")
     var bbox: String?
 
     @Option(help: "How far back: 0.5, 1, 2, 4 or 6.")

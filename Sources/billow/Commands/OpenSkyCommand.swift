@@ -178,7 +178,7 @@ extension OpenSkyCommand {
         static let configuration = CommandConfiguration(abstract: "All aircraft, now or up to an hour back.")
         @OptionGroup var options: OpenSkyOptions
 
-        @Option(help: "west,south,east,north in degrees.")
+        @Option(parsing: .unconditional, help: "west,south,east,north in degrees.")
         var bbox: String?
 
         @Option(help: "Only these transponder addresses, with commas.")
