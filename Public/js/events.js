@@ -1,21 +1,21 @@
 // @ts-check
-// The server's events (HTML Living Standard, section 9.2), read by fetch: EventSource can't send a key.
+// The server's events (HTML Living Standard, section 9.2), read by fetch, because EventSource can't send a key.
 import { collectionsOf } from "./layers.js";
 import { answer } from "./server.js";
 
 const RETRY_MILLISECONDS = 3_000;
-/** The server says something every 15 s. A line that is silent for longer is broken. */
+/** The server sends a comment every 15 s. A connection without data for longer is broken. */
 const SILENCE_MILLISECONDS = 25_000;
 
 /** @typedef {(name: string, data: string) => void} Hear
- * @typedef {{ lastEventID: string | null }} State what a stream that comes back goes on from */
+ * @typedef {{ lastEventID: string | null }} State the event after which a new connection continues */
 
-/** Calls `hear(name, data)` for every event, for as long as the page lives; comes back where the line breaks, and calls
- * `lost` then. While the page rests there is no line.
+/** Calls `hear(name, data)` for every event, as long as the page exists. If the connection breaks, it calls `lost` and
+ * reconnects. There is no connection while the page rests.
  * @param {string} path
  * @param {Hear} hear
  * @param {() => void} [lost]
- * @param {() => boolean} [rests]  asked when the page is hidden or seen again */
+ * @param {() => boolean} [rests]  called when the page is hidden or shown */
 export async function listen(path, hear, lost, rests = () => false) {
     /** @type {State} */
     const state = { lastEventID: null };
@@ -24,14 +24,14 @@ export async function listen(path, hear, lost, rests = () => false) {
         try {
             await read(path, hear, state, rests);
         } catch {
-            // The server can't be reached, or refuses: the polling says so.
+            // The server is unreachable or rejects the request. The polling reports it.
         }
         lost?.();
         await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
     }
 }
 
-/** Resolves when the page is hidden or seen again. */
+/** Resolves when the page is hidden or shown. */
 const seen = () => new Promise((resolve) => {
     document.addEventListener("visibilitychange", resolve, { once: true });
 });
@@ -74,8 +74,8 @@ async function read(path, hear, state, rests) {
     }
 }
 
-/** Tells of an event, and takes in its id.
- * @param {string} block  its lines
+/** Reports an event, and stores its id.
+ * @param {string} block  the lines of the event
  * @param {Hear} hear
  * @param {State} state */
 export function tell(block, hear, state) {
@@ -91,16 +91,16 @@ export function tell(block, hear, state) {
     if (data.length) hear(name, data.join("\n"));
 }
 
-/** Which version last changed which collection, by the events. A layer changes too with one that combines it. */
+/** The last version that changed each collection, by the events. A layer also changes with a layer that combines it. */
 export class Changes {
     /** @type {Map<string, number>} */
     #versions = new Map();
     #all;
 
-    /** @param {number} version  of what is shown already */
+    /** @param {number} version  the version that the page already shows */
     constructor(version = 0) { this.#all = version; }
 
-    /** Takes in a `data` event. True where it changes what some layers show.
+    /** Records a `data` event. Returns true if it changes any of some layers.
      * @param {string} data
      * @param {string[]} layers */
     note(data, layers) {

@@ -1,13 +1,13 @@
 // @ts-check
-// The layers that the server has, and in which order they lie.
+// The layers of the server and their drawing order.
 import { LAYERS as ALL } from "./datasets.js";
 
-/** Those of the menu: a layer that combines others is shown as these. */
+/** The layers of the menu. A layer that combines others is left out, because the menu has its parts. */
 export const LAYERS = ALL.filter(({ parts }) => !parts.length);
 export const FIELD_SHAPE = "field";
 /** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
 const CELL_SHAPES = ["cells", "polygons"];
-/** Shapes of layers that reach into times to come. */
+/** Shapes of layers with data of the future. */
 export const AHEAD = ["areas", FIELD_SHAPE];
 /** The kind of source that fetches turbulence fields. */
 const FIELD_SOURCE = "noaa-gtg";
@@ -40,8 +40,8 @@ export function layerName(wanted) {
     return LAYERS.find(({ id }) => id === wanted)?.name ?? wanted;
 }
 
-/** What a page shows at first: what the catalogue says. Where fields come they are shown too if the world is simulated,
- * and with nothing but what there is if nothing is observed.
+/** The layers that a page shows initially, by the catalogue. If the server has fields, they are included in a simulated
+ * world. Without observations, only fields and layers with data are shown.
  * @param {Billow.Status | null} status */
 export function firstLayers(status) {
     // A source fetches fields, or some were imported.
@@ -49,7 +49,7 @@ export function firstLayers(status) {
         || LAYERS.some(({ id, shape }) => shape === FIELD_SHAPE && status?.layers?.[id]?.dataTime);
     const isObserved = Boolean(status?.layers?.hexagons?.dataTime);
     const withFields = hasFields && (status?.simulated === true || !isObserved);
-    // Where fields are all there is, layers that nothing feeds would only be warned of.
+    // With fields only, layers without data would only cause warnings.
     const isFieldAlone = withFields && status?.simulated !== true;
     return inOrder(LAYERS.filter(({ id, isShownAtFirst, shape }) => (withFields && shape === FIELD_SHAPE)
         || (isShownAtFirst && (!isFieldAlone || status?.layers?.[id]?.dataTime))).map(({ id }) => id));

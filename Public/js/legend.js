@@ -1,5 +1,5 @@
 // @ts-check
-// The legend, from the server's own: the page has no colours of its own for severities.
+// The legend, made from the server's: the page defines no colours of severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
 import { layerName, showsCells } from "./layers.js";
@@ -28,7 +28,7 @@ export class Legend {
      * @param {number} severity */
     entry(severity) { return this.#entries.get(severity); }
 
-    /** Fetches and shows that of the style, where it isn't there yet. Throws ServerError. */
+    /** Fetches and shows the legend of the style, unless it is shown. Throws ServerError. */
     async load() {
         const style = this.#style;
         if (style === this.#loaded) return;
@@ -42,7 +42,7 @@ export class Legend {
                 type: "button", "data-severity": entry.severity, title: "Show or leave out",
                 onclick: () => this.#toggle(entry.severity),
             }, swatch(entry), element("span", {}, entry.label)))));
-        // Banners say that the data is simulated, stale or incomplete, and this legend is loaded once.
+        // Banners state that data is simulated, stale or incomplete, because this legend is loaded once.
         const passing = /^(Simulated data$|Stale:|Incomplete:)/;
         const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
             (note) => element("p", { className: "note" }, note)
@@ -52,7 +52,7 @@ export class Legend {
         this.#mark();
     }
 
-    /** Explains what a view shows.
+    /** Explains the layers of a view.
      * @param {Billow.View} view
      * @param {Billow.Style} style */
     show(view, { id, theme }) {
@@ -63,14 +63,14 @@ export class Legend {
         this.#showSymbols(view.layers, id, theme);
     }
 
-    /** Says which turbulence field the map shows; null for none.
+    /** Names the turbulence field that the map shows; null for none.
      * @param {string | null} text */
     showField(text) {
         this.#field.hidden = text === null;
         this.#field.textContent = text;
     }
 
-    /** The signs of other layers than turbulence, in the server's own drawing.
+    /** The signs of layers other than turbulence, as the server draws them.
      * @param {string[]} layers
      * @param {string} style
      * @param {string} theme */
@@ -90,7 +90,7 @@ export class Legend {
         this.#symbols.replaceChildren(element("summary", {}, "Other signs"), image);
     }
 
-    /** Shows a severity or leaves it out; the last one stays, as a map of nothing would look like smooth air.
+    /** Shows or hides a severity. The last one stays, because an empty map would look like smooth air.
      * @param {number} severity */
     #toggle(severity) {
         const view = this.#view;
@@ -99,7 +99,7 @@ export class Legend {
         if (shown.length) this.#changed(severitiesOf(shown));
     }
 
-    /** Strikes what the filter leaves out. */
+    /** Marks the severities that the filter leaves out. */
     #mark() {
         const view = this.#view;
         for (const item of this.#root.querySelectorAll("[data-severity]")) {

@@ -88,14 +88,16 @@ struct WorkExecutorTests {
     @Test("a client that leaves ends its job, whether that waits or runs")
     func leaving() async throws {
         let work = Self.executor(jobs: 1, queue: 4)
-        let gate = TestGate()
+        let (gate, ended) = (TestGate(), TestGate())
         let (stays, leaves) = (WorkRequester(), WorkRequester())
         let running = Task {
             try await WorkRequester.$current.withValue(leaves) {
                 try await work.run(.query) {
                     await gate.pass()
-                    // Ends by cancellation only.
-                    try await Task.sleep(for: .seconds(600))
+                    // Ends early, by the cancellation. The job then holds its turn until the waiting one has ended.
+                    try? await Task.sleep(for: .seconds(600))
+                    await ended.pass()
+                    try Task.checkCancellation()
                 }
             }
         }
@@ -109,8 +111,9 @@ struct WorkExecutorTests {
         try await eventually("two wait") { work.statistics(.query).waiting == 2 }
         gate.open()
         leaves.leave()
-        await #expect(throws: CancellationError.self) { try await running.value }
         await #expect(throws: CancellationError.self) { try await waiting.value }
+        ended.open()
+        await #expect(throws: CancellationError.self) { try await running.value }
         #expect(try await other.value == "done")
         // Whoever has left before gets nothing done.
         await #expect(throws: CancellationError.self) {
