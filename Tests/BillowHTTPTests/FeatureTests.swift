@@ -314,7 +314,7 @@ struct FeatureTests {
         }
     }
 
-    @Test("parts that are written side by side join to what one writer writes", arguments: ExportFormat.allCases)
+    @Test("parts that are written side by side join to what one writer writes", arguments: ExportFormat.imported)
     func parts(format: ExportFormat) async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 36)
