@@ -57,6 +57,13 @@ package struct PlannedFlight: Sendable, Hashable {
         package let time: Instant
         /// The altitude in feet; nil if no level is planned.
         package let altitudeFeet: Double?
+
+        package init(place: LonLat, distance: Double, time: Instant, altitudeFeet: Double?) {
+            self.place = place
+            self.distance = distance
+            self.time = time
+            self.altitudeFeet = altitudeFeet
+        }
     }
 
     /// Points at most a step in metres apart, from the start to the end.

@@ -11,14 +11,20 @@ package enum ExportFormat: String, Sendable, Hashable, CaseIterable {
     case geojsons
     /// RFC 4180, with a header.
     case csv
+    /// A document for Google Earth and the like, in the colours of a style.
+    case kml
 
-    /// Source: RFC 7946 section 12; RFC 8142 section 4; RFC 7111 section 5
+    /// Those that an import reads: a KML document is for looking at.
+    package static let imported = allCases.filter { $0 != .kml }
+
+    /// Source: RFC 7946 section 12; RFC 8142 section 4; RFC 7111 section 5; OGC 07-147r2 annex B
     package var mediaType: String {
         switch self {
         case .geojson: "application/geo+json"
         case .geojsonl: "application/x-ndjson"
         case .geojsons: "application/geo+json-seq"
         case .csv: "text/csv; charset=utf-8; header=present"
+        case .kml: "application/vnd.google-earth.kml+xml"
         }
     }
 }

@@ -7,6 +7,7 @@ package enum FeatureForm: Sendable, Hashable {
 
     static let geojson = FeatureForm.text(.geojson)
     static let csv = FeatureForm.text(.csv)
+    static let kml = FeatureForm.text(.kml)
 
     /// Whether every feature has exactly the columns of the table.
     var isTable: Bool { self == .csv || self == .rows }

@@ -19,6 +19,14 @@ package struct FeatureWriter: Sendable {
     private let columns: [StaticString]
     /// Of observations and hexagons.
     private let plan: WritingPlan<ObservationFeature>
+    private let reports: WritingPlan<PilotReport>
+    private let positions: WritingPlan<AircraftPosition>
+    /// The properties that are written; nil for all. Tables have all.
+    private let selected: Set<String>?
+    /// nil for another form.
+    private var kml: KMLWriter?
+    /// That of the KML feature that was begun.
+    private var height: KMLWriter.Height?
     private var json = JSONWriter()
     private var day = DayText()
     /// Polygons of the feature that was begun.
@@ -38,19 +46,28 @@ package struct FeatureWriter: Sendable {
     ///     true each
     ///     feature and row says so.
     ///   - hasGeometry: false writes null in its place, for clients that know it by the feature's id.
+    ///   - properties: those of the dataset that are written; nil for all.
     package init(
         _ dataset: Dataset, as format: ExportFormat, members: CollectionMembers? = nil,
-        hasGeometry: Bool = true
+        hasGeometry: Bool = true, properties: Set<String>? = nil
     ) {
-        self.init(dataset, in: .text(format), members: members, hasGeometry: hasGeometry)
+        self.init(dataset, in: .text(format), members: members, hasGeometry: hasGeometry, properties: properties)
     }
 
     /// The same in any form.
+    ///
+    /// - Parameter look: of KML.
     package init(
-        _ dataset: Dataset, in form: FeatureForm, members: CollectionMembers? = nil, hasGeometry: Bool = true
+        _ dataset: Dataset, in form: FeatureForm, members: CollectionMembers? = nil, hasGeometry: Bool = true,
+        properties: Set<String>? = nil, look: KMLLook? = nil
     ) {
         self.dataset = dataset
-        plan = dataset.isHexagons ? .hexagons : .observations
+        selected = form.isTable ? nil : properties
+        let plan: WritingPlan<ObservationFeature> = dataset.isHexagons ? .hexagons : .observations
+        self.plan = plan.selecting(selected)
+        reports = WritingPlan.reports.selecting(selected)
+        positions = WritingPlan.traffic.selecting(selected)
+        kml = form == .kml ? KMLWriter(dataset, look, isSimulated: members?.simulated ?? false) : nil
         columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
         self.form = form
         self.members = members
@@ -110,6 +127,7 @@ package struct FeatureWriter: Sendable {
         switch form {
         case .text(.geojsonl), .text(.geojsons), .rows: break
         case .text(.csv): header()
+        case .text(.kml): kml?.begin(&json.bytes)
         case .text(.geojson):
             json.openObject()
             member("type", "FeatureCollection")
@@ -124,6 +142,7 @@ package struct FeatureWriter: Sendable {
     ///
     /// - Parameter more: writes further members of the FeatureCollection, behind `features`.
     package mutating func end(_ more: (inout JSONWriter) -> Void = { _ in }) {
+        if let kml { return kml.end(&json.bytes) }
         guard form == .geojson else { return }
         json.append("\n")
         json.closeArray()
@@ -150,6 +169,9 @@ package struct FeatureWriter: Sendable {
         json.value(members.incomplete)
     }
 
+    /// Goes on with another folder of KML. Features of other folders are passed over.
+    package mutating func begin(_ folder: KMLFolder) { kml?.begin(folder, &json.bytes) }
+
     // MARK: Features
 
     /// Writes an observation or a hexagon.
@@ -159,6 +181,10 @@ package struct FeatureWriter: Sendable {
         _ feature: ObservationFeature, geometry: FeatureGeometry,
         more: [(name: StaticString, value: PropertyValue)] = []
     ) {
+        if kml != nil {
+            let schema: Schema<ObservationFeature> = dataset.isHexagons ? .hexagons : .observations
+            return write(Feature(id: feature.id, geometry: geometry, properties: schema.values(of: feature)))
+        }
         guard form.isTable else { return write(feature, plan, id: feature.id, geometry: geometry, more: more) }
         if form == .rows, writesOutlines { return row(feature, plan, id: feature.id, geometry: geometry) }
         let place = if case .point(let place) = geometry { place } else { H3.center(of: feature.observation.cell) }
@@ -166,11 +192,15 @@ package struct FeatureWriter: Sendable {
     }
 
     /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
-    package mutating func write(_ report: PilotReport) { write(report, .reports, id: report.id, at: report.place) }
+    package mutating func write(_ report: PilotReport) {
+        if kml != nil { return write(Feature(report)) }
+        write(report, reports, id: report.id, at: report.place)
+    }
 
     /// Writes an aircraft where it was.
     package mutating func write(_ position: AircraftPosition) {
-        write(position, .traffic, id: position.icao24.text, at: position.place)
+        if kml != nil { return write(Feature(position)) }
+        write(position, positions, id: position.icao24.text, at: position.place)
     }
 
     private mutating func write<Record>(
@@ -195,6 +225,10 @@ package struct FeatureWriter: Sendable {
 
     /// Writes a feature of a collection that has few. In CSV a line or an area is Well-known Text.
     package mutating func write(_ feature: Feature) {
+        if kml != nil {
+            if kml?.write(feature, &json.bytes) == true { features += 1 }
+            return
+        }
         if form.isTable { return row(feature) }
         openFeature(id: feature.id, geometry: feature.geometry)
         writeProperties(of: feature)
@@ -207,6 +241,13 @@ package struct FeatureWriter: Sendable {
     /// buffer may be emptied in between. The geometry of `feature` is not looked at.
     package mutating func begin(polygonsOf feature: Feature) {
         polygons = 0
+        if kml != nil {
+            guard kml?.begin(feature, &json.bytes) == true else { return }
+            features += 1
+            height = KMLWriter.Height(feature)
+            kml?.beginParts(&json.bytes)
+            return
+        }
         guard !form.isTable else {
             rowWithoutGeometry(feature)
             if form == .csv { json.append(",\"MULTIPOLYGON (") } else { endColumns() }
@@ -222,6 +263,10 @@ package struct FeatureWriter: Sendable {
 
     /// Writes the next polygon: its rings, the exterior first.
     package mutating func write(polygon rings: [[LonLat]]) {
+        if let kml {
+            if !kml.isPassingOver, let height { kml.polygon(rings, height, &json.bytes) }
+            return
+        }
         if form == .rows {
             json.bytes.append(.polygon) { _ = GeoPackageGeometry.appendPolygon(rings, to: &$0) }
             return
@@ -237,6 +282,11 @@ package struct FeatureWriter: Sendable {
 
     /// Ends what `begin(polygonsOf:)` began.
     package mutating func end(polygonsOf feature: Feature) {
+        if let kml {
+            guard !kml.isPassingOver else { return }
+            kml.endParts(&json.bytes)
+            return kml.endPlacemark(&json.bytes)
+        }
         if form == .rows { return json.bytes.append(.endOfPolygons) }
         guard form != .csv else {
             json.append(")\"")
@@ -252,7 +302,10 @@ package struct FeatureWriter: Sendable {
     }
 
     private mutating func writeProperties(of feature: Feature) {
+        let own = selected == nil ? [] : dataset.propertyNames
         for (name, value) in feature.properties {
+            // What a query adds, such as a distance, is no property of the dataset.
+            if let selected, !selected.contains("\(name)"), own.contains("\(name)") { continue }
             json.name(name)
             json.value(value)
         }
@@ -281,7 +334,7 @@ package struct FeatureWriter: Sendable {
         switch form {
         case .text(.geojson): separate()
         case .text(.geojsons): json.append("\u{1E}")
-        case .text(.geojsonl), .text(.csv), .rows: break
+        case .text(.geojsonl), .text(.csv), .text(.kml), .rows: break
         }
         json.restart()
         features += 1

@@ -6,6 +6,7 @@ import Turbulence
 struct WritingPlan<Record>: Sendable {
     /// A property.
     struct Step: Sendable {
+        let property: StaticString
         /// The encoded name for JSON.
         let name: [UInt8]
         let reading: Schema<Record>.Reading
@@ -19,9 +20,17 @@ struct WritingPlan<Record>: Sendable {
     init(_ schema: Schema<Record>) {
         steps = schema.fields.map { field in
             Step(
-                name: JSONWriter.encoded(field.property.name), reading: field.reading, decimals: field.property.decimals
-            )
+                property: field.property.name, name: JSONWriter.encoded(field.property.name), reading: field.reading,
+                decimals: field.property.decimals)
         }
+    }
+
+    private init(steps: [Step]) { self.steps = steps }
+
+    /// The same with only some properties; nil keeps all.
+    func selecting(_ properties: Set<String>?) -> WritingPlan {
+        guard let properties else { return self }
+        return WritingPlan(steps: steps.filter { properties.contains("\($0.property)") })
     }
 }
 

@@ -217,7 +217,7 @@ package struct BillowApplication: Sendable {
             .add(to: reading.working(.animation, work))
         let collections = CollectionRoutes(
             frames: frames, features: features, policy: policy, publicURL: configuration.publicURL,
-            airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work)
+            airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work, styleStore: styles)
         collections.add(to: queries)
         LandingRoutes(routes: table, publicURL: configuration.publicURL, work: work).add(to: router)
         // Clients that use the landing page's address as a folder find the other routes there.

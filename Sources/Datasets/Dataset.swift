@@ -259,6 +259,19 @@ extension Dataset {
     package var showsCells: Bool { drawing != nil && kind == .observations }
     /// Whether it shows the state at an instant, unless an interval is requested.
     package var isPicture: Bool { selection != .observed }
+    /// The names of the properties of its features, and of its values at positions, without repeats.
+    package var propertyNames: [String] { featureProperties.map { "\($0.name)" } }
+    /// The properties of its features, and of its values at positions, each name once.
+    package var featureProperties: [Property] {
+        var names: Set<String> = []
+        return (properties.filter { !$0.isOfTilesOnly } + sampleProperties).filter {
+            names.insert("\($0.name)").inserted
+        }
+    }
+    /// The altitudes in feet that its features may have; nil if features have none, or without limits.
+    package var altitudeRange: ClosedRange<Double>? {
+        featureProperties.first { "\($0.name)".hasPrefix("altitude") && $0.range != nil }?.range
+    }
     /// The collection of its areas; nil for a dataset without areas.
     package var areas: IssuedArea.Collection? { if case .areas(let collection) = content { collection } else { nil } }
 }

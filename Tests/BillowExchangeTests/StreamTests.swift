@@ -249,7 +249,7 @@ struct ImportStreamTests {
     }
 
     @Test(
-        "every export of simulated data says so to an import", arguments: ExportFormat.allCases,
+        "every export of simulated data says so to an import", arguments: ExportFormat.imported,
         [Dataset.observations, .pireps, .hazards, .traffic])
     func everyExportOfSimulatedDataSays(format: ExportFormat, collection: Dataset)
         throws

@@ -264,6 +264,13 @@ struct CoverageTests {
                         " ", with: "%20")
                 ],
                 "/collections/{id}/position": ["/collections/gtg/position?coords=POINT(-95%2035)"],
+                "/collections/{id}/radius": ["/collections/hexagons/radius?coords=POINT(10%2050)&within=100"],
+                "/collections/{id}/cube": ["/collections/hexagons/cube?bbox=9,49,11,51"],
+                "/collections/{id}/trajectory": [
+                    "/collections/hexagons/trajectory?coords=LINESTRING(9%2050,11%2050)",
+                    "/collections/gtg/trajectory?coords=LINESTRING(9%2050,11%2050)",
+                ],
+                "/collections/{id}/locations/{location}": ["/collections/hexagons/locations/EDDF"],
                 "/collections/{id}/corridor": ["/collections/hexagons/corridor?route=40N070W+40N090W"],
                 "/changes/{collection}": ["/changes/hexagons", "/changes/hexagons?route=40N070W+40N090W"],
                 "/export/{file}": ["/export/hexagons.geojson", "/export/hexagons.csv"],
@@ -294,7 +301,8 @@ struct CoverageTests {
             // What shows no data of the log, or says it in its body.
             let others: Set = [
                 "/", "/ogc", "/conformance", "/collections", "/collections/{id}", "/collections/{id}/schema",
-                "/collections/{id}/queryables", "/styles", "/styles/{id}", "/events", "/status", "/healthz",
+                "/collections/{id}/queryables", "/collections/{id}/locations", "/styles", "/styles/{id}", "/events",
+                "/status", "/healthz",
                 "/readyz",
                 "/admin/sources", "/admin/sources/{id}", "/openapi.json", "/metrics", "/docs", "/tileMatrixSets",
                 "/tileMatrixSets/{set}", "/collections/{id}/tiles", "/collections/{id}/tiles/{set}",

@@ -264,7 +264,8 @@ struct FeatureTests {
                     let uri = (link["href"]?.string ?? "").replacing("http://localhost", with: "")
                     let response = try await world.get(uri)
                     #expect(response.status == .ok, "\(uri)")
-                    #expect(response.headers[.contentType] == link["type"]?.string, "\(uri)")
+                    let type = try link["type"]?.string.orMissing() ?? ""
+                    #expect(response.headers[.contentType]?.hasPrefix(type) == true, "\(uri)")
                 }
             }
         }
@@ -337,7 +338,7 @@ struct FeatureTests {
         }
     }
 
-    @Test("parts that are written side by side join to what one writer writes", arguments: ExportFormat.allCases)
+    @Test("parts that are written side by side join to what one writer writes", arguments: ExportFormat.imported)
     func parts(format: ExportFormat) async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 36)

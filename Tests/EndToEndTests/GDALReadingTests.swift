@@ -153,6 +153,69 @@ struct GDALReadingTests {
         #expect(try await server.stop() == 0)
     }
 
+    /// A FeatureCollection as GDAL and the server write it.
+    private struct Collection: Decodable {
+        struct Feature: Decodable {
+            struct Geometry: Decodable {
+                var type: String
+                var coordinates: [[[Double]]]
+            }
+
+            struct Properties: Decodable {
+                var featureId: String?
+                var severity: Int
+                var severityName: String
+                var altitude: Int
+                var observedAt: String
+                var reports: Int
+            }
+
+            var id: String?
+            var geometry: Geometry
+            var properties: Properties
+        }
+
+        var features: [Feature]
+    }
+
+    @Test("KML that GDAL opens has the features of the GeoJSON, one by one, in the folder of their severity")
+    func kml() async throws {
+        let server = try await pictured()
+        let file = folder.path("hexagons.kml")
+        try await server.get("/export/hexagons.kml").body.write(to: URL(filePath: file))
+        let list = try await ogrinfo("-ro", "-q", file)
+        #expect(list.status == 0 && list.output.contains("Moderate"), "\(list.output) \(list.errors)")
+        let read = try await run("ogr2ogr", ["-f", "GeoJSON", "/vsistdout/", file, "Moderate"])
+        #expect(read.status == 0, "\(read.errors)")
+        let found = try JSONDecoder().decode(Collection.self, from: Data(read.output.utf8)).features
+        let expected = try JSONDecoder().decode(
+            Collection.self, from: Data(try await server.get("/export/hexagons.geojson").body)
+        ).features
+        let byID = Dictionary(found.map { ($0.properties.featureId ?? "", $0) }) { first, _ in first }
+        #expect(found.count == expected.count && byID.count == expected.count && expected.count > 10)
+        for feature in expected {
+            let other = try #require(byID[feature.id ?? ""])
+            #expect(other.properties.severity == feature.properties.severity)
+            #expect(other.properties.severityName == feature.properties.severityName)
+            #expect(other.properties.observedAt == feature.properties.observedAt)
+            #expect(other.properties.reports == feature.properties.reports)
+            #expect(other.geometry.type == feature.geometry.type)
+            for (place, original) in zip(other.geometry.coordinates.joined(), feature.geometry.coordinates.joined()) {
+                #expect(abs(place[0] - original[0]) < 1e-6 && abs(place[1] - original[1]) < 1e-6)
+                #expect(abs(place[2] - Double(feature.properties.altitude) * 0.3048) < 0.1)
+            }
+        }
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("OWSLib's client of OGC API EDR asks every query, and gets features and errors")
+    func edr() async throws {
+        let server = try await pictured()
+        let wrong: [String] = try Oracle.ask("edr.py", ["base": "http://127.0.0.1:\(server.port)"])
+        #expect(wrong == [])
+        #expect(try await server.stop() == 0)
+    }
+
     @Test("OWSLib reads WMS, WMTS and OGC API Maps, and gets pictures, features and errors")
     func owslib() async throws {
         let server = try await pictured()

@@ -36,7 +36,7 @@ import Testing
 
     /// What comes with the toolchain, and is no package.
     private static let toolchain: Set = [
-        "Dispatch", "Foundation", "Glibc", "RegexBuilder", "Synchronization", "Testing",
+        "Dispatch", "Foundation", "FoundationXML", "Glibc", "RegexBuilder", "Synchronization", "Testing",
     ]
 
     /// The modules that the files of a folder import.

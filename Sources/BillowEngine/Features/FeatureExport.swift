@@ -1,4 +1,5 @@
 package import BillowExchange
+package import BillowRaster
 package import BillowSnapshot
 import Datasets
 import Turbulence
@@ -10,6 +11,7 @@ package struct FeatureExport: Sendable {
     private let form: FeatureForm
     private let snapshot: Snapshot
     private let shown: Shown
+    private let style: Style?
 
     package init(
         features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, policy: FreshnessPolicy
@@ -19,29 +21,45 @@ package struct FeatureExport: Sendable {
             shown: policy.shown(query, in: snapshot))
     }
 
-    package init(features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, shown: Shown) {
-        self.init(features: features, query: query, in: .text(format), snapshot: snapshot, shown: shown)
+    /// - Parameter style: the colours of KML.
+    package init(
+        features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, shown: Shown,
+        style: Style? = nil
+    ) {
+        self.init(
+            features: features, query: query, in: .text(format), snapshot: snapshot, shown: shown, style: style)
     }
 
-    init(features: FeatureSource, query: FeatureQuery, in form: FeatureForm, snapshot: Snapshot, shown: Shown) {
+    init(
+        features: FeatureSource, query: FeatureQuery, in form: FeatureForm, snapshot: Snapshot, shown: Shown,
+        style: Style? = nil
+    ) {
         self.features = features
         self.query = query
         self.form = form
         self.snapshot = snapshot
         self.shown = shown
+        self.style = style
     }
 
     /// The pieces of an export, each of some hundred kilobytes.
     package struct Pieces: Sendable {
-        // One of the two is set. They are optionals instead of an enumeration, so that each is changed in place.
+        // One of them is set. They are optionals instead of an enumeration, so that each is changed in place.
         private var inOrder: FeaturePieces?
         private var sideBySide: ObservationPieces?
+        private var byFolder: KMLPieces?
 
         fileprivate init(_ export: FeatureExport, isAhead: Bool) {
+            let isKML = export.form == .text(.kml)
             var writer = FeatureWriter(
                 export.query.collection, in: export.form,
-                members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown))
+                members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown),
+                look: isKML ? KMLLook(export.query, export.shown, export.style, in: export.snapshot) : nil)
             writer.begin()
+            if isKML {
+                byFolder = KMLPieces(export.features, export.query, in: export.snapshot, writer)
+                return
+            }
             // Observations can be many, and each is encoded from its row alone.
             if isAhead, export.query.collection.isOfRows {
                 sideBySide = ObservationPieces(export.features, export.query, in: export.snapshot, writer)
@@ -51,13 +69,14 @@ package struct FeatureExport: Sendable {
         }
 
         /// The number of written features.
-        package var features: Int { inOrder?.features ?? sideBySide?.features ?? 0 }
+        package var features: Int { inOrder?.features ?? sideBySide?.features ?? byFolder?.features ?? 0 }
 
         /// nil after the last one.
         /// - Throws: `EngineError` for an invalid query, with the first piece, before anything is sent.
         package mutating func next() async throws -> [UInt8]? {
             if let piece = try await inOrder?.next() { return piece }
-            return try await sideBySide?.next()
+            if let piece = try await sideBySide?.next() { return piece }
+            return try await byFolder?.next()
         }
     }
 

@@ -11,9 +11,10 @@ extension FeatureSource {
         limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         if memory.made == nil {
-            memory.made = try await areas(collection, query, in: snapshot).map { area in
+            let made = try await areas(collection, query, in: snapshot).map { area in
                 Made(id: area.id) { Feature(area) }
             }
+            memory.made = Self.ordered(made, along: query.route)
         }
         return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }

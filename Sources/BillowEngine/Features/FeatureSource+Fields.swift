@@ -20,7 +20,9 @@ extension FeatureSource {
             }
             return try await fieldCells(query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
         }
-        if memory.made == nil { memory.made = try await fieldContours(query, in: snapshot) }
+        if memory.made == nil {
+            memory.made = Self.ordered(try await fieldContours(query, in: snapshot), along: query.route)
+        }
         return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 

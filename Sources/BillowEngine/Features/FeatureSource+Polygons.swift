@@ -12,7 +12,9 @@ extension FeatureSource {
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
-        if memory.made == nil { memory.made = try await polygons(query, in: snapshot) }
+        if memory.made == nil {
+            memory.made = Self.ordered(try await polygons(query, in: snapshot), along: query.route)
+        }
         return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 

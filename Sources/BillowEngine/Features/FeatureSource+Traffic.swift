@@ -14,10 +14,11 @@ extension FeatureSource {
             if memory.made == nil {
                 let positions = try await frames.positions(
                     at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.matches($0, query) }.map {
+                let made = positions.map { Self.reckoned($0, query) }.filter { Self.matches($0, query) }.map {
                     position in
                     Made(id: position.icao24.text) { Feature(position) }
                 }
+                memory.made = Self.ordered(made, along: query.route)
             }
             return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
         }

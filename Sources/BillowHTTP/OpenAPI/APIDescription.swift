@@ -77,22 +77,25 @@ struct APIDescription: Sendable {
         let start = holder.prefix { $0 != "{" }
         let isOfPictures = picturePlaces.contains { path.hasPrefix($0) }
         return Catalogue.all.filter { dataset in
-            (path != place + "/position" || dataset.content == .field) && (!isOfPictures || dataset.drawing != nil)
+            (query(path)?.isOffered(by: dataset) ?? true) && (!isOfPictures || dataset.drawing != nil)
         }.map {
             Route(template: path, path: "\(start)\($0.id)\(path.dropFirst(holder.count))", dataset: $0)
         }
     }
 
+    /// The data query of a path; nil for another path.
+    private static func query(_ path: String) -> EDRQuery? {
+        if path == place + "/locations/{location}" { return .locations }
+        let query = path.hasPrefix(place + "/") ? EDRQuery(rawValue: String(path.dropFirst(place.count + 1))) : nil
+        return query == .locations ? nil : query
+    }
+
     /// The parameters of a route; nil for a route with filters only, or with the grammar of another standard.
     private static func names(_ route: Route) -> Set<String>? {
-        switch (route.template, route.dataset) {
-        case (place + "/items", let dataset?): FeatureParameters.names(dataset).union(PageParameters.names)
+        if let query = query(route.template), let dataset = route.dataset { return query.names(of: dataset) }
+        return switch (route.template, route.dataset) {
+        case (place + "/locations", _): CollectionRoutes.locationNames
         case (place + "/items/{feature}", let dataset?): FeatureParameters.names(dataset)
-        case (place + "/area", let dataset?):
-            FeatureParameters.names(dataset).union(PageParameters.names).union(AreaParameters.names)
-        case (place + "/corridor", let dataset?):
-            FeatureParameters.names(dataset).union(PageParameters.names).union(CorridorParameters.names)
-        case (place + "/position", _?): FieldPositionParameters.names
         case (place + "/tiles" + tile, _?): OGCTileParameters.vectorNames
         case (place + "/map/tiles" + tile, _?): OGCTileParameters.pictureNames
         case (place + "/map", _?): OGCMapParameters.names
@@ -135,12 +138,15 @@ struct APIDescription: Sendable {
 
     /// The values of `f`.
     private static func formats(_ route: Route) -> [String] {
-        switch route.template {
+        if let query = query(route.template), let dataset = route.dataset {
+            return query.formats(of: dataset).flatMap(\.names) + (query == .items ? ["html"] : [])
+        }
+        return switch route.template {
         case "/openapi.json": APIDescription.Form.allCases.map(\.rawValue)
-        case "/": ["json", "html"]
+        case "/", LandingRoutes.path, "/collections", place: ["json", "html"]
         case "/export/{file}": DownloadFormat.allCases.map(\.ending)
         case "/tiles/{layers}": ["png", "mvt", "json"]
-        case place, place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
+        case place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
             place + "/map/tiles", place + "/map/tiles/{set}":
             ["json"]
         case place + "/map", place + "/map/tiles" + tile: ["png"]
@@ -221,12 +227,16 @@ struct APIDescription: Sendable {
             return ["application/geo+json": ["schema": ["$ref": .string("#/components/schemas/\(dataset.id)")]]]
         case (collection + "/schema", _), (collection + "/queryables", _):
             return [FeatureSchema.mediaType: ["schema": ["type": "object"]]]
-        case (collection, _), (collection + "/tiles", _), (collection + "/tiles/{set}", _),
+        case (LandingRoutes.path, _), ("/collections", _), (collection, _):
+            return ["application/json": ["schema": ["type": "object"]], "text/html": [:]]
+        case (collection + "/tiles", _), (collection + "/tiles/{set}", _),
             (collection + "/map/tiles", _), (collection + "/map/tiles/{set}", _):
             return ["application/json": ["schema": ["type": "object"]]]
         case (collection + "/map", _), (collection + "/map/tiles" + Self.tile, _): return ["image/png": [:]]
         case (collection + "/tiles" + Self.tile, _): return ["application/vnd.mapbox-vector-tile": [:]]
         case ("/wms", _), ("/wmts", _): return ["*/*": [:]]
+        case (collection + "/locations", _):
+            return ["application/geo+json": ["schema": ["$ref": "#/components/schemas/featureCollection"]]]
         case (_, let dataset?):
             let schema: JSONValue = [
                 "allOf": [
@@ -241,7 +251,12 @@ struct APIDescription: Sendable {
                     ],
                 ]
             ]
-            return ["application/geo+json": ["schema": schema]]
+            var content: [String: JSONValue] = [DataFormat.geoJSON.mediaType: ["schema": schema]]
+            if route.template == collection + "/items" { content["text/html"] = [:] }
+            if Self.query(route.template)?.formats(of: dataset).contains(.coverageJSON) == true {
+                content[DataFormat.coverageJSON.mediaType] = ["schema": ["type": "object"]]
+            }
+            return .object(content)
         case ("/export/{file}", _):
             return .object(
                 Dictionary(DownloadFormat.allCases.map { ($0.mediaType, ["schema": ["type": "string"]]) }) { a, _ in a }

@@ -37,6 +37,9 @@ package struct RouteReader: Sendable {
         var climb: Double?
         var descent: Double?
 
+        /// Whether the flight takes time.
+        var hasSpeed: Bool { speed != nil }
+
         /// - Parameter instant: the departure if the request names none.
         package func flight(from instant: Instant) -> PlannedFlight {
             PlannedFlight(
@@ -111,8 +114,7 @@ package struct RouteReader: Sendable {
     }
 
     private func width(_ reader: QueryReader, _ body: ShapeBody?) throws(ParameterProblem) -> Double? {
-        let metres = try reader.choice(
-            "width-units", [("NM", 1_852.0), ("nmi", 1_852.0), ("km", 1_000.0), ("m", 1.0), ("mi", 1_609.344)])
+        let metres = try reader.choice("width-units", DistanceUnit.allCases.map { ($0.rawValue, $0.metres) })
         let range = Corridor.widths
         if let text = reader.text("corridor-width") {
             if reader.has("width") {

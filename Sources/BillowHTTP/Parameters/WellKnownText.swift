@@ -29,6 +29,41 @@ enum WellKnownText {
         return places[0]
     }
 
+    /// A line whose positions may have a height and a time.
+    struct MeasuredLine: Sendable, Hashable {
+        var places: [LonLat] = []
+        /// Third numbers of `Z` and `ZM`; nil for a line without.
+        var heights: [Double]?
+        /// Last numbers of `M` and `ZM`; nil for a line without.
+        var measures: [Double]?
+    }
+
+    /// Parses `LINESTRING`, `LINESTRING Z`, `M` or `ZM` with exactly as many numbers as its name says. nil for anything
+    /// else.
+    static func measuredLine(_ text: String) -> MeasuredLine? {
+        var reader = Reader(text)
+        let (hasHeight, hasMeasure): (Bool, Bool)
+        switch reader.word() {
+        case "LINESTRING": (hasHeight, hasMeasure) = (false, false)
+        case "LINESTRINGZ": (hasHeight, hasMeasure) = (true, false)
+        case "LINESTRINGM": (hasHeight, hasMeasure) = (false, true)
+        case "LINESTRINGZM": (hasHeight, hasMeasure) = (true, true)
+        default: return nil
+        }
+        let count = 2 + (hasHeight ? 1 : 0) + (hasMeasure ? 1 : 0)
+        guard let positions = reader.list({ $0.numbers() }), reader.isAtEnd else { return nil }
+        var line = MeasuredLine()
+        for numbers in positions {
+            guard numbers.count == count, let place = LonLat(longitude: numbers[0], latitude: numbers[1]) else {
+                return nil
+            }
+            line.places.append(place)
+        }
+        if hasHeight { line.heights = positions.map { $0[2] } }
+        if hasMeasure { line.measures = positions.map { $0[count - 1] } }
+        return line
+    }
+
     private struct Reader {
         private var rest: Substring
 
@@ -65,6 +100,12 @@ enum WellKnownText {
         mutating func places() -> [LonLat]? { list { $0.place() } }
 
         private mutating func place() -> LonLat? {
+            guard let numbers = numbers(), numbers.count >= 2 else { return nil }
+            return LonLat(longitude: numbers[0], latitude: numbers[1])
+        }
+
+        /// The numbers of a position, at most four; nil for a word that is none.
+        mutating func numbers() -> [Double]? {
             var numbers: [Double] = []
             while true {
                 skipBlanks()
@@ -74,7 +115,7 @@ enum WellKnownText {
                 numbers.append(number)
                 rest = rest[text.endIndex...]
             }
-            return numbers.count >= 2 ? LonLat(longitude: numbers[0], latitude: numbers[1]) : nil
+            return numbers
         }
     }
 }

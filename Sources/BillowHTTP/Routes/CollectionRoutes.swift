@@ -1,6 +1,7 @@
 import BillowEngine
 import BillowParameters
 import BillowExchange
+import BillowRaster
 import BillowSnapshot
 import BillowStore
 import Datasets
@@ -8,6 +9,7 @@ import Foundation
 import Geometry
 import HTTPTypes
 import Hummingbird
+import JSONKit
 import NIOCore
 import Turbulence
 
@@ -23,6 +25,7 @@ struct CollectionRoutes: Sendable {
     /// The largest permitted area in a request, in km².
     let areaLimitKm2: Double
     let work: WorkExecutor
+    let styleStore: StyleStore
 
     /// The size in bytes at which a page ends, after the current feature.
     static let maximumBytes = 8 << 20
@@ -40,7 +43,7 @@ struct CollectionRoutes: Sendable {
         router.get("/collections/:id/items/:feature") { request, context in
             try await item(request, context.parameters)
         }
-        addAreas(to: router)
+        addQueries(to: router)
     }
 
     // MARK: - Descriptions
@@ -61,8 +64,15 @@ struct CollectionRoutes: Sendable {
                 var trs = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian"
             }
 
+            /// Of altitudes in feet.
+            struct Vertical: Encodable {
+                var interval: [[String]]
+                var vrs = EDRMetadata.verticalReference
+            }
+
             var spatial: Spatial
             var temporal: Temporal
+            var vertical: Vertical?
         }
 
         var id: String
@@ -74,7 +84,18 @@ struct CollectionRoutes: Sendable {
         var layer: LayerDescription?
         var crs = [Link.crs84]
         var extent: Extent
+        /// Source: OGC 19-086r6 (OGC API EDR) section 8.3
+        var dataQueries: JSONValue
+        var parameterNames: JSONValue
+        var outputFormats: [String]
         var links: [Link]
+
+        private enum CodingKeys: String, CodingKey {
+            case id, title, description, attribution, itemType, crs, extent, layer, links
+            case dataQueries = "data_queries"
+            case parameterNames = "parameter_names"
+            case outputFormats = "output_formats"
+        }
     }
 
     private struct Collections: Encodable {
@@ -89,12 +110,14 @@ struct CollectionRoutes: Sendable {
         let path = "\(base)/collections/\(collection.id)"
         var links = [
             Link("self", path, title: collection.title),
+            Link("alternate", "\(path)?f=html", type: "text/html", title: "The same for people"),
             Link("items", "\(path)/items", type: "application/geo+json", title: "The features, in pages"),
             Link(Link.schema, "\(path)/schema", type: FeatureSchema.mediaType, title: "The members of a feature"),
             Link(
                 Link.queryables, "\(path)/queryables", type: FeatureSchema.mediaType,
                 title: "The members that features are selected by"),
         ]
+        links += EDRMetadata.links(of: collection, path)
         links += OGCTileRoutes.links(base, collection)
         for format in DownloadFormat.allCases where !format.isPack {
             links.append(
@@ -107,27 +130,37 @@ struct CollectionRoutes: Sendable {
             attribution: collection.attribution, layer: LayerDescription(collection),
             extent: Collection.Extent(
                 spatial: Collection.Extent.Spatial(box ?? .world),
-                temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
-            links: links)
+                temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]]),
+                vertical: collection.altitudeRange.map { range in
+                    .init(interval: [[String(Int(range.lowerBound)), String(Int(range.upperBound))]])
+                }),
+            dataQueries: EDRMetadata.queries(of: collection, path),
+            parameterNames: EDRMetadata.parameters(of: collection),
+            outputFormats: EDRMetadata.formats(of: collection), links: links)
     }
 
     private func list(_ request: Request) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        try QueryReader(request, known: ["f"]).requireDocument()
         let base = BaseURL.of(request, publicURL)
         let snapshot = try frames.snapshot()
-        return try JSONAnswer.make(
+        return try DocumentAnswer.make(
             Collections(
-                links: [Link("self", "\(base)/collections"), Link("root", "\(base)\(LandingRoutes.path)")],
+                links: [
+                    Link("self", "\(base)/collections"), Link("root", "\(base)\(LandingRoutes.path)"),
+                    Link("alternate", "\(base)/collections?f=html", type: "text/html", title: "The same for people"),
+                ],
                 collections: Catalogue.all.map { describe($0, base: base, snapshot: snapshot) }),
-            headers: [.cacheControl: "no-cache"], request: request)
+            request: request
+        ) { CollectionPages.list($0, path: request.uri.path) }
     }
 
     private func one(_ request: Request, _ parameters: Parameters) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        try QueryReader(request, known: ["f"]).requireDocument()
         let collection = try collection(parameters)
-        return try JSONAnswer.make(
+        return try DocumentAnswer.make(
             describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
-            headers: [.cacheControl: "no-cache"], request: request)
+            request: request
+        ) { CollectionPages.collection($0, collection, path: request.uri.path) }
     }
 
     /// The schema of a collection's features, or only of the properties that are also query parameters.
@@ -153,34 +186,74 @@ struct CollectionRoutes: Sendable {
     private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
         let reader = try QueryReader(
-            request, known: FeatureParameters.names(collection).union(PageParameters.names))
+            request, known: EDRQuery.items.names(of: collection))
+        let isPage = HTMLPage.isWanted(request)
+        if reader.text("f") != "html" { _ = try reader.dataFormat(EDRQuery.items.formats(of: collection)) }
         let asked = try FeatureParameters(reader, of: collection)
-        let page = try PageParameters(reader)
+        let page = try PageParameters(reader, of: collection, defaultLimit: isPage ? Self.pageLimit : nil)
         let snapshot = try frames.snapshot()
+        if isPage {
+            return try await itemsPage(try asked.query(frames, in: snapshot), page, reader, in: snapshot, request)
+        }
         return try await answer(try asked.query(frames, in: snapshot), page, in: snapshot, request)
+    }
+
+    /// The features of an HTML page, unless a limit is given.
+    private static let pageLimit = 100
+
+    /// A page of features for people: the table of the same features that GeoJSON has, and a map that reads that.
+    private func itemsPage(
+        _ query: FeatureQuery, _ page: PageParameters, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request
+    ) async throws -> Response {
+        var document: [UInt8] = []
+        let (shown, found) = try await self.page(query, page, in: snapshot, request, hasGeometry: false)
+        var pieces = found
+        while let piece = try await pieces.next() { document += piece }
+        let json = try JSONDecoder().decode(JSONValue.self, from: Data(document))
+        let next = json["links"]?.array?.first { $0["rel"]?.string == "next" }?["href"]?.string
+        let path = request.uri.path
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers.vary(by: "Accept")
+        let same = reader.replacing(["f": "geojson", "limit": String(page.limit)])
+        return try CollectionPages.items(
+            json, query.collection, styleStore.current.default, path: path,
+            json: "collections/\(query.collection.id)/items?\(same)",
+            next: next.flatMap { $0.split(separator: "?", maxSplits: 1).last.map { "?\($0)" } }
+        ).answer(headers, request)
     }
 
     /// A page of a query's features. Later pages continue at the version of the first page.
     func answer(_ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request) async throws
         -> Response
     {
-        let former =
-            if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
-        let shown = policy.shown(query, in: snapshot)
-        var pieces = FeaturePage(
-            features.reader(query, in: former, after: page.start?.cursor),
-            FeatureWriter(
-                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown)),
-            limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
-            query: request.uri.query,
-            time: snapshot.publication.asOf, total: try await features.total(query, in: former),
-            nextQuery: { page.next(PageStart(head: former.head, cursor: $0), of: query) })
+        let (shown, found) = try await self.page(query, page, in: snapshot, request)
+        var pieces = found
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
+        headers.vary(by: "Accept")
         let first = try await pieces.next() ?? []
         // A small page has a `Content-Length` and an entity tag.
         if pieces.isAtEnd { return try BytesAnswer.make(first, headers: headers, request: request) }
         return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+    }
+
+    private func page(
+        _ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request,
+        hasGeometry: Bool = true
+    ) async throws -> (Shown, FeaturePage) {
+        let former =
+            if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
+        let shown = policy.shown(query, in: snapshot)
+        let pieces = FeaturePage(
+            features.reader(query, in: former, after: page.start?.cursor),
+            FeatureWriter(
+                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown),
+                hasGeometry: hasGeometry, properties: page.properties),
+            limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
+            query: request.uri.query,
+            time: snapshot.publication.asOf, total: try await features.total(query, in: former),
+            nextQuery: { page.next(PageStart(head: former.head, cursor: $0), of: query) })
+        return (shown, pieces)
     }
 
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {

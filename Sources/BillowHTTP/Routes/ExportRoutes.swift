@@ -126,7 +126,9 @@ struct ExportRoutes: Sendable {
             switch path.format {
             case .text(let format):
                 .text(
-                    FeatureExport(features: features, query: query, format: format, snapshot: snapshot, shown: shown))
+                    FeatureExport(
+                        features: features, query: query, format: format, snapshot: snapshot, shown: shown,
+                        style: styleStore.current.default))
             case .geoPackage:
                 .file(
                     GeoPackageExport(

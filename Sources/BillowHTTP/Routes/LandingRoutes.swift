@@ -43,11 +43,13 @@ struct LandingRoutes: Sendable {
     }
 
     private func landing(_ request: Request, headers: HTTPFields = [:]) throws -> Response {
-        if request.uri.path != "/" { try QueryReader(request, known: ["f"]).requireJSON() }
+        if request.uri.path != "/" { try QueryReader(request, known: ["f"]).requireDocument() }
         let base = BaseURL.of(request, publicURL)
         let links = [
             Link("self", request.uri.path == "/" ? "\(base)/?f=json" : base + Self.path, title: "This document"),
+            Link("alternate", "\(base)\(Self.path)?f=html", type: "text/html", title: "This document for people"),
             Link("alternate", "\(base)/", type: "text/html", title: "The viewer"),
+            Link("service-doc", "\(base)/docs/", type: "text/html", title: "The interface, to try out"),
             Link(
                 "service-desc", "\(base)/openapi.json?f=\(APIDescription.Form.oas30.rawValue)",
                 type: APIDescription.Form.oas30.mediaType, title: "The interface as OpenAPI 3.0"),
@@ -60,14 +62,19 @@ struct LandingRoutes: Sendable {
         ]
         var headers = headers
         headers[.cacheControl] = "no-cache"
-        return try JSONAnswer.make(Landing(links: links), headers: headers, request: request)
+        guard request.uri.path != "/" else {
+            return try JSONAnswer.make(Landing(links: links), headers: headers, request: request)
+        }
+        return try DocumentAnswer.make(Landing(links: links), headers: headers, request: request) {
+            CollectionPages.landing($0, path: request.uri.path)
+        }
     }
 
     /// Source: OGC 17-069r4 annex A
     private static let classes =
         ["core", "oas30", "geojson"].map {
             "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/\($0)"
-        } + OGCTileRoutes.classes
+        } + EDRMetadata.classes + OGCTileRoutes.classes
 
     private func conformance(_ request: Request) throws -> Response {
         try QueryReader(request, known: ["f"]).requireJSON()

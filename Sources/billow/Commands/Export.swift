@@ -72,8 +72,9 @@ struct Export: AsyncParsableCommand {
                         + Catalogue.all.map(\.id).joined(separator: ", "))
             }
             let format = try self.exportFormat
-            let settings = try common.settings(needs: format == .geoPackage ? [.stored, .styles] : .stored)
-            let style = format == .geoPackage ? try Self.style(settings) : nil
+            let isColoured = [.geoPackage, .text(.kml)].contains(format)
+            let settings = try common.settings(needs: isColoured ? [.stored, .styles] : .stored)
+            let style = isColoured ? try Self.style(settings) : nil
             let sink = try OutputFile(output, sparing: settings.database)
             let store = try await SQLiteStore.open(path: settings.database, access: .reading)
             try await write(collection, format, style, settings, store, to: sink)
@@ -104,7 +105,7 @@ struct Export: AsyncParsableCommand {
         DownloadFormat.ofFeatures.first { $0.ending == ending }
     }
 
-    /// The colours of a GeoPackage.
+    /// The colours of a GeoPackage, and of KML.
     private static func style(_ settings: Settings) throws -> Style {
         do { return try StyleLibrary(folder: settings.server.stylesFolder).default } catch {
             throw Failure(.inputOutput, "\(error)")
@@ -139,7 +140,8 @@ struct Export: AsyncParsableCommand {
                 switch format {
                 case .text(let format):
                     return try await FeatureExport(
-                        features: features, query: query, format: format, snapshot: snapshot, shown: shown
+                        features: features, query: query, format: format, snapshot: snapshot, shown: shown,
+                        style: style
                     ).write { try sink.write($0) }
                 case .geoPackage:
                     return try await GeoPackageExport(

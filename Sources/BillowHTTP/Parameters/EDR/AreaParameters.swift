@@ -1,17 +1,16 @@
 package import Geometry
 
-/// The parameters of `/collections/{id}/area`, beside `FeatureParameters` and `PageParameters`.
+/// The parameters of `/collections/{id}/area`, beside `EDRParameters`.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
 /// | `coords` | `POLYGON((…))` or `MULTIPOLYGON(((…)))` | at most 250 positions and `areaLimit` | required in a GET |
-/// | `crs` | any text | | ignored |
 ///
 /// A POST has the polygon in its body instead (`ShapeBody`).
 package struct AreaParameters: Sendable {
     package let area: AreaIndex
 
-    package static let names: Set<String> = ["coords", "crs"]
+    package static let names: Set<String> = ["coords"]
 
     package init(_ reader: QueryReader, body: ShapeBody?, limitKm2: Double) throws(ParameterProblem) {
         let shape =

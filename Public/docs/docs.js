@@ -1,0 +1,50 @@
+// @ts-check
+// The server's own description of its interface, shown by the packaged Swagger UI. Nothing comes from another server.
+
+const place = document.querySelector("main");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+/** @param {string} text */
+const say = (text) => {
+    const line = document.createElement("p");
+    line.className = "wait";
+    line.textContent = text;
+    place?.replaceChildren(line);
+    place?.removeAttribute("aria-busy");
+};
+
+/** One operation for each collection would be thousands: the list has those of one, and names the others.
+ *  @param {any} description */
+const folded = (description) => {
+    const collections = Object.keys(description.paths).flatMap((path) => /^\/collections\/([a-z]+)$/.exec(path)?.[1] ?? []);
+    const shown = new Set(["hexagons", "gtg"]);
+    const others = collections.filter((id) => !shown.has(id));
+    const isOfAnother = (/** @type {string} */ path) =>
+        others.some((id) => [`/collections/${id}`, `/changes/${id}`].some((at) => path === at || path.startsWith(`${at}/`)));
+    const paths = Object.fromEntries(Object.entries(description.paths).filter(([path]) => !isOfAnother(path)));
+    const note = `\n\nEvery collection has the routes of \`hexagons\`: ${others.map((id) => `\`${id}\``).join(", ")}. `
+        + "The turbulence field `gtg` has values at positions too. The complete description is `/openapi.json`.";
+    return { ...description, paths, info: { ...description.info, description: description.info.description + note } };
+};
+
+try {
+    const answer = await fetch("../openapi.json");
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    const description = folded(await answer.json());
+    // Requests go to where this page comes from, also behind a proxy.
+    description.servers = [{ url: new URL("..", location.href).href.replace(/\/$/, "") }];
+    // @ts-ignore: the packaged library, loaded by the page.
+    globalThis.SwaggerUIBundle({
+        spec: description, domNode: place, deepLinking: true, docExpansion: "none", filter: true, validatorUrl: null,
+        defaultModelsExpandDepth: 0, tryItOutEnabled: true, tagsSorter: "alpha", operationsSorter: "alpha",
+        syntaxHighlight: { theme: dark.matches ? "agate" : "idea" },
+        onComplete: () => place?.removeAttribute("aria-busy"),
+    });
+} catch (error) {
+    say(`The description can't be shown: ${error instanceof Error ? error.message : error}.`);
+}
+
+export {};

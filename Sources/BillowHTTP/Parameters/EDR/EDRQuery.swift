@@ -1,0 +1,60 @@
+package import Datasets
+
+/// The data queries of OGC API EDR, with what each collection offers of them. Routes, links, `data_queries` and the
+/// OpenAPI description derive from it.
+///
+/// Source: OGC 19-086r6 (OGC API EDR) section 8.2
+package enum EDRQuery: String, Sendable, CaseIterable {
+    case items, position, radius, area, cube, trajectory, corridor, locations
+
+    /// Only fields have values at a place.
+    package func isOffered(by collection: Dataset) -> Bool { self != .position || collection.isField }
+
+    /// The formats of a collection, the default first.
+    package func formats(of collection: Dataset) -> [DataFormat] {
+        switch self {
+        case .items, .corridor: [.geoJSON]
+        case .position, .radius, .area, .cube, .trajectory, .locations:
+            collection.isField ? [.geoJSON, .coverageJSON] : [.geoJSON]
+        }
+    }
+
+    /// The parameters that a collection reads.
+    package func names(of collection: Dataset) -> Set<String> {
+        let features = FeatureParameters.names(collection).union(PageParameters.names)
+        let queried = features.union(EDRParameters.names)
+        return switch self {
+        case .items: features
+        case .position: FieldPositionParameters.names
+        case .radius: queried.union(RadiusParameters.names)
+        case .area: queried.union(AreaParameters.names)
+        case .cube: queried
+        case .trajectory:
+            collection.isField ? FieldTrajectoryParameters.names : queried.union(TrajectoryParameters.names)
+        case .corridor: queried.union(CorridorParameters.names)
+        case .locations:
+            collection.isField
+                ? FieldPositionParameters.names.subtracting(["coords"])
+                : queried.union(RadiusParameters.names).subtracting(["coords"])
+        }
+    }
+
+    /// A sentence for lists of queries.
+    package func title(of collection: Dataset) -> String {
+        switch self {
+        case .items: "The features, in pages"
+        case .position: "The values at a place"
+        case .radius: "What lies within a distance of a place"
+        case .area: "What lies in a polygon"
+        case .cube: "What lies in a box of places and altitudes"
+        case .trajectory: collection.isField ? "The values along a flight" : "What a line meets"
+        case .corridor: "What lies along a route"
+        case .locations: collection.isField ? "The values at airports" : "What lies around airports"
+        }
+    }
+}
+
+extension Dataset {
+    /// Whether it is a turbulence field, with a value at every place.
+    package var isField: Bool { content == .field }
+}

@@ -1,0 +1,291 @@
+import BillowAreas
+import BillowEngine
+import BillowParameters
+import BillowExchange
+import BillowSnapshot
+import BillowTiles
+import Datasets
+import Geometry
+import HTTPTypes
+import Hummingbird
+import Turbulence
+
+/// The data queries of a collection: the values at a place and along a flight, and the features within a distance, in a
+/// polygon or a box, along a route, on a line, and around airports.
+///
+/// Source: OGC 19-086r6 (OGC API EDR) section 8.2
+extension CollectionRoutes {
+    func addQueries(to router: some RouterMethods<some RequestContext>) {
+        router.get("/collections/:id/position") { request, context in
+            try await position(request, try collection(context.parameters), at: nil)
+        }
+        router.get("/collections/:id/radius") { request, context in
+            try await radius(request, try collection(context.parameters))
+        }
+        router.get("/collections/:id/area") { request, context in
+            try await area(request, try collection(context.parameters), body: nil)
+        }
+        router.post("/collections/:id/area") { request, context in
+            let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
+            return try await area(request, try collection(context.parameters), body: body)
+        }
+        router.get("/collections/:id/cube") { request, context in
+            try await cube(request, try collection(context.parameters))
+        }
+        router.get("/collections/:id/trajectory") { request, context in
+            try await trajectory(request, try collection(context.parameters))
+        }
+        router.get("/collections/:id/corridor") { request, context in
+            try await corridor(request, try collection(context.parameters), body: nil)
+        }
+        router.post("/collections/:id/corridor") { request, context in
+            let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
+            return try await corridor(request, try collection(context.parameters), body: body)
+        }
+        router.get("/collections/:id/locations") { request, context in
+            try locations(request, try collection(context.parameters))
+        }
+        router.get("/collections/:id/locations/:location") { request, context in
+            try await location(request, try collection(context.parameters), context.parameters.text("location"))
+        }
+    }
+
+    // MARK: - Features
+
+    private func radius(_ request: Request, _ collection: Dataset) async throws -> Response {
+        try await features(request, collection, .radius) { reader in
+            let place = try RadiusParameters(reader, limitKm2: areaLimitKm2)
+            return Restriction { query in query.area = place.area }
+        }
+    }
+
+    private func area(_ request: Request, _ collection: Dataset, body: ShapeBody?) async throws -> Response {
+        try await features(request, collection, .area) { reader in
+            let place = try AreaParameters(reader, body: body, limitKm2: areaLimitKm2)
+            return Restriction { query in query.area = place.area }
+        }
+    }
+
+    private func cube(_ request: Request, _ collection: Dataset) async throws -> Response {
+        try await features(request, collection, .cube) { reader in
+            _ = try reader.requiredText("bbox")
+            return Restriction(heights: try reader.cubeHeights()) { _ in }
+        }
+    }
+
+    private func corridor(_ request: Request, _ collection: Dataset, body: ShapeBody?) async throws -> Response {
+        try await features(request, collection, .corridor) { reader in
+            let route = try CorridorParameters(reader, body: body, airports: airports)
+            return Restriction(heights: route.heights) { query in
+                query.area = route.area
+                query.route = route.along(from: query.instant)
+            }
+        }
+    }
+
+    /// What a query's own parameters restrict features to.
+    private struct Restriction {
+        var heights: (feet: ClosedRange<Double>, parameter: String)?
+        var restrict: (inout FeatureQuery) -> Void
+    }
+
+    /// The features of a collection within a shape that has its own parameters; or the field's grid over the shape.
+    /// - Parameter place: parses these parameters.
+    private func features(
+        _ request: Request, _ collection: Dataset, _ kind: EDRQuery, _ place: (QueryReader) throws -> Restriction
+    ) async throws -> Response {
+        let reader = try QueryReader(request, known: kind.names(of: collection))
+        let asked = try FeatureParameters(reader, of: collection)
+        let restriction = try place(reader)
+        let edr = try EDRParameters(
+            reader, kind, of: collection, preferring: preferredFormat(request), heights: restriction.heights)
+        let page = try PageParameters(reader, of: collection)
+        let snapshot = try frames.snapshot()
+        var query = try asked.query(frames, in: snapshot)
+        restriction.restrict(&query)
+        if let altitudes = edr.altitudes { query.filter.altitudes = altitudes }
+        guard edr.format == .coverageJSON else { return try await answer(query, page, in: snapshot, request) }
+        for name in ["limit", "after", "shape"] where reader.has(name) {
+            throw reader.invalid(name, reader.text(name) ?? "", "left out where f is CoverageJSON")
+        }
+        return try await grid(query, edr, page.properties, in: snapshot, request)
+    }
+
+    /// What a line meets, in the order of the flight; of a field its values.
+    private func trajectory(_ request: Request, _ collection: Dataset) async throws -> Response {
+        guard !collection.isField else { return try await fieldTrajectory(request, collection) }
+        return try await features(request, collection, .trajectory) { reader in
+            let line = try TrajectoryParameters(reader, of: collection, airports: airports)
+            return Restriction(heights: line.heights, restrict: line.restrict)
+        }
+    }
+
+    // MARK: - Fields
+
+    /// The format that `Accept` prefers.
+    private func preferredFormat(_ request: Request) -> DataFormat {
+        let accepted = AcceptedMedia(request.headers[.accept])
+        let coverage = accepted.weight(of: DataFormat.coverageJSON.mediaType)
+        return coverage > accepted.weight(of: DataFormat.geoJSON.mediaType) ? .coverageJSON : .geoJSON
+    }
+
+    /// - Parameter location: the place in place of `coords`.
+    private func position(_ request: Request, _ collection: Dataset, at location: LonLat?) async throws -> Response {
+        guard EDRQuery.position.isOffered(by: collection) else { throw ParameterProblem.noPositions(collection) }
+        let names = (location == nil ? EDRQuery.position : .locations).names(of: collection)
+        let asked = try FieldPositionParameters(
+            try QueryReader(request, known: names), of: collection, at: location,
+            preferring: preferredFormat(request))
+        let snapshot = try frames.snapshot()
+        let instant = try asked.instant(frames, collection, in: snapshot)
+        var shown = policy.shown(
+            LayerList(collection), of: asked.region, at: instant, filter: asked.filter, in: snapshot)
+        if let frame = snapshot.field(at: instant, asked.filter), !asked.levels.isKnown(of: frame) {
+            shown.isIncomplete = true
+        }
+        let levels = try await frames.fieldLevels(
+            at: asked.place, asked.levels, instant: instant, filter: asked.filter, in: snapshot)
+        let query = FeatureQuery(collection, at: instant, filter: asked.filter)
+        let members = CollectionMembers(query, snapshot: snapshot, shown: shown)
+        switch asked.format {
+        case .coverageJSON:
+            var coverage = CoverageWriter(collection, members: members, parameters: asked.properties)
+            coverage.write(profileAt: asked.place, levels)
+            return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
+        case .geoJSON:
+            var writer = FeatureWriter(collection, as: .geojson, members: members, properties: asked.properties)
+            writer.begin()
+            for level in levels { writer.write(Feature(level, at: asked.place)) }
+            writer.end()
+            return try dataAnswer(writer.drain(), .geoJSON, shown, in: snapshot, request)
+        }
+    }
+
+    private func fieldTrajectory(_ request: Request, _ collection: Dataset) async throws -> Response {
+        let asked = try FieldTrajectoryParameters(
+            try QueryReader(request, known: EDRQuery.trajectory.names(of: collection)), of: collection,
+            preferring: preferredFormat(request), airports: airports)
+        let snapshot = try frames.snapshot()
+        let instant = try asked.instant(frames, collection, in: snapshot)
+        let found = try await frames.fieldTrajectory(asked.points(at: instant), filter: asked.filter, in: snapshot)
+        var shown = policy.shown(
+            LayerList(collection), of: asked.area.map(GeographicRegion.area) ?? .everywhere, at: instant,
+            filter: asked.filter,
+            in: snapshot)
+        if found.points.contains(where: { $0.sample == nil }) { shown.isIncomplete = true }
+        let members = CollectionMembers(
+            FeatureQuery(collection, at: instant, filter: asked.filter), snapshot: snapshot, shown: shown)
+        switch asked.format {
+        case .coverageJSON:
+            var coverage = CoverageWriter(collection, members: members, parameters: asked.properties)
+            coverage.write(found)
+            return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
+        case .geoJSON:
+            var writer = FeatureWriter(collection, as: .geojson, members: members, properties: asked.properties)
+            writer.begin()
+            for (number, point) in found.points.enumerated() {
+                writer.write(Feature(point, number: number, hasTimes: asked.hasTimes))
+            }
+            writer.end()
+            return try dataAnswer(writer.drain(), .geoJSON, shown, in: snapshot, request)
+        }
+    }
+
+    /// The field on a grid over the query's box or area.
+    private func grid(
+        _ query: FeatureQuery, _ edr: EDRParameters, _ properties: Set<String>?, in snapshot: Snapshot,
+        _ request: Request
+    ) async throws -> Response {
+        let shown = policy.shown(query, in: snapshot)
+        var coverage = CoverageWriter(
+            query.collection, members: CollectionMembers(query, snapshot: snapshot, shown: shown),
+            parameters: properties)
+        if !query.hasNothing, let box = query.area?.area.box ?? query.box {
+            let found: FieldGrid?
+            do {
+                found = try await frames.fieldGrid(
+                    over: box, edr.levels, area: query.area, at: query.instant, filter: query.filter, in: snapshot)
+            } catch let error as TooManyGridValues {
+                throw Problem(
+                    .areaTooLarge, detail: "The grid would have \(error.values) values.", parameter: "f",
+                    value: DataFormat.coverageJSON.rawValue,
+                    allowed: "at most \(error.most) values as CoverageJSON: a smaller box or fewer levels; or GeoJSON")
+            }
+            if let found { coverage.write(found) }
+        }
+        return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
+    }
+
+    private func dataAnswer(
+        _ bytes: [UInt8], _ format: DataFormat, _ shown: Shown, in snapshot: Snapshot, _ request: Request
+    ) throws -> Response {
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = format.mediaType
+        headers.vary(by: "Accept")
+        return try BytesAnswer.make(bytes, headers: headers, request: request)
+    }
+
+    // MARK: - Locations
+
+    /// The names that `/locations` reads.
+    static let locationNames: Set<String> = ["bbox", "crs", "f"]
+
+    private func locations(_ request: Request, _ collection: Dataset) throws -> Response {
+        let reader = try QueryReader(request, known: Self.locationNames)
+        let box = try reader.locationBox()
+        let snapshot = try frames.snapshot()
+        let extent = frames.extent(of: [collection], in: snapshot)
+        let path = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
+        let names = collection.propertyNames
+        var writer = FeatureWriter(collection, as: .geojson)
+        writer.begin()
+        for icao in airports.indicators {
+            guard let place = airports.place(icao: icao), box?.contains(place) ?? true else { continue }
+            var json = JSONWriter()
+            json.openObject()
+            json.name("type")
+            json.value("Feature")
+            json.name("id")
+            json.value(icao)
+            json.name("geometry")
+            json.rawValue(FeatureWriter.bytes(of: .point(place)))
+            json.name("properties")
+            json.openObject()
+            json.name("label")
+            json.value(icao)
+            json.name("datetime")
+            json.value("\(extent.lowerBound)/\(extent.upperBound)")
+            json.name("parameter-name")
+            json.openArray()
+            for name in names { json.value(name) }
+            json.closeArray()
+            json.name("edrqueryendpoint")
+            json.value("\(path)/\(icao)")
+            json.closeObject()
+            json.closeObject()
+            writer.write(encoded: json.bytes)
+        }
+        let count = writer.features
+        writer.end { json in
+            json.name("numberReturned")
+            json.value(Int64(count))
+        }
+        return try BytesAnswer.make(
+            writer.drain(), headers: [.contentType: DataFormat.geoJSON.mediaType, .cacheControl: "no-cache"],
+            request: request)
+    }
+
+    private func location(_ request: Request, _ collection: Dataset, _ icao: String) async throws -> Response {
+        guard let place = airports.place(icao: icao) else {
+            throw Problem(
+                .unknownFeature, detail: "There is no location '\(icao.prefix(100))'.", parameter: "locId",
+                value: String(icao.prefix(100)),
+                allowed: "the ICAO code of one of \(airports.indicators.count) airports, which /locations lists")
+        }
+        guard !collection.isField else { return try await position(request, collection, at: place) }
+        return try await features(request, collection, .locations) { reader in
+            let circle = try RadiusParameters(reader, around: place, limitKm2: areaLimitKm2)
+            return Restriction { query in query.area = circle.area }
+        }
+    }
+}
