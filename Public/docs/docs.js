@@ -19,11 +19,13 @@ const say = (text) => {
 /** One operation for each collection would be thousands: the list has those of one, and names the others.
  *  @param {any} description */
 const folded = (description) => {
-    const collections = Object.keys(description.paths).flatMap((path) => /^\/collections\/([a-z]+)$/.exec(path)?.[1] ?? []);
+    const collections = Object.keys(description.paths)
+        .flatMap((path) => /^\/collections\/([a-z]+)$/.exec(path)?.[1] ?? []);
     const shown = new Set(["hexagons", "gtg"]);
     const others = collections.filter((id) => !shown.has(id));
+    const places = others.flatMap((id) => [`/collections/${id}`, `/changes/${id}`]);
     const isOfAnother = (/** @type {string} */ path) =>
-        others.some((id) => [`/collections/${id}`, `/changes/${id}`].some((at) => path === at || path.startsWith(`${at}/`)));
+        places.some((at) => path === at || path.startsWith(`${at}/`));
     const paths = Object.fromEntries(Object.entries(description.paths).filter(([path]) => !isOfAnother(path)));
     const note = `\n\nEvery collection has the routes of \`hexagons\`: ${others.map((id) => `\`${id}\``).join(", ")}. `
         + "The turbulence field `gtg` has values at positions too. The complete description is `/openapi.json`.";

@@ -2,6 +2,8 @@
 // The small map of a page of features: what the table lists, in the severities' colours that the server names.
 
 const place = /** @type {HTMLElement} */ (document.querySelector("#map"));
+/** The packaged library, loaded by the page. */
+const library = /** @type {any} */ (maplibregl);
 const root = new URL(place.dataset.root ?? "./", location.href).href;
 const colours = (place.dataset.colours ?? "").split(" ").filter(Boolean);
 const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -11,7 +13,9 @@ const plain = isDark ? "#7cbcec" : "#17527e";
 const done = () => place.removeAttribute("aria-busy");
 
 /** By the severity, or one colour where a feature has none. */
-const colour = ["match", ["coalesce", ["get", "severity"], -1], ...colours.flatMap((value, number) => [number, value]), plain];
+const colour = [
+    "match", ["coalesce", ["get", "severity"], -1], ...colours.flatMap((value, number) => [number, value]), plain,
+];
 const smooth = ["case", ["==", ["get", "severity"], 0], 0.35, 0.6];
 
 /** The box around all positions, or nothing where there is none. Longitudes that lie closer across 180° go on there.
@@ -47,8 +51,7 @@ try {
     // The ids of features are texts, which layers know only as properties.
     for (const feature of collection.features) feature.properties["billow:id"] = feature.id;
     const box = around(collection);
-    // @ts-ignore: the packaged library, loaded by the page.
-    const map = new globalThis.maplibregl.Map({
+    const map = new library.Map({
         container: place, attributionControl: { compact: true }, cooperativeGestures: true,
         ...box ? { bounds: box, fitBoundsOptions: { padding: 40, maxZoom: 8 } } : { center: [0, 20], zoom: 1 },
         style: {
@@ -82,7 +85,7 @@ try {
         map.on("mouseenter", layer, () => { map.getCanvas().style.cursor = "pointer"; });
         map.on("mouseleave", layer, () => { map.getCanvas().style.cursor = ""; });
     }
-    map.addControl(new globalThis.maplibregl.NavigationControl({ showCompass: false }), "top-right");
+    map.addControl(new library.NavigationControl({ showCompass: false }), "top-right");
     map.once("idle", done);
 } catch (error) {
     place.textContent = `The map can't be shown: ${error instanceof Error ? error.message : error}.`;

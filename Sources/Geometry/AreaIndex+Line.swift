@@ -1,6 +1,6 @@
 extension AreaIndex {
-    /// The line of a route, as an area without width: cells and areas that share a point with the line intersect it, and
-    /// no place lies in it.
+    /// The line of a route, as an area without width: cells and areas that share a point with the line intersect it,
+    /// and no place lies in it.
     package init?(alongLineOf route: Route) {
         self.init(MultiPolygon(polygons: route.lines.map { [$0 + $0.dropLast().reversed()] }))
     }

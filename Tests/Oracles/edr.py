@@ -1,5 +1,5 @@
-"""Asks a server as OWSLib's client of OGC API EDR does: reads {"base": address, "simulated": whether it has a field} from
-standard input and writes what is wrong as a JSON list of sentences. The collection `hexagons` must have a disk of cells
+"""Asks a server as OWSLib's client of OGC API EDR does: reads {"base": address} from standard input and writes what is
+wrong as a JSON list of sentences. The collection `hexagons` must have a disk of cells
 of severity 3 around 5° E 50° N, and nothing beyond 8° E."""
 
 import json

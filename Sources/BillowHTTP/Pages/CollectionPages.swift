@@ -164,8 +164,8 @@ enum CollectionPages {
             <h1>\(escaped(dataset.title))</h1>\(marks(document))
             <p class="actions">\(count(document, features.count))\(follow)\
             <a class="button quiet" href="\(geoJSON)">GeoJSON</a></p>
-            <div id="map" data-features="\(geoJSON)" data-root="\(root)" data-colours="\(colours.joined(separator: " "))" \
-            aria-label="Map of these features" aria-busy="true"></div>
+            <div id="map" data-features="\(geoJSON)" data-root="\(root)" \
+            data-colours="\(colours.joined(separator: " "))" aria-label="Map of these features" aria-busy="true"></div>
             \(table(features, dataset, colours, root))
             """
         return HTMLPage(

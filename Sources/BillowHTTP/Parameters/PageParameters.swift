@@ -2,8 +2,8 @@ package import BillowEngine
 package import Datasets
 import Turbulence
 
-/// The parameters of a page of features, beside `FeatureParameters`: of `/collections/{id}/items`, and of the queries of
-/// OGC API EDR.
+/// The parameters of a page of features, beside `FeatureParameters`: of `/collections/{id}/items`, and of the queries
+/// of OGC API EDR.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |

@@ -6,7 +6,7 @@ package import Turbulence
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
-/// | `corridor-height` | a distance from edge to edge, around `z`, `level` or the Z of `coords` | above 0 | all altitudes |
+/// | `corridor-height` | from edge to edge, around `z`, `level` or the Z of `coords` | above 0 | all altitudes |
 /// | `height-units` | ft, m, km | | ft |
 package struct CorridorParameters: Sendable {
     package let asked: RouteReader.Asked

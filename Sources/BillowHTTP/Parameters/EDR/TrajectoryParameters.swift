@@ -9,7 +9,7 @@ package import Turbulence
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
-/// | `coords`, `route` | `LINESTRING(…)`, also with Z in feet and M, which is passed over; waypoints | | one is required |
+/// | `coords`, `route` | `LINESTRING(…)`, also with Z in feet and an ignored M; waypoints | | one is required |
 /// | `speed`, `departure` | a flight in time, as of `RouteReader` | | no times |
 ///
 /// Source: OGC 19-086r6 (OGC API EDR) section 8.2.5
@@ -104,7 +104,8 @@ struct TrajectoryLine {
 /// | `route`, `speed`, `departure`, `level`, `climb`, `descent` | as of `RouteReader` | | |
 /// | `z` | feet, or `low/high` | 0…65000 | `minAltitude` and `maxAltitude` |
 /// | `datetime`, `time` | instant or `latest` | the collection's extent | `latest` |
-/// | `minAltitude`, `maxAltitude`, `product`, `run`, `smoothing`, `source`, `category` | as of `FeatureParameters` | | |
+/// | `minAltitude`, `maxAltitude`, `product`, `run`, `smoothing` | as of `FeatureParameters` | | |
+/// | `source`, `category` | as of `FeatureParameters` | | |
 /// | `crs`, `f`, `parameter-name` | as of `EDRParameters` | | |
 package struct FieldTrajectoryParameters: Sendable {
     package let format: DataFormat
