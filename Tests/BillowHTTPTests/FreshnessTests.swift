@@ -232,7 +232,7 @@ struct AgeTests {
     func instantsToCome() async throws {
         let kinds: Set<DataKind> = [.observations, .hazards]
         try await withWorld(feeds: ["skypath": kinds], known: ["skypath": .replace]) { world in
-            try await world.fetched("skypath", secondsAgo: Self.fresh)
+            try await world.fetched("skypath", secondsAgo: Self.fresh, completeSince: noon.advanced(by: -86_400))
             _ = try await world.store.commit(Batch(source: nil, areas: [try formerArea(.hazards, source: "skypath")]))
             try await world.insert([])
             let places = ["/items?", "/area?coords=POLYGON((0+40,1+40,1+41,0+41,0+40))&"]
