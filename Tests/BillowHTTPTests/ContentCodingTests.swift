@@ -104,7 +104,7 @@ struct ContentCodingTests {
                         let answer = try await world.get(path, headers)
                         #expect(answer.status == .notModified, "\(path) \(tag)")
                         #expect(answer.body.readableBytes == 0)
-                        #expect(answer.headers[.vary] == "Accept-Encoding")
+                        #expect(answer.headers[.vary]?.hasSuffix("Accept-Encoding") == true)
                     }
                 }
             }
