@@ -150,6 +150,8 @@ struct BadInputTests {
     static let ogc: [Case] = [
         Case("/collections/hexagons/corridor?route=KJFK+EGLL&coords=LINESTRING(0+40,9+50)", 400, "route"),
         Case("/collections/hexagons/corridor?route=KJFK+EGLL&width=9&corridor-width=9", 400, "width", allowed: "left"),
+        Case("/collections/hexagons/area?coords=POLYGON((0+0,1+1,1+0,0+1,0+0))", 400, "coords", allowed: "closed ring"),
+        Case("/changes/hexagons?coords=POLYGON((0+0,1+1,0+0))", 400, "coords", allowed: "4 to 250 positions"),
         Case("/maps/hexagons.png?bbox=-10,-90,10,80", 400, "bbox", allowed: "85.0511"),
         Case("/maps/hexagons.png?bbox=-10,0,10,90&width=200&height=200", 400, "bbox", allowed: "85.0511"),
         Case("/collections/hexagons/items?limit=0", 400, "limit", allowed: "from 1"),

@@ -124,6 +124,15 @@ struct IngestTests {
             for body in ["[]", "", "{", "nonsense", "h3,altitude\n", "null", "[[[["] {
                 #expect(try await post(world, body, key: key).status == .unprocessableContent, "\(body)")
             }
+            // One of them was read, and nothing in it was usable: a problem document tells why.
+            for body in ["[]", "{}", "[\(bad)]"] {
+                let answer = try await post(world, body, key: key)
+                #expect(answer.headers[.contentType] == "application/problem+json", "\(body)")
+                let problem = try answer.json
+                #expect(problem["code"]?.string == "unusable-body" && problem["status"]?.double == 422, "\(body)")
+                #expect(problem["title"] != nil && problem["detail"]?.string?.isEmpty == false, "\(body)")
+                #expect(problem["accepted"]?.double == 0 && problem["refused"] != nil, "\(body)")
+            }
             #expect(try await world.store.sources().first { $0.id.name == "skypath" }?.merge == .replace)
         }
     }

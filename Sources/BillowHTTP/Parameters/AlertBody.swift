@@ -138,7 +138,7 @@ package struct AlertBody: Decodable, Sendable {
             guard case .polygons(let polygons)? = polygon.shape else {
                 throw Self.invalid("polygon", "something else", "a ring of [longitude, latitude]")
             }
-            request.query.search = .area(try AreaReader.area(polygons, limitKm2: areaLimitKm2))
+            request.query.search = .area(try AreaReader.area(polygons, limitKm2: areaLimitKm2, parameter: "polygon"))
         } else if let cells {
             request.query.search = .cells(try Self.cells(cells))
         }

@@ -4,7 +4,12 @@ package import Geometry
 /// Validates areas in requests.
 package enum AreaReader {
     /// An area of polygons without holes: one ring, or the parts of a ring that the antimeridian cuts.
-    package static func area(_ polygons: [[[LonLat]]], limitKm2: Double?) throws(ParameterProblem) -> AreaIndex {
+    /// - Parameters:
+    ///   - parameter: the parameter or the member of the body that has them.
+    ///   - value: its text, if it has one.
+    package static func area(
+        _ polygons: [[[LonLat]]], limitKm2: Double?, parameter: String, value: String? = nil
+    ) throws(ParameterProblem) -> AreaIndex {
         var parts: [[[LonLat]]] = []
         do throws(RingRules.Failure) {
             for rings in polygons {
@@ -23,7 +28,12 @@ package enum AreaReader {
             guard let index = AreaIndex(area) else { throw .withoutArea }
             return index
         } catch {
-            throw ParameterProblem(ParameterProblem.Kind(error), detail: "\(Self.capitalized(error.description)).")
+            let count = AreaRing.positions
+            throw ParameterProblem(
+                ParameterProblem.Kind(error), detail: "\(Self.capitalized(error.description)).", parameter: parameter,
+                value: value.map { String($0.prefix(200)) },
+                allowed: "a closed ring of \(count.lowerBound) to \(count.upperBound) positions around an area, which "
+                    + "doesn't cross itself" + (limitKm2.map { "; at most \(Int($0)) km²" } ?? ""))
         }
     }
 

@@ -35,7 +35,7 @@ package struct PlaceParameters: Sendable {
         }
         if case .polygons(let polygons)? = shape {
             try Self.refuseWidth(reader)
-            area = try AreaReader.area(polygons, limitKm2: limitKm2)
+            area = try AreaReader.area(polygons, limitKm2: limitKm2, parameter: "coords", value: text)
             return
         }
         if let text, shape == nil {

@@ -49,6 +49,30 @@ struct IngestRoutes: Sendable {
         var refused: [Refused] = []
         /// The version of the log that contains all of them.
         var version: Int64 = 0
+
+        // The members of a problem document, where nothing was usable.
+        private(set) var type: String?
+        private(set) var title: String?
+        private(set) var status: Int?
+        private(set) var detail: String?
+        private(set) var code: String?
+
+        var isOfUse: Bool { accepted + duplicate > 0 }
+
+        /// The answer as a problem document, which has these counts and refusals as further members.
+        ///
+        /// Source: RFC 9457 section 3.2
+        func asProblem() -> Answer {
+            var answer = self
+            answer.type = "about:blank"
+            answer.title = ProblemCode.unusableBody.title
+            answer.status = ProblemCode.unusableBody.status.code
+            answer.code = ProblemCode.unusableBody.rawValue
+            answer.detail =
+                refused.first.map { "None of \(refused.count) observations can be used. The first: \($0.reason)" }
+                ?? "The body has no observation."
+            return answer
+        }
     }
 
     private func ingest(_ request: Request) async throws -> Response {
@@ -56,10 +80,11 @@ struct IngestRoutes: Sendable {
         guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
         let body = try await body(of: request)
         let answer = try await work.run(.intake) { try await ingest(body, of: key) }
-        let isOfUse = answer.accepted + answer.duplicate > 0
+        let headers: HTTPFields = [.cacheControl: "no-store"]
+        guard !answer.isOfUse else { return try JSONAnswer.make(answer, headers: headers, request: request) }
         return try JSONAnswer.make(
-            answer, headers: [.cacheControl: "no-store"], status: isOfUse ? .ok : .unprocessableContent,
-            request: request)
+            answer.asProblem(), headers: headers, contentType: "application/problem+json",
+            status: ProblemCode.unusableBody.status, request: request)
     }
 
     private func ingest(_ body: ByteBuffer, of key: AccessKey) async throws -> Answer {

@@ -22,6 +22,7 @@ package struct AreaParameters: Sendable {
                     .invalidBody,
                     detail: "The body has neither a GeoJSON Polygon nor a member 'polygon'.")
         }
-        area = try AreaReader.area(polygons, limitKm2: limitKm2)
+        area = try AreaReader.area(
+            polygons, limitKm2: limitKm2, parameter: body == nil ? "coords" : "polygon", value: reader.phrase("coords"))
     }
 }
