@@ -112,9 +112,9 @@ struct AreaTests {
             ("/collections/hexagons/area", #"{"polygon": [[0,0],[90,0],[90,60],[0,60],[0,0]]}"#, "area-too-large"),
             ("/collections/hexagons/area", #"{"type": "Point", "coordinates": [0, 0]}"#, "invalid-body"),
             ("/collections/hexagons/corridor", #"{"route": "KJFK EGLL", "speed": 0}"#, "invalid-parameter"),
-            ("/collections/hexagons/corridor", #"{"route": "KJFK EGLL", "wdith": 5}"#, "invalid-body"),
-            ("/collections/hexagons/area", #"{"polygon": [[0,0],[1,0],[1,1],[0,0]], "hours": 1}"#, "invalid-body"),
-            ("/corridors", #"{"route": "KJFK EGLL", "margin": 5}"#, "invalid-body"),
+            ("/collections/hexagons/corridor", #"{"route": "KJFK EGLL", "wdith": 5}"#, "unknown-member"),
+            ("/collections/hexagons/area", #"{"polygon": [[0,0],[1,0],[1,1],[0,0]], "hours": 1}"#, "unknown-member"),
+            ("/corridors", #"{"route": "KJFK EGLL", "margin": 5}"#, "unknown-member"),
         ])
     func bodies(_ uri: String, _ body: String, _ code: String) async throws {
         try await withWorld { world in

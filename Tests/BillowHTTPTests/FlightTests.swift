@@ -172,6 +172,11 @@ struct FlightTests {
             #expect(query["severity"]?.items.compactMap(\.double) == [3, 4])
             #expect(query["hours"]?.double == 2 && query["category"]?.string == "C60")
             #expect(query["distance"]?.double == 100 && query["angle"]?.double == 15)
+            for area in [#""route": "00N000E 00N010E""#, #""polygon": [[0,0],[1,0],[1,1],[0,0]]"#] {
+                let body = #"{"position": [0, 0], "altitude": 35400, "speed": 480, "minSeverity": 3, \#(area)}"#
+                let query = try await world.post("/alerts", body)["query"].orMissing()
+                #expect(query["severity"]?.items.compactMap(\.double) == [3, 4], "\(area)")
+            }
             for (members, code) in [
                 (#""track": 90, "minsevrity": 3"#, "unknown-member"),
                 (#""route": "00N000E 00N010E", "cells": ["851b8153fffffff"]"#, "several-areas"),

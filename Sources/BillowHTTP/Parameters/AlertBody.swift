@@ -79,8 +79,8 @@ package struct AlertBody: Decodable, Sendable {
         altitude = try members.decodeIfPresent(Double.self, forKey: .altitude)
         track = try members.decodeIfPresent(Double.self, forKey: .track)
         speed = try members.decodeIfPresent(Double.self, forKey: .speed)
-        if members.contains(.route) { shape = try ShapeBody(from: decoder) }
-        if members.contains(.polygon) { polygon = try ShapeBody(from: decoder) }
+        if members.contains(.route) { shape = try ShapeBody(partOf: decoder) }
+        if members.contains(.polygon) { polygon = try ShapeBody(partOf: decoder) }
         cells = try members.decodeIfPresent([String].self, forKey: .cells)
         distance = try members.decodeIfPresent(Double.self, forKey: .distance)
         timeFrame = try members.decodeIfPresent(Double.self, forKey: .timeFrame)

@@ -34,7 +34,7 @@ package struct ShapeBody: Decodable, Sendable {
     /// The most bytes of a body: 250 positions take some ten thousand.
     package static let longest = 256 << 10
 
-    private enum Keys: String, CodingKey {
+    private enum Keys: String, CodingKey, CaseIterable {
         case type, coordinates, geometry, polygon, route, width, tolerance, simplify, speed, departure, level, climb,
             descent
     }
@@ -50,13 +50,20 @@ package struct ShapeBody: Decodable, Sendable {
         init?(intValue: Int) { nil }
     }
 
+    /// - Throws: `ParameterProblem` for an unknown member, because ignoring a misspelt one would give a wrong answer.
     package init(from decoder: any Decoder) throws {
-        for key in try decoder.container(keyedBy: AnyKey.self).allKeys
-        where Keys(stringValue: key.stringValue) == nil && !Self.others.contains(key.stringValue) {
-            throw DecodingError.dataCorruptedError(
-                forKey: key, in: try decoder.container(keyedBy: AnyKey.self),
-                debugDescription: "there is no member '\(key.stringValue.prefix(100))' here")
+        let names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()
+        if let unknown = names.first(where: { Keys(rawValue: $0) == nil && !Self.others.contains($0) }) {
+            throw ParameterProblem(
+                .unknownMember, detail: "There is no member '\(unknown.prefix(100))' here.",
+                parameter: String(unknown.prefix(100)), value: String(unknown.prefix(100)),
+                allowed: Keys.allCases.map(\.rawValue).sorted().joined(separator: ", "))
         }
+        try self.init(partOf: decoder)
+    }
+
+    /// The shape in a body that has other members too.
+    init(partOf decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Keys.self)
         width = try members.decodeIfPresent(Double.self, forKey: .width)
         tolerance = try members.decodeIfPresent(Double.self, forKey: .tolerance)
