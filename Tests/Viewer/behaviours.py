@@ -1109,7 +1109,7 @@ def status_page(viewer):
     viewer.until("document.querySelectorAll('#sources tbody tr').length >= 4")
     viewer.eventually(lambda: viewer.text("#state") == "is serving" and "SIMULATED" in viewer.text("#banners"))
     rows = viewer.page.evaluate("[...document.querySelectorAll('#layers tbody th')].map((node) => node.innerText)")
-    named = viewer.page.evaluate("import('./js/datasets.js').then(({ LAYERS }) => LAYERS.map(({ name }) => name))")
+    named = viewer.page.evaluate("import('./js/layers.js').then(({ LAYERS }) => LAYERS.map(({ name }) => name))")
     assert sorted(rows) == sorted(named), (rows, named)
     before = viewer.text("#about")
     viewer.eventually(lambda: viewer.text("#about") != before)
