@@ -277,9 +277,12 @@ def one_time(viewer):
     viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'false'")
-    # Paused at the last frame it is live already.
-    if viewer.page.is_visible("#to-live"):
-        viewer.page.click("#to-live")
+    # Paused at the last frame there is nothing to go back to.
+    viewer.until_shown()
+    if not viewer.page.is_visible("#to-live"):
+        viewer.page.focus("#scrubber")
+        viewer.page.keyboard.press("ArrowLeft")
+    viewer.page.click("#to-live")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
     viewer.until_shown()
     viewer.eventually(lambda: viewer.text("#frame-time") == "Live" and "time=" not in viewer.hash())
