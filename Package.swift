@@ -18,6 +18,7 @@ let indirect = [
     ("apple/swift-atomics", "1.3.0", "Atomics"),
     ("apple/swift-certificates", "1.21.1", "X509"),
     ("apple/swift-configuration", "1.4.0", "Configuration"),
+    ("apple/swift-crypto", "4.5.2", "Crypto"),
     ("apple/swift-distributed-tracing", "1.7.3", "Tracing"),
     ("apple/swift-http-structured-headers", "1.7.0", "StructuredFieldValues"),
     ("apple/swift-metrics", "2.13.0", "Metrics"),
@@ -56,7 +57,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -73,6 +73,7 @@ let package = Package(
         // Without pkg-config: its file names the system's own include folder. The module map links the library.
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CGeodesic", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .systemLibrary(name: "CMemory"),
         // The commit, where `make` tells it. Without it a build is as good, and says the release alone.
@@ -87,6 +88,7 @@ let package = Package(
         .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
         .target(name: "CivilCalendar", swiftSettings: strict),
+        .target(name: "Digests", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "Geometry", dependencies: ["CGeodesic", "CH3"], swiftSettings: strict),
         .target(name: "GRIBKit", dependencies: ["CEcCodes", "CivilCalendar", "Geometry"], swiftSettings: strict),
         .target(name: "GRIBMaking", dependencies: ["GRIBKit", "CivilCalendar", "Geometry"], swiftSettings: strict),
@@ -127,7 +129,7 @@ let package = Package(
             dependencies: [
                 "CivilCalendar", "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Digests",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: strict),
@@ -182,7 +184,7 @@ let package = Package(
             dependencies: [
                 "BillowExchange", "BillowRaster", "BillowTiles", "CDeflate", "CivilCalendar", "Datasets", "Geometry",
                 "JSONKit", "Turbulence",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Digests",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], swiftSettings: strict),
         .target(
@@ -190,10 +192,9 @@ let package = Package(
             dependencies: [
                 "BillowPacks", "JSONKit",
                 "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowAreas", "BillowStore",
-                "BillowSync", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Digests",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -217,7 +218,7 @@ let package = Package(
                 "BillowAreas", "BillowFields",
                 "BillowStore", "BillowSync",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate", "CZlib",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Digests",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -273,6 +274,7 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "CivilCalendarTests", dependencies: ["CivilCalendar"], swiftSettings: strict),
+        .testTarget(name: "DigestsTests", dependencies: ["Digests"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "GRIBKitTests", dependencies: ["GRIBKit", "GRIBMaking", "Geometry", "TestSupport"],
@@ -308,7 +310,7 @@ let package = Package(
         .testTarget(
             name: "BillowStoreTests",
             dependencies: [
-                "TestSupport", "BillowFields", "BillowStore", "Turbulence", "Geometry",
+                "Datasets", "TestSupport", "BillowFields", "BillowStore", "Turbulence", "Geometry",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
@@ -386,11 +388,11 @@ let package = Package(
                 "BillowEngine", "BillowHTTP",
                 "BillowParameters", "BillowSync",
                 "BillowStore", "BillowSnapshot",
-                "BillowTiles",
+                "BillowTiles", "BillowTimeline",
                 "BillowRaster",
                 "BillowExchange", "JSONKit", "UpstreamKit", "Turbulence", "Geometry",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Digests",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -12,6 +12,8 @@ measured. `--every 40` takes a small grid, to try the script by a debug build. P
   a processor, and the slowest of the cached tiles that another client asks for meanwhile;
 - animation: seconds for 24 frames of 24 tiles each that were never drawn, over two connections, by a server that has
   just started;
+- switch: milliseconds for the 24 tiles of a frame of the fields and of 200,000 observations as hexagons, in turns, over
+  two connections: never drawn, and again. It needs `animation` before it;
 - memory: resident MB of a server without any data, after its start with that data, and after the animation;
 - days: the same with `--days` days of nowcasts, every 15 minutes, and three runs of forecasts, all at the default
   levels and lead times: started, after 24 frames of 24 cold tiles, after a profile and after contours. The valid times
@@ -32,7 +34,7 @@ import threading
 import time
 from pathlib import Path
 
-from harness import HOST, quantile, tile
+from harness import HOST, quantile, tile, write_world
 
 PORT, UPSTREAM_PORT = 18482, 18483
 ROOT = "/pub/data/nccf/com/"
@@ -188,8 +190,8 @@ def nowcast(options, folder):
                   f"99 % {quantile(watcher.times, .99):.1f} ms, longest {max(watcher.times):.1f} ms", flush=True)
 
 
-def frames(client):
-    layer = client.json("/timeline.json?layers=gtg&start=-2h&end=%2B18h&intervals=60")["layers"][0]
+def frames(client, layer="gtg", end="%2B18h"):
+    layer = client.json(f"/timeline.json?layers={layer}&start=-2h&end={end}&intervals=60")["layers"][0]
     return [re.sub(r"^https?://[^/]+", "", frame["tiles"]) for frame in layer["frames"]]
 
 
@@ -221,12 +223,51 @@ def animation(options, folder):
               f"{server.megabytes:.0f} after the animation; database {size:.0f} MB", flush=True)
 
 
+def tiles(template):
+    """The paths of the 24 tiles of a frame."""
+    left, top = tile(ZOOM, *CORNER)
+    return [template.replace("{z}", str(ZOOM)).replace("{x}", str(left + x)).replace("{y}", str(top + y))
+            for y in range(4) for x in range(6)]
+
+
+def switch(options, folder):
+    database, world = folder / "animation.sqlite", folder / "world.csv"
+    write_world(world, 200_000)
+    subprocess.run([options.billow, "import", world, "--database", database], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    with Process(options.billow, "serve", "--port", PORT, "--database", database) as server:
+        client = Connection()
+        wait("the fields", lambda: frames(client))
+        wait("the hexagons", lambda: client.json("/collections/hexagons/items?limit=1", (200, 404))["features"])
+        # The server makes outlines after its start.
+        time.sleep(20)
+        shown = {layer: frames(client, layer, end)[:FRAMES] for layer, end in (("gtg", "%2B18h"), ("hexagons", "now"))}
+        for words in ("never drawn", "again"):
+            times, used = {layer: [] for layer in shown}, dict.fromkeys(shown, 0.0)
+            for number in range(FRAMES):
+                for layer, templates in shown.items():
+                    before, start = server.processor_seconds, time.perf_counter()
+                    ask_all(tiles(templates[number % len(templates)]))
+                    times[layer].append((time.perf_counter() - start) * 1e3)
+                    used[layer] += (server.processor_seconds - before) * 1e3 / FRAMES
+            print(f"switch: 24 tiles of a frame, {words}: " + "; ".join(
+                f"{layer} median {quantile(times[layer], .5):.0f} ms, longest {max(times[layer]):.0f}, "
+                f"{used[layer]:.0f} of processors" for layer in shown), flush=True)
+
+
 def cold_tiles(server, shown):
     """Asks for the tiles of some frames over two connections; how long that took, in words."""
-    left, top = tile(ZOOM, *CORNER)
-    paths = [template.replace("{z}", str(ZOOM)).replace("{x}", str(left + x)).replace("{y}", str(top + y))
-             for template in shown for y in range(4) for x in range(6)]
-    times, before = [], server.processor_seconds
+    before, start = server.processor_seconds, time.perf_counter()
+    times = ask_all([path for template in shown for path in tiles(template)])
+    took = time.perf_counter() - start
+    return (f"{len(shown)} frames of 24 cold tiles in {took:.2f} s, "
+            f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
+            f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
+
+
+def ask_all(paths):
+    """The milliseconds of each answer, over two connections."""
+    times = []
 
     def ask(part):
         connection = Connection()
@@ -235,18 +276,14 @@ def cold_tiles(server, shown):
             connection.get(path)
             times.append((time.perf_counter() - start) * 1e3)
 
-    start = time.perf_counter()
     threads = [threading.Thread(target=ask, args=(paths[number::2],)) for number in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    took = time.perf_counter() - start
     if len(times) != len(paths):
         sys.exit("a tile failed")
-    return (f"{len(shown)} frames of 24 cold tiles in {took:.2f} s, "
-            f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
-            f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
+    return times
 
 
 def messages(file):
@@ -336,13 +373,13 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="every so many-th point of the grid")
     parser.add_argument("--leads", type=int, default=19, help="lead times of a run")
     parser.add_argument("--days", type=int, default=2, help="days of nowcasts")
-    parser.add_argument("--only", default="level,nowcast,animation,days", help="parts by their names, with commas")
+    parser.add_argument("--only", default="level,nowcast,animation,switch,days", help="names of parts, with commas")
     parser.add_argument("--folder", default="Benchmarks/.build/fields")
     options = parser.parse_args()
     folder = Path(options.folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    parts = {"level": level, "nowcast": nowcast, "animation": animation, "days": days}
+    parts = {"level": level, "nowcast": nowcast, "animation": animation, "switch": switch, "days": days}
     for name in options.only.split(","):
         parts[name](options, folder)
 

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import AviationWeather
 
-/// The international SIGMETs, and "unchanged" where a second request finds the same.
+/// Returns the international SIGMETs. Adds "unchanged" if a second request finds no change.
 public func internationalSigmets(
     _ configuration: AviationWeatherConfiguration = AviationWeatherConfiguration()
 ) async throws -> [String] {
@@ -11,7 +11,7 @@ public func internationalSigmets(
     do throws(UpstreamError) {
         let reply = try await client.hazards(.internationalSigmets)
         let lines = (reply.content?.reports ?? []).map { "\($0.series) until \($0.validTo)" }
-        // With the validators of the last reply, an unchanged answer has no body.
+        // With the validators of the last reply, the server sends no body if nothing changed.
         let again = try await client.hazards(.internationalSigmets, since: reply.validators)
         return lines + (again.content == nil ? ["unchanged"] : [])
     } catch {

@@ -5,11 +5,11 @@ import BillowTiles
 import Geometry
 import Turbulence
 
-/// What a map shows of one observation.
+/// The tile and the area of one observation.
 public struct ExamplePicture: Sendable {
     /// A tile of 256 × 256 pixels.
     public var png: [UInt8]
-    /// Changes when the tile's pixels do.
+    /// The ETag of the tile, which changes when its pixels change.
     public var entityTag: String
     /// The outline of the moderate turbulence.
     public var area: MultiPolygon
@@ -17,10 +17,10 @@ public struct ExamplePicture: Sendable {
 
 /// Draws one observation at FL350 and dissolves its hexagon, without a store, a server or a clock.
 /// - Parameters:
-///   - place: where it was made.
-///   - instant: when it was made.
-///   - tile: what is drawn.
-///   - styles: the folder of the styles.
+///   - place: the place of the observation.
+///   - instant: the time of the observation.
+///   - tile: the tile to draw.
+///   - styles: the folder with the styles.
 public func picture(
     of place: LonLat, at instant: Instant, in tile: TileCoord, styles: String
 ) throws -> ExamplePicture? {

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import OpenSky
 
-/// The aircraft over Europe, a line for each; or one line that says why there is none.
+/// Returns a line for each aircraft over Europe, or one line with the reason for a failure.
 public func aircraftOverEurope(baseURL: String = OpenSkyConfiguration.publicBaseURL) async throws -> [String] {
     let http = HTTPClient(configuration: OpenSkyClient.recommendedHTTPConfiguration)
     defer { http.shutdown { _ in } }

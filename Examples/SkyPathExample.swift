@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import SkyPath
 
-/// Turbulence of the last two hours, a line for each record; or one line that says why there is none.
+/// Returns a line for each turbulence record of the last two hours, or one line with the reason for a failure.
 public func recentTurbulence(_ environment: SkyPathEnvironment, key: Secret) async throws -> [String] {
     let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
     defer { http.shutdown { _ in } }

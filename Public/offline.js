@@ -1,7 +1,7 @@
 // @ts-check
-// The service worker. Where the server can't be reached it gives what this device has kept: the page, its legend and
-// the last frames, each with the instant at which it was kept, so that the page says that none of it is live. While the
-// server answers, nothing comes from here.
+// The service worker. If the server is unreachable, it serves cached responses: the page, its legend and the last
+// frames. Each one names the instant at which it was cached, so that the page states that it is not live. While the
+// server answers, the worker serves nothing from the cache.
 
 /** @typedef {{
  *     respondWith(answer: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
@@ -16,11 +16,11 @@
 const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self));
 const SHELL = "billow-shell";
 const DATA = "billow-data";
-/** On answers that were kept: when that was. */
+/** The header of cached responses with the time of caching. */
 const KEPT_AT = "X-Billow-Kept";
 const MOST_KEPT = 800;
 const TRIM_EVERY = 100;
-/** What index.html does not name, as it is loaded when it is first needed. */
+/** The files that index.html does not name, because they are loaded on first use. */
 const LATER = [
     "js/airport-signs.js", "js/airports.js", "js/along.js", "js/datasets.js", "js/flight.js", "js/levels.js",
     "js/plan.js", "js/position.js", "js/route-form.js", "js/route.js", "js/share.js", "js/suggest.js", "js/take.js",
@@ -37,15 +37,15 @@ worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.cl
 worker.addEventListener("fetch", (event) => {
     const { request } = event;
     const { scope } = worker.registration;
-    // Who needs a key leaves nothing behind on the device.
+    // Responses to requests with a key are never cached on the device.
     if (request.method !== "GET" || !request.url.startsWith(scope) || request.headers.has("X-API-Key")) return;
     const path = request.url.slice(scope.length).replace(/[?#].*$/, "");
-    // The status page has the path of what it shows.
+    // The status page has the same path as its data, so navigation is excluded.
     if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(data(event));
     else if (path === "" || /\.(js|css|svg|geojson)$/.test(path)) event.respondWith(shell(event, path));
 });
 
-/** The whole page or none of it: parts of two versions are never mixed. */
+/** Caches the whole page or nothing, so that files of two versions never mix. */
 async function keepShell() {
     const { scope } = worker.registration;
     const page = await fetch(scope, { cache: "no-cache" });
@@ -100,7 +100,7 @@ async function data(event) {
 async function keep(cache, url, answer) {
     const headers = new Headers(answer.headers);
     headers.set(KEPT_AT, new Date().toISOString());
-    // The body that is kept is unpacked already.
+    // The cached body is already decompressed.
     headers.delete("Content-Encoding");
     await cache.put(url, new Response(await answer.blob(), { headers }));
     kept += 1;

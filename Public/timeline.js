@@ -13,11 +13,11 @@
 // Instants are milliseconds since 1970 UTC.
 //
 // Events: `manifest` (detail: the layer's part of the manifest), `frame` (detail: time, index, live, forecast,
-// incomplete, ready), `state` (detail: playing, waiting), `progress` (detail: ready[], one flag a frame), `problem`
+// incomplete, ready), `state` (detail: playing, waiting), `progress` (detail: ready[], one flag per frame), `problem`
 // (detail: message or null).
 //
-// Several layers with intervals of their own share one clock. Each shows its newest frame at or before the clock's
-// instant, and the clock moves on when all of them can. Points appear at their own times, between frames too:
+// Several layers with different intervals share one clock. Each shows its newest frame at or before the clock's
+// instant. The clock advances when all of them are ready. Points appear at their own times, also between frames:
 //
 //     const clock = new TimelineClock({ speed: 2 });
 //     const hexagons = new TimelinePlayer(new MapLibreFrames(map), { layer: "hexagons", clock });

@@ -1,5 +1,5 @@
 // @ts-check
-// The viewer: composes the map and what is around it, and asks the server for what is newer.
+// The viewer: composes the map and its cards, and polls the server for new data.
 import { AIRPORT_ZOOM, BASE_MAP, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
@@ -23,12 +23,12 @@ import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 
-/** Without events, and with them, which tell of what is new. */
+/** The interval of polling without events, then the one with events, which announce new data. */
 const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
-/** A picture is renewed no more often, whatever the sources send. */
+/** The minimum time between two live pictures, however often data arrives. */
 const RENEWAL_MILLISECONDS = 55_000;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
@@ -38,13 +38,13 @@ const { view } = knowledge;
 let polling = null;
 /** @type {number | undefined} */
 let timer;
-/** What the events say; null while there are none.
+/** The changes that the events announced; null without events.
  * @type {Changes | null} */
 let changes = null;
 const linked = new URLSearchParams(location.hash.replace(/^#/, ""));
-/** Whether the link names the layers, rather than the server. */
+/** Whether the link names the layers. Otherwise the server's status decides. */
 const isLinked = linked.has("layers");
-/** Whether the link says which part of the world the map shows. */
+/** Whether the link names the part of the world that the map shows. */
 const isPlaced = linked.has("map");
 
 function start() {
@@ -68,7 +68,7 @@ function start() {
         map.getContainer().setAttribute("aria-busy", String(isBusy()));
     };
     const pictures = new Pictures(map, maplibregl, () => {
-        // In one turn, so that the map shows the frame or the picture, never both and never none.
+        // Removes the frame in the same turn, so that the map always shows either the frame or the picture.
         if (dock.isLeaving && pictures.current?.request.subject === subjectOf(view) && !pictures.isOther) {
             dock.end();
             hearDock();
@@ -94,13 +94,13 @@ function start() {
             writeHash();
         },
     });
-    /** Loaded when the first flight is looked for.
+    /** Loaded at the first search for a flight.
      * @type {Promise<{ flight: import("./js/flight.js").Flight, told: (text: string) => void }> | null} */
     let flight = null;
     const loadFlight = () => (flight ??= import("./js/flight.js").then(({ Flight, tellChange }) => ({
         flight: new Flight(map, () => ({ ...view, time: shownTime() }), inspector), told: tellChange,
     })));
-    /** Loaded when the first route is.
+    /** Loaded with the first route.
      * @type {ReturnType<typeof makeRoute> | null} */
     let route = null;
     const loadRoute = () => (route ??= makeRoute());
@@ -125,7 +125,7 @@ function start() {
     };
     /** @type {string | null} */
     let shownKey = null;
-    /** What there is no picture of, as its instant lies outside of the log.
+    /** The subject that has no picture, because its instant lies outside of the log.
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
@@ -135,21 +135,21 @@ function start() {
 
     function hearDock() {
         knowledge.frame = dock.shown;
-        // The timeline's frame is on the map once it has one, else the picture.
+        // As soon as the timeline has a frame, the frame replaces the picture.
         if (knowledge.frame && dock.isOpen) pictures.clear();
         if (dock.problem) knowledge.problems.set("The timeline", dock.problem);
         else knowledge.problems.delete("The timeline");
         requestDraw();
     }
 
-    /** At most one redraw a frame, however many tiles arrive in it. */
+    /** Coalesces the redraws of a turn into one, however many tiles arrive. */
     function requestDraw() {
         if (isDrawing) return;
         isDrawing = true;
         setTimeout(() => {
             isDrawing = false;
             const key = `${pictures.current?.request.key} ${knowledge.frame?.time} ${knowledge.frame?.live}`;
-            // While it plays, a card that changed with each frame could not be read.
+            // While the timeline plays, the cards stay: nobody could read a card that changes with each frame.
             if (key !== shownKey && !knowledge.frame?.playing) {
                 shownKey = key;
                 if (view.flight === null) inspector.refresh();
@@ -161,7 +161,7 @@ function start() {
         }, 0);
     }
 
-    /** Takes the card along with the flight, or takes its track off the map. */
+    /** Moves the card with the flight, or removes the flight's track from the map. */
     function followFlight() {
         byId("flight-clear").hidden = view.flight === null;
         if (view.flight !== null || flight) loadFlight().then(({ flight }) => flight.refresh());
@@ -193,14 +193,14 @@ function start() {
         fieldText(shown).then((text) => legend.showField(text), () => legend.showField("The field is unknown."));
     }
 
-    /** Loads the airports once one has come near enough to see some. */
+    /** Loads the airports at the first zoom that shows any. */
     function lookForAirports() {
         if (hasAirports || map.getZoom() < AIRPORT_ZOOM) return;
         hasAirports = true;
         import("./js/airport-signs.js").then(({ showAirports }) => showAirports(map));
     }
 
-    /** Whether the map is still to show what was asked for last. */
+    /** Whether the map does not yet show the latest request. */
     function isBusy() {
         if (!map.getSource(BASE_MAP) || !map.isSourceLoaded(BASE_MAP)) return true;
         if (dock.isOpen) return dock.isBusy;
@@ -208,7 +208,7 @@ function start() {
         return isBehind && refused === null;
     }
 
-    /** Which layers lack data of what is on the map, in the part of the world that one sees. */
+    /** The layers on the map that lack data in the visible part of the world. */
     function lackingInView() {
         if (!isMarked(knowledge)) return null;
         const { time, isLive, isPlaying } = momentOf(knowledge);
@@ -216,7 +216,7 @@ function start() {
         return coverage.of(view, isLive ? null : time, boxOf(map.getBounds()), key, isPlaying);
     }
 
-    /** The instant of what is on the map, or null for live. */
+    /** The instant of the map, or null for live. */
     function shownTime() {
         const { time, isLive } = momentOf(knowledge);
         return isLive ? null : time ?? view.time;
@@ -225,7 +225,7 @@ function start() {
     /** @param {Partial<Billow.View>} difference */
     function change(difference) {
         Object.assign(view, difference);
-        // Frames that are there already have the opacity of before.
+        // Loaded frames have the previous opacity, so the timeline can't keep them.
         if ("time" in difference || "opacities" in difference) dock.leave();
         else dock.refilter();
         noteLink([]);
@@ -246,10 +246,10 @@ function start() {
         poll();
     }
 
-    /** Whether nobody looks: a hidden page asks for nothing, unless it follows a flight and tells of changes. */
+    /** Whether the page pauses. A hidden page sends no requests, unless it follows a flight and notifies of changes. */
     const rests = () => document.visibilityState === "hidden" && view.flight === null;
 
-    /** One look at the server; a newer call takes the place of an older one under way. */
+    /** Polls the server once. A newer call aborts an older one. */
     async function poll() {
         clearTimeout(timer);
         if (rests()) return;
@@ -261,7 +261,7 @@ function start() {
         timer = setTimeout(poll, changes === null ? POLL_MILLISECONDS : FOLLOWED_POLL_MILLISECONDS);
     }
 
-    /** Hears of new data at once. Where the stream breaks off, the page looks at once whether the server is there. */
+    /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
     function follow() {
         /** @type {number | null} */
         let soon = null;
@@ -270,7 +270,7 @@ function start() {
             if (name !== "data") return;
             changes ??= new Changes(knowledge.billow?.version);
             if (!changes.note(data, view.layers)) return;
-            // Data comes in bursts: one look for all of one.
+            // Data arrives in bursts. The page polls once per burst.
             const rest = renewed + RENEWAL_MILLISECONDS - performance.now();
             soon ??= setTimeout(() => {
                 soon = null;
@@ -287,7 +287,7 @@ function start() {
 
     /** @param {AbortSignal} signal */
     async function pollPicture(signal) {
-        // While the timeline has the map, the newest data's age is what is asked for.
+        // While the timeline controls the map, this request only serves to show the age of the newest data.
         const asked = { ...view, time: dock.isOpen ? null : view.time };
         if (refused?.subject === subjectOf(asked) && (refused.isPast || (asked.time ?? 0) > now())) return;
         refused = null;
@@ -310,10 +310,10 @@ function start() {
             if (error.status === 0 || dock.isOpen) return;
             knowledge.problems.set("The picture", error.message);
             if (error.code === "time-outside-retention") {
-                // Said once: what is past doesn't come back, and no tile of it would either.
+                // The page does not repeat such a request. Past data does not return, and its tiles would fail as well.
                 refused = { subject: subjectOf(asked), isPast: (asked.time ?? 0) <= now() };
             }
-            // Better none than another than the form says.
+            // No picture is better than one that contradicts the form.
             if (refused || pictures.current?.request.subject !== subjectOf(asked)) {
                 pictures.clear();
                 dock.end();
@@ -322,7 +322,7 @@ function start() {
         }
     }
 
-    /** Whether a live picture is on the map whole, and so new that it isn't renewed yet.
+    /** Whether the map completely shows a live picture that is too new to be renewed.
      * @param {string} subject */
     function isRecent(subject) {
         const { current, next, failed } = pictures;
@@ -360,7 +360,7 @@ function start() {
         if (hasPicture) lookForAirports();
     });
     map.on("error", ({ error, sourceId }) => {
-        // The pictures count their own tiles, and the timeline its frames.
+        // Pictures and the timeline count the failures of their own tiles.
         if (/^(turbulence|timeline)-/.test(sourceId ?? "")) return;
         knowledge.problems.set("The map", error?.message ?? "unknown error");
         draw();
@@ -405,14 +405,14 @@ function start() {
     setInterval(() => rests() || draw(), TICK_MILLISECONDS);
     draw();
     map.on("idle", draw);
-    // Not `load`, which waits for the base map.
+    // The event `load` would wait for the base map.
     map.once("style.load", async () => {
         await Promise.all([styles, first]);
         if (!isLinked) Object.assign(view, { layers: parseHash("").view.layers });
         applyView();
     });
     follow();
-    // Not before the first picture, which needs the line for itself.
+    // Starts after the first picture, which needs the whole bandwidth.
     map.once("idle", () => {
         hasPicture = true;
         lookForAirports();
@@ -423,7 +423,7 @@ function start() {
 
 /** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));
-/** Whether there was no answer; the line of the contact says that.
+/** Whether there was no response. The banner of lost contact reports that.
  * @param {unknown} error */
 const isOutOfReach = (error) => error instanceof ServerError && error.status === 0;
 

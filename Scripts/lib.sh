@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the set-up scripts share. Source it: . Scripts/lib.sh
+# Functions that the scripts share. Source it: . Scripts/lib.sh
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 

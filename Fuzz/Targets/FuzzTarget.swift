@@ -54,9 +54,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             _ = try? PilotReportDecoder.decode(Data(bytes))
             _ = try? HazardDecoder.decode(Data(bytes))
         case .opensky:
-            _ = try? OpenSky.ReplyReader.states(bytes)
-            _ = try? OpenSky.ReplyReader.flights(bytes)
-            _ = try? OpenSky.ReplyReader.track(bytes)
+            _ = try? OpenSkyReplyReader.states(bytes)
+            _ = try? OpenSkyReplyReader.flights(bytes)
+            _ = try? OpenSkyReplyReader.track(bytes)
         case .body: Self.body(bytes)
         case .packed: Self.packed(bytes)
         case .grib: GRIBFuzz.run(bytes)
@@ -83,7 +83,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         }
         let reader = QueryReader(Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { first, _ in first })
-        if let filter = try? reader.filter() {
+        if let filter = try? reader.filter(of: Catalogue.layers, for: .pictures) {
             precondition(filter.altitudes.minimum < filter.altitudes.maximum, "altitudes")
         }
         if let region = try? reader.region(defaultWidth: 640) {
@@ -117,7 +117,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 
     private static func skyPath(_ bytes: [UInt8]) {
-        let reader = SkyPath.ReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
+        let reader = SkyPathReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
         _ = try? reader.corridor(bytes)
         _ = try? reader.map(bytes)
         _ = try? reader.hexagons(bytes, parent: 0x8029_FFFF_FFFF_FFFF)

@@ -1,5 +1,5 @@
 // @ts-check
-// The server's own description of its interface, shown by the packaged Swagger UI. Nothing comes from another server.
+// Shows the server's OpenAPI description with the packaged Swagger UI. The page loads nothing from other servers.
 
 const place = document.querySelector("main");
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -16,7 +16,7 @@ const say = (text) => {
     place?.removeAttribute("aria-busy");
 };
 
-/** One operation for each collection would be thousands: the list has those of one, and names the others.
+/** Reduces the list to the operations of two collections, and names the others. All together would be thousands.
  *  @param {any} description */
 const folded = (description) => {
     const collections = Object.keys(description.paths)
@@ -36,7 +36,7 @@ try {
     const answer = await fetch("../openapi.json");
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const description = folded(await answer.json());
-    // Requests go to where this page comes from, also behind a proxy.
+    // Requests go to the page's own server, also behind a proxy.
     description.servers = [{ url: new URL("..", location.href).href.replace(/\/$/, "") }];
     // @ts-ignore: the packaged library, loaded by the page.
     globalThis.SwaggerUIBundle({

@@ -1,7 +1,7 @@
 // @ts-check
-// What every map must show besides the legend: how old the data is, and whether it is simulated, stale or incomplete.
+// Besides the legend, every map must show the age of the data, and whether it is simulated, stale or incomplete.
 
-/** Asks a TileJSON each minute, says how old its data is, and calls `renew` with it from the second time on.
+/** Requests a TileJSON each minute, shows the age of its data, and calls `renew` with it from the second time on.
  * @param {string} url
  * @param {(tileJSON: Billow.TileJSON) => void} renew */
 export async function showAge(url, renew) {

@@ -16,5 +16,5 @@ L.geoJSON(world, {
 const turbulence = L.tileLayer(`${server}tiles/hazards,hexagons/latest/{z}/{x}/{y}{r}.png?hours=2`, {
     maxZoom: 22, attribution: "Turbulence: Billow",
 }).addTo(map);
-// Reports age: each minute the tiles are asked for again, and those that are the same cost no more than a 304.
+// Reports age, so the map requests its tiles again each minute. An unchanged tile costs only a 304.
 showAge(`${server}tiles/hazards,hexagons.json?hours=2`, () => turbulence.redraw());

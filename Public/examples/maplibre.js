@@ -21,5 +21,5 @@ const map = new maplibregl.Map({
     },
 });
 map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "top-right");
-// Reports age: each minute the tiles are asked for again, and those that are the same cost no more than a 304.
+// Reports age, so the map requests its tiles again each minute. An unchanged tile costs only a 304.
 showAge(tileJSON, ({ tiles }) => map.getSource("turbulence")?.setTiles(tiles));

@@ -18,5 +18,5 @@ new ol.Map({
     target: "map", layers: [land, turbulence],
     view: new ol.View({ center: ol.proj.fromLonLat([-96, 39]), zoom: 4 }),
 });
-// Reports age: each minute the tiles are asked for again, and those that are the same cost no more than a 304.
+// Reports age, so the map requests its tiles again each minute. An unchanged tile costs only a 304.
 showAge(tileJSON, () => turbulence.getSource().refresh());

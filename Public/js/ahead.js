@@ -1,6 +1,6 @@
 // @ts-check
-// What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on
-// the map and in the card. It is asked again with every picture, from where the aircraft is then.
+// Turbulence and hazards ahead of an aircraft. The server searches along its track. The map and the card show the area
+// and the groups that it finds. Each new picture repeats the request from the aircraft's new position.
 import { groupNodes, groupsAhead } from "./alerts.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
@@ -25,10 +25,10 @@ export class Ahead {
     #labels = [];
 
     #changed;
-    /** What was ahead when it was asked last, in a few words. */
+    /** The summary of the last response. */
     #before = "";
 
-    /** `view` gives the present view. `changed` hears in words that something else lies ahead than before.
+    /** `view` returns the current view. `changed` receives a text whenever the summary changes.
      * @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {() => Billow.View} view
@@ -48,7 +48,7 @@ export class Ahead {
         this.#icao24 = icao24;
     }
 
-    /** The aircraft that is looked ahead of, or null. */
+    /** The ICAO address of the aircraft whose track is searched, or null. */
     get followed() { return this.#icao24; }
 
     clear() {
@@ -56,7 +56,7 @@ export class Ahead {
         this.#draw(null);
     }
 
-    /** A section on what lies ahead by now; null where no aircraft is followed.
+    /** Requests the alerts and returns a section of the card; null if no aircraft is followed.
      * @param {AbortSignal} signal */
     async section(signal) {
         if (this.#icao24 === null) return null;
@@ -117,7 +117,7 @@ export class Ahead {
     }
 }
 
-/** The body of the question: 20 minutes ahead, smooth air left out, with the view's history.
+/** The body of the request: 20 minutes ahead, without smooth air, with the view's history.
  * @param {Billow.Feature} aircraft
  * @param {Billow.View} view
  * @param {string | null} time */
@@ -134,7 +134,7 @@ function question({ geometry, properties }, view, time) {
     return body;
 }
 
-/** The worst of each kind that lies ahead. Distances, which shrink all the time, are not among it.
+/** Summarises the worst of each kind ahead. The summary omits distances, because they shrink all the time.
  * @param {Pick<Billow.Alerts, "clusters" | "hazards" | "field">} answer */
 export function inShort({ clusters, hazards, field }) {
     /** @type {(found: { severity?: number }[], how: string) => string[]} */

@@ -1,5 +1,5 @@
 // @ts-check
-// Airports on the map, by their codes. This and their list are loaded when the map has come near enough to show some.
+// The airports on the map, with their codes. The page loads this module and their list when the zoom first shows any.
 import { firstZoom, loadAirports } from "./airports.js";
 import { AIRPORTS, AIRPORT_SIGN } from "./basemap.js";
 

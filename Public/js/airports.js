@@ -1,13 +1,13 @@
 // @ts-check
-// Airports by their codes and names, from the list that set-up makes. It is loaded when the first route is wanted.
+// Finds airports by code and name, in the list that Scripts/setup-viewer makes. The page loads it for the first route.
 import { answer } from "./server.js";
 
 const LIST = "vendor/airports/airports.json";
-/** Cities of so many airports are as important as any. */
+/** More airports than this do not make a city rank higher. */
 const LARGE_CITY = 5;
 const RADIUS_NAUTICAL_MILES = 3440.065;
 
-/** `icao` is the location indicator, or the code of the country's own register where there is none.
+/** `icao` is the location indicator, or the code of the national register if the airport has no indicator.
  * @typedef {{
  *     icao: string, iata: string, name: string, city: string, country: string, longitude: number, latitude: number,
  *     words: string[],
@@ -15,7 +15,7 @@ const RADIUS_NAUTICAL_MILES = 3440.065;
  * @typedef {[icao: string, iata: string, name: string, city: string, country: string, longitude: number,
  *     latitude: number]} Row */
 
-/** Lower case and without accents.
+/** The text in lower case and without accents.
  * @param {string} text */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 /** @param {string} text */
@@ -26,7 +26,7 @@ export class Airports {
     #all;
     /** @type {Map<string, Airport>} */
     #codes = new Map();
-    /** How many airports with both codes a city has.
+    /** City → its number of airports with both codes.
      * @type {Map<string, number>} */
     #inCity = new Map();
 
@@ -39,19 +39,19 @@ export class Airports {
             if (isLarge(airport)) this.#inCity.set(cityOf(airport), (this.#inCity.get(cityOf(airport)) ?? 0) + 1);
         }
         for (const airport of this.#all) if (airport.iata) this.#codes.set(airport.iata, airport);
-        // Where a register's own code is another airport's IATA code, the location indicator counts.
+        // A national code may equal another airport's IATA code. The code in `icao` then wins.
         for (const airport of this.#all) this.#codes.set(airport.icao, airport);
     }
 
     get count() { return this.#all.length; }
     get all() { return this.#all; }
 
-    /** The airport of an ICAO or an IATA code.
+    /** The airport with an ICAO or IATA code, or null.
      * @param {string} code
      * @returns {Airport | null} */
     of(code) { return this.#codes.get(code.toUpperCase()) ?? null; }
 
-    /** The airports that a text may mean, the likeliest first: by a code or its beginning, or by words of the name.
+    /** The airports that match a text, best match first. A code, its beginning or words of the name match.
      * @param {string} text
      * @param {number} most
      * @returns {Airport[]} */
@@ -63,7 +63,7 @@ export class Airports {
         const found = [];
         for (const airport of this.#all) {
             const score = scoreOf(airport, code, wanted);
-            // The London with six airports comes before the London with one.
+            // London with six airports ranks before London with one.
             const size = Math.min(this.#inCity.get(cityOf(airport)) ?? 0, LARGE_CITY) / 2;
             if (score > 0) found.push({ airport, score: score + size });
         }
@@ -71,7 +71,7 @@ export class Airports {
         return found.slice(0, most).map(({ airport }) => airport);
     }
 
-    /** The nearest airport within so many nautical miles of a place, of those that a map of a zoom has.
+    /** The nearest airport within `miles` nautical miles of a place, among those that the map shows at a zoom.
      * @param {number} longitude
      * @param {number} latitude
      * @param {number} miles
@@ -92,7 +92,7 @@ export class Airports {
     }
 }
 
-/** From which zoom on a map has room for an airport: basemap.js has the same zooms.
+/** The lowest zoom at which the map shows an airport. basemap.js has the same zooms.
  * @param {Airport} airport */
 export const firstZoom = (airport) => (!isLarge(airport) ? 9 : isInternational(airport) ? 5 : 7);
 
@@ -100,11 +100,11 @@ export const firstZoom = (airport) => (!isLarge(airport) ? 9 : isInternational(a
 const isInternational = ({ name }) => /international/i.test(name);
 /** @param {Airport} airport */
 const cityOf = ({ city, country }) => `${city}, ${country}`;
-/** Those with both codes: airlines fly there.
+/** Whether an airport has both codes. Airlines fly to such airports.
  * @param {Airport} airport */
 const isLarge = ({ icao, iata }) => iata !== "" && /^[A-Z]{4}$/.test(icao);
 
-/** How well an airport fits what was typed; 0 is not at all.
+/** Scores how well an airport matches the typed text; 0 is no match.
  * @param {Airport} airport
  * @param {string} code
  * @param {string[]} wanted */
@@ -116,7 +116,7 @@ function scoreOf(airport, code, wanted) {
     if (code.length > 1 && icao.startsWith(code)) return 50 + importance;
     if (code.length > 1 && iata.startsWith(code)) return 40 + importance;
     const last = wanted.length - 1;
-    // Each word is one of the name; the last may still be typed.
+    // Each word must equal a word of the name. The last word may be incomplete.
     const fits = wanted.every((word, place) => words.some((each) => each === word
         || (place === last && word.length + last > 1 && each.startsWith(word))));
     if (!fits) return 0;
@@ -126,7 +126,7 @@ function scoreOf(airport, code, wanted) {
 /** @type {Promise<Airports> | null} */
 let loading = null;
 
-/** The list; one without any airport where set-up made none.
+/** Loads the list. It has no airports if set-up did not make it.
  * @returns {Promise<Airports>} */
 export function loadAirports() {
     loading ??= answer(LIST).then((response) => response.json()).then((rows) => new Airports(rows), () => {

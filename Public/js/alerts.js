@@ -1,12 +1,12 @@
 // @ts-check
-// What lies ahead, of a flight or along a route, in groups: reports and computed turbulence by severity, the worst
-// first, then issued areas by their kind.
+// Groups the alerts ahead of a flight or along a route. Reported and computed turbulence is grouped by severity, worst
+// first. Issued areas follow, grouped by kind.
 import { AREA_KINDS } from "./datasets.js";
 import { element, swatch } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { SEVERITIES } from "./view.js";
 
-/** Groups with so many lines are open from the start, and so is the first. */
+/** The first group is initially open, and so is each group with at most this many lines. */
 const FEW = 3;
 
 /** `severity` is null for issued areas.
@@ -19,7 +19,7 @@ const FEW = 3;
 export function groupsAhead({ clusters, hazards, field, items = [] }) {
     const reported = bySeverity(clusters, "reported", items);
     const computed = bySeverity(field?.clusters ?? [], "computed", field?.items ?? []);
-    // What was reported comes before what is computed, where both are as bad.
+    // The sort is stable: at the same severity, reports come before computed turbulence.
     const turbulence = [...reported, ...computed].sort((a, b) => (b.severity ?? 0) - (a.severity ?? 0));
     /** @type {Map<string, Group>} */
     const issued = new Map();
@@ -44,7 +44,7 @@ export function groupsAhead({ clusters, hazards, field, items = [] }) {
 
 /** @param {Cluster[]} clusters
  * @param {string} how
- * @param {Item[]} items  cells of all clusters
+ * @param {Item[]} items  the cells of all clusters
  * @returns {Group[]} */
 function bySeverity(clusters, how, items) {
     const cells = new Map(items.map((item) => [item.h3, item]));
@@ -65,7 +65,7 @@ function bySeverity(clusters, how, items) {
     return [...groups.values()];
 }
 
-/** "In 35 NM, 5 min, for 3 min", or "Here, for 3 min"; the server's own words where it gives no distance.
+/** "In 35 NM, 5 min, for 3 min", or "Here, for 3 min". Without a distance, the text of the server.
  * @param {Cluster} cluster */
 function whereOf({ distance, timeTo, timeToPass, text }) {
     if (distance === undefined) return text;
@@ -100,7 +100,7 @@ function validity(from, to) {
         : `valid ${clockTime(start).slice(0, 5)} – ${clockTime(end).slice(0, 5)}Z`;
 }
 
-/** The groups as a list in which each can be opened; where nothing is ahead, that this isn't smooth air.
+/** Shows each group as a part that opens. Without groups, states that this is not a report of smooth air.
  * @param {Group[]} groups
  * @param {import("./legend.js").Legend} legend
  * @returns {Node[]} */

@@ -1,5 +1,5 @@
 // @ts-check
-// How what lies along a route is said.
+// Texts for turbulence and hazards along a route.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { fieldName } from "./field.js";
@@ -10,15 +10,15 @@ import { SEVERITIES } from "./view.js";
 
 /** @param {number} severity */
 export const name = (severity) => SEVERITIES[severity] ?? `Severity ${severity}`;
-/** "FL310–FL370", or the one where both are the same.
+/** "FL310–FL370", or one value if both are equal.
  * @param {string} from
  * @param {string} to */
 export const span = (from, to) => (from === to ? from : `${from}–${to}`);
 /** @param {number} instant */
 export const short = (instant) => clockTime(instant).slice(0, 5);
 
-/** The computed field where and when one will be there: how bad it is, which field that is, and where none is known.
- * @param {Properties | undefined} field  that of a profile in time */
+/** The computed field along the route, at the times of passage: its severity, its name, and where values are missing.
+ * @param {Properties | undefined} field  from a profile with times */
 export function fieldAlong(field) {
     if (!field) return [];
     const [first, ...rest] = /** @type {Properties[]} */ (field.fields ?? []);
@@ -31,7 +31,7 @@ export function fieldAlong(field) {
     ].flatMap((part) => part ?? []);
 }
 
-/** Issued areas on the way, with when one meets them.
+/** The issued areas on the way, with the times of passage.
  * @param {Properties[]} found
  * @param {number} departure
  * @param {number} speed  knots */

@@ -1,7 +1,7 @@
 // @ts-check
-// The map under the turbulence: quiet greys and blues, so that white, yellow, orange and red stand out.
+// The base map under the turbulence. Its greys and blues are muted, so that white, yellow, orange and red stand out.
 
-/** The id of its source. */
+/** The id of the base map's source. */
 export const BASE_MAP = "basemap";
 const LIGHT = {
     ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
@@ -11,20 +11,20 @@ const DARK = {
     ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
     graticule: "#1c2a36", text: "#a9b8c3", halo: "rgba(20,28,36,0.85)",
 };
-/** The world comes in two steps: a coarse one, which is enough up to this zoom, and one with all there is. */
+/** The base map has two levels of detail. The coarse one suffices below this zoom. */
 const FINE_ZOOM = 4.5;
 const COARSE = "vendor/basemap/coarse.geojson";
 const FINE = "vendor/basemap/basemap.geojson";
 const GRATICULE_DEGREES = 10;
 const MERCATOR_LATITUDE = 85;
 
-/** Airports, which airport-signs.js fills in: from which zoom on there are some, and how their images begin. */
+/** The airports' source and layer, which airport-signs.js fills; their lowest zoom; the prefix of their images' ids. */
 export const AIRPORTS = "airports";
 export const AIRPORT_ZOOM = 5;
 export const AIRPORT_SIGN = "airport:";
 const AIRPORT_ZOOMS = [AIRPORT_ZOOM, 7, 7, 9, 9];
 const EMPTY = { type: "FeatureCollection", features: [] };
-/** Turbulence goes under this layer, over coasts and borders: no line strikes its signs and labels. */
+/** Turbulence layers lie below this layer and above coasts and borders, so that no line crosses signs and labels. */
 export const FIRST_NAME_LAYER = AIRPORTS;
 
 /** @typedef {"light" | "dark"} Theme */
@@ -74,7 +74,7 @@ export function style(wanted) {
             },
             {
                 id: "land", type: "fill", source: BASE_MAP, filter: ["==", ["get", "kind"], "land"],
-                // Countries share their borders' vertices; antialiased, each border would show as a seam.
+                // Neighbouring countries share the vertices of a border. Antialiasing would show a seam there.
                 paint: { "fill-color": colour.land, "fill-antialias": false },
             },
             {
@@ -107,7 +107,7 @@ export function style(wanted) {
 /** @param {string} path */
 const address = (path) => new URL(path, document.baseURI).href;
 
-/** Takes in the fine map when one has come near enough to see it, and not before the first picture is there.
+/** Loads the fine map at FINE_ZOOM, but not before the first picture is complete.
  * @param {maplibregl.Map} map */
 export function refineBaseMap(map) {
     let isFine = false;
@@ -122,8 +122,8 @@ export function refineBaseMap(map) {
     });
 }
 
-/** Names are drawn as images when MapLibre misses them: its text needs a glyph server, and this page has no other
- * server than Billow.
+/** Draws a name as an image when MapLibre reports the image as missing. MapLibre's text needs a glyph server, and this
+ * page uses no server but Billow.
  * @param {maplibregl.Map} map */
 export function drawNames(map) {
     map.on("styleimagemissing", ({ id }) => {
@@ -132,7 +132,7 @@ export function drawNames(map) {
     });
 }
 
-/** Gives the ground the colours that a style of the turbulence was made for.
+/** Sets the base map's colours to the theme of the turbulence style.
  * @param {maplibregl.Map} map
  * @param {Theme} wanted */
 export function setTheme(map, wanted) {
@@ -148,11 +148,11 @@ export function setTheme(map, wanted) {
     for (const id of drawn) map.updateImage(id, nameImage(id));
 }
 
-/** The names that have an image.
+/** The ids of the images drawn so far.
  * @type {Set<string>} */
 const drawn = new Set();
 
-/** A name, or an airport's code beside a dot.
+/** Draws a name, or an airport's code beside a dot.
  * @param {string} id */
 function nameImage(id) {
     const isAirport = id.startsWith(AIRPORT_SIGN);

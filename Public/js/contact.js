@@ -1,7 +1,7 @@
 // @ts-check
-// Whether the server can be reached. Every request says what came of it, so that the page knows at once.
+// Records whether the server is reachable. Every request reports its outcome, so that the page reacts at once.
 
-/** When the server last answered, by its clock, and why it doesn't now. */
+/** `since` is the time of the server's last response, by its clock. `problem` is the reason if contact is lost. */
 export const contact = {
     /** @type {number | null} */
     since: null,
@@ -12,7 +12,7 @@ export const contact = {
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-/** Calls back when contact is lost or there again.
+/** Calls back when contact is lost or restored.
  * @param {() => void} listener */
 export function onContact(listener) {
     listeners.add(listener);

@@ -1,5 +1,5 @@
 // @ts-check
-// The form. It reads and writes the filters and the instant of a view, and calls `changed` with what is different.
+// The form of the settings. It shows the filters and the instant of a view, and calls `changed` with each difference.
 import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
@@ -10,7 +10,7 @@ import { COMPACT } from "./layout.js";
 import { CEILING_FEET, HISTORIES, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
-/** Where jets fly, if nothing else says a level. */
+/** The level if neither the route nor the band names one: jets cruise here. */
 const USUAL_FEET = 35_000;
 const STEP_MILLISECONDS = 600_000;
 /** @param {string} id */
@@ -30,7 +30,7 @@ export class Controls {
 
     /** @param {Billow.View} view
      * @param {Changed} changed
-     * @param {() => (number | null)[] | null} extent  from when to when there are pictures */
+     * @param {() => (number | null)[] | null} extent  returns the first and the last instant with a picture */
     constructor(view, changed, extent) {
         this.#changed = changed;
         this.#extent = extent;
@@ -48,7 +48,7 @@ export class Controls {
             const wanted = inOrder(
                 [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value), this.#view.order,
             );
-            // A map of nothing would look like smooth air: the last one stays.
+            // The last layer stays, because an empty map would look like smooth air.
             if (wanted.length) changed({ layers: wanted });
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });
@@ -73,7 +73,7 @@ export class Controls {
         addEventListener("keydown", (event) => {
             if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
-        // Beside the map there is room for the form; over it, it is opened when it is wanted.
+        // The form is initially open only if the window has room for it beside the map.
         const fold = () => this.#open(!COMPACT.matches && innerWidth >= 960);
         COMPACT.addEventListener("change", fold);
         fold();
@@ -87,7 +87,7 @@ export class Controls {
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
         const select = byId("severity", HTMLSelectElement);
-        // What was chosen in the legend is no least severity.
+        // A choice in the legend is not a minimum severity.
         if (view.severities === null) select.options[SEVERITIES.length]?.remove();
         else if (select.length === SEVERITIES.length) select.append(
             element("option", { value: "some", disabled: true }, "By the legend"));
@@ -115,7 +115,8 @@ export class Controls {
         select.value = this.#view.style ?? "";
     }
 
-    /** One block of 1,000 feet, which the slider moves: that of the planned level, or the lowest of the band. */
+    /** Selects a block of 1,000 feet, which the slider then moves. It starts at the lowest block of the band. Without a
+     * band, it starts at the planned level. */
     #chooseOneLevel() {
         this.#isOneLevel = inputById("one-level").checked;
         const { level, minAltitude, maxAltitude } = this.#view;
@@ -126,7 +127,7 @@ export class Controls {
         inputById("lowest").focus();
     }
 
-    /** The thumbs can meet but not cross: a band has at least one level.
+    /** Keeps the thumbs from crossing, because a band has at least one level.
      * @param {"lowest" | "highest"} moved */
     #dragBand(moved) {
         const low = inputById("lowest");
@@ -153,7 +154,7 @@ export class Controls {
         const high = inputById("highest");
         byId("band", HTMLOutputElement).value = bandText(minAltitude, maxAltitude);
         inputById("one-level").checked = this.#isOneLevel;
-        // There is one thumb then.
+        // One level has one thumb.
         high.hidden = this.#isOneLevel;
         byId("range").toggleAttribute("data-one", this.#isOneLevel);
         low.setAttribute("aria-label", this.#isOneLevel ? "Flight level" : "Lowest flight level");
@@ -163,7 +164,7 @@ export class Controls {
         );
         byId("range").style.setProperty("--low", `${(Number(low.value) / 60) * 100}%`);
         byId("range").style.setProperty("--high", `${(Number(high.value) / 60) * 100}%`);
-        // Where both thumbs are far right the lower one must be on top, or neither could be moved.
+        // If both thumbs are far right, the lower one must be on top. Otherwise neither could be moved.
         low.style.zIndex = Number(low.value) > 30 ? "3" : "2";
     }
 

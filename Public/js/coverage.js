@@ -1,6 +1,6 @@
 // @ts-check
-// Whether what is in view is whole. The server marks a picture incomplete for all of the world, and a tile for all of
-// the tile. Of a part of the map it says so too: here it is asked about the part that one sees, layer by layer.
+// Finds the layers whose data in view is incomplete. The server marks a picture as incomplete for the whole world, and
+// a tile for the whole tile. It also marks a part of the map; this module requests the visible part of each layer.
 import { FIELD, isOutsideFields } from "./field.js";
 import { compact } from "./format.js";
 import { AHEAD, LAYERS } from "./layers.js";
@@ -10,7 +10,7 @@ import { filters } from "./view.js";
 const MERCATOR_LATITUDE = 85.05;
 const MOST_KEPT = 200;
 
-/** Which layers lack data in view; null where that isn't known.
+/** The ids of the layers that lack data in view; null if unknown.
  * @typedef {string[] | null} Lacking */
 
 export class Coverage {
@@ -21,19 +21,19 @@ export class Coverage {
     /** @type {Lacking} */
     #last = null;
 
-    /** @param {() => void} changed  hears that an answer came */
+    /** @param {() => void} changed  called after each response */
     constructor(changed) { this.#changed = changed; }
 
-    /** What the map of a view lacks at an instant, null being live. Until the answer is there it is that of before: a
-     * mark that came and went with each move of the map could not be read.
+    /** The layers that lack data on the map at an instant; null is live. Until a response arrives, this is the previous
+     * result: a mark that flickers with each move of the map would be unreadable.
      * @param {Billow.View} view
      * @param {number | null} time
-     * @param {string} box  of the map, as `boxOf` has it
-     * @param {string} key  of the picture
-     * @param {boolean} isPlaying  whether one answer for all layers will do
+     * @param {string} box  the visible part of the map, from `boxOf`
+     * @param {string} key  the key of the picture
+     * @param {boolean} isPlaying  whether one request for all layers together suffices
      * @returns {Lacking} */
     of(view, time, box, key, isPlaying) {
-        // What is only observed has no picture of a time to come; the page says that in another place.
+        // Layers of observations have no pictures of the future. A banner states that.
         const isAhead = time !== null && time > now();
         const layers = LAYERS.filter(({ shape }) => !isAhead || AHEAD.includes(shape)).map(({ id }) => id)
             .filter((id) => view.layers.includes(id));
@@ -46,7 +46,7 @@ export class Coverage {
     }
 
     /** @param {string} question
-     * @param {string[]} parts  layers, or some laid over each other
+     * @param {string[]} parts  layer ids, or several ids joined by commas
      * @param {Billow.View} view
      * @param {number | null} time
      * @param {string} box */
@@ -63,7 +63,7 @@ export class Coverage {
             return headers.get("X-Incomplete") === "true" ? id : null;
         })).then((found) => found.flatMap((id) => id?.split(",") ?? []), () => null);
         if (this.#known.size > MOST_KEPT) this.#known.clear();
-        // What failed is asked again with the next picture.
+        // A failed request is repeated with the next picture.
         if (lacking) this.#known.set(question, lacking);
         else if (question === this.#asked) this.#last = null;
         this.#changed();

@@ -1,13 +1,13 @@
 // @ts-check
-// Which tiles a map will ask for, before there is a map.
+// Predicts the tiles that a map will request, before the map exists.
 
 const MAP_TILE_PIXELS = 512;
 const MOST = 80;
 const MERCATOR_LATITUDE = 85.0511;
 
-/** The tiles of 256 pixels that a map of a view covers, as MapLibre counts them, those of the middle first.
+/** The 256-pixel tiles that cover a view, by MapLibre's choice of zoom. Tiles near the centre come first.
  * @param {Pick<Billow.View, "zoom" | "longitude" | "latitude">} view
- * @param {number} width  of the map, in pixels
+ * @param {number} width  the map's width in pixels
  * @param {number} height
  * @returns {[z: number, x: number, y: number][]} */
 export function tilesInView({ zoom, longitude, latitude }, width, height) {

@@ -1,6 +1,6 @@
 // @ts-check
-// The timeline at the lower edge of the map. While it is in use its player owns the map. It keeps no time of its own:
-// what it goes to it tells `moved`, and what it shows it is told by `show`.
+// The timeline at the lower edge of the map. While it is open, its player controls the map. The dock stores no time: it
+// reports each new instant to `moved`, and displays the instant that `show` receives.
 import { keyHeaders } from "./key.js";
 import { FIRST_NAME_LAYER } from "./basemap.js";
 import { byId, element, setText } from "./dom.js";
@@ -13,7 +13,7 @@ import { now } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
-/** SPAN_IDS: from when to when, in words, and how many frames; at last the one that the server's settings name.
+/** The spans of SPAN_IDS: text, start, end and number of frames. The last one uses the server's settings.
  * @type {[id: string, text: string, start: string | null, end: string | null, frames: number | null][]} */
 const SPANS = [
     ["-1h", "last 1 h", "-1h", "now", 13], ["-2h", "last 2 h", "-2h", "now", 13],
@@ -23,10 +23,10 @@ const SPANS = [
     ["server", "server's", null, null, null],
 ];
 const DEFAULT_SPAN = "-2h";
-/** Fields are computed for hours ahead. */
+/** The default with a field, because fields are computed for hours ahead. */
 const FIELD_SPAN = "-2h+6h";
 const SPEEDS = [0.5, 1, 2, 4];
-/** Moderate as the legend has it. */
+/** The legend's swatch of moderate turbulence. */
 const SWATCH = "#legend [data-severity='3'] path";
 const scrubber = byId("scrubber", HTMLInputElement);
 const span = byId("span", HTMLSelectElement);
@@ -45,9 +45,9 @@ export class Dock {
     #told;
     /** @type {import("../timeline/player.js").TimelinePlayer | null} */
     #player = null;
-    /** Counts what was begun, so that what is given up meanwhile is not opened. */
+    /** Counts openings, so that an outdated one does not open a player. */
     #opening = 0;
-    /** Where to begin once there are frames; null where it has begun.
+    /** Chooses the first instant when frames arrive; null once the player has started.
      * @type {((times: number[]) => number) | null} */
     #start = null;
     #isWaiting = false;
@@ -57,7 +57,7 @@ export class Dock {
     #speed = 1;
     #isScrubbing = false;
 
-    /** `view` gives the present view. `moved` hears which instant is wanted, `changed` that anything has changed.
+    /** `view` returns the current view. `moved` receives the chosen instant. `changed` is called after any change.
      * @param {maplibregl.Map} map
      * @param {() => Billow.View} view
      * @param {Told} told */
@@ -81,31 +81,31 @@ export class Dock {
         addEventListener("keydown", (event) => this.#key(event));
     }
 
-    /** The frame on the map, or null where the timeline shows none.
+    /** The frame on the map, or null if the timeline shows none.
      * @returns {Billow.Frame | null} */
     get shown() {
         const frame = this.#player?.shown;
         return frame ? { ...frame, ready: frame.ready && !this.#isLeaving, playing: this.#isRunning } : null;
     }
 
-    /** True while the frame that is wanted is not on the map yet. */
+    /** True while the requested frame is not on the map yet. */
     get isBusy() { return this.#player !== null && this.shown?.ready !== true; }
-    /** True while the map is the timeline's. */
+    /** True while the timeline controls the map. */
     get isOpen() { return this.#player !== null && !this.#isLeaving; }
-    /** True while its frame only waits for the picture that takes its place. */
+    /** True while the last frame stays until a picture replaces it. */
     get isLeaving() { return this.#isLeaving; }
     get problem() { return this.#problem; }
     get #isRunning() { return (this.#player?.isPlaying ?? false) && !this.#isLeaving; }
 
-    /** Takes in a new span, filters and layers, and goes on playing. */
+    /** Applies the view's span, filters and layers, and continues playing. */
     refilter() { this.#change({ layer: this.#layers(), parameters: this.#parameters(), ...this.#range() }); }
 
-    /** Asks for new frames. */
+    /** Requests new frames. */
     refresh() {
         if (this.isOpen) this.#player?.refresh();
     }
 
-    /** Gives the map back. What it shows stays until `end`, when there is something to take its place. */
+    /** Stops controlling the map. The last frame stays until `end`, so that a picture can replace it. */
     leave() {
         this.#opening += 1;
         if (!this.#player) return;
@@ -117,7 +117,7 @@ export class Dock {
         this.#told.changed();
     }
 
-    /** Takes its frames off the map. */
+    /** Removes the frames from the map. */
     end() {
         this.#player?.destroy();
         this.#player = null;
@@ -125,15 +125,16 @@ export class Dock {
         this.#isLeaving = this.#isWaiting = false;
     }
 
-    /** How a frame is drawn in parts of different opacity: each that there is something of at the frame's instant. */
+    /** Returns a function that splits a frame into parts of different opacity. It omits parts without data at the
+     * frame's instant. */
     async #parts() {
-        // At an instant a field is no part of its own.
+        // A field is a separate part in live pictures only.
         const groups = groupsOf({ ...this.#view(), time: 0 });
         if (groups.length === 1) return (/** @type {string} */ url) => [{ url, opacity: groups[0].opacity }];
         const extents = await Promise.all(groups.map(({ layers }) => extentOf(layers.join())));
         return (/** @type {string} */ url) => {
             const time = fromCompact(/\/tiles\/[^/]+\/([^/]+)\//.exec(url)?.[1] ?? "");
-            // A frame's version is that of all its layers together.
+            // A frame's version applies to all its layers together, and not to one part.
             const [path, query] = url.split("?");
             const parameters = new URLSearchParams(query);
             for (const name of ["v", "s"]) parameters.delete(name);
@@ -156,7 +157,7 @@ export class Dock {
         };
     }
 
-    /** From when to when the timeline is, as the server has it. */
+    /** The span of the timeline, as parameters of the server. */
     get range() { return this.#range(); }
 
     get #span() { return this.#view().span ?? (showsField(this.#view()) ? FIELD_SPAN : DEFAULT_SPAN); }
@@ -166,8 +167,8 @@ export class Dock {
         return { start, end, intervals };
     }
 
-    /** The player, made when it is first wanted: no frame is loaded before.
-     * @param {(times: number[]) => number} start  where to begin */
+    /** Returns the player. The first call creates it; no frame is loaded before.
+     * @param {(times: number[]) => number} start  chooses the first instant */
     async #open(start) {
         this.#isLeaving = false;
         if (this.#player) {
@@ -206,7 +207,7 @@ export class Dock {
      * @param {any} detail */
     #hear(name, detail) {
         if (name === "frame" && this.#start) {
-            // The first frames are there. The player begins at the newest; the reader meant another place.
+            // The player starts at the newest frame, but the user chose another one.
             const start = this.#start;
             this.#start = null;
             return this.#player?.goTo(start(this.#player.times));
@@ -220,7 +221,7 @@ export class Dock {
         this.#told.changed();
     }
 
-    /** Paused: the instant that is looked at from now on is that of the frame on the map. */
+    /** Reports the instant of the frame on the map when playing pauses. */
     #tellPlace() {
         const shown = this.#player?.shown;
         if (shown) this.#told.moved(shown.live ? null : shown.time);
@@ -233,7 +234,7 @@ export class Dock {
         if (player && !this.#isLeaving) player.play();
     }
 
-    /** @param {number} share  of the span */
+    /** @param {number} share  position in the span, from 0 to 1 */
     async #scrub(share) {
         this.#isScrubbing = true;
         this.#player?.pause();
@@ -248,7 +249,7 @@ export class Dock {
         const time = this.#view().time ?? Infinity;
         this.#open((times) => {
             const index = times.findLastIndex((each) => each <= time);
-            // Between two frames the earlier one is a step back already.
+            // Between two frames, one step back leads to the earlier frame.
             const isBetween = times[index] !== time && Number.isFinite(time);
             return times[Math.min(Math.max(index + step + (isBetween && step < 0 ? 1 : 0), 0), times.length - 1)];
         });
@@ -275,7 +276,8 @@ export class Dock {
         }
     }
 
-    /** Each mark is as high as its frame has cells of moderate turbulence or worse, where the server counts them.
+    /** Creates a mark per frame. Its height shows the number of cells with moderate turbulence or worse, if the server
+     * counts them.
      * @param {{ time: string, forecast?: boolean, incomplete?: boolean }[]} frames
      * @param {(number | null)[]} counts */
     #makeMarks(frames, counts) {
@@ -291,15 +293,15 @@ export class Dock {
         }));
     }
 
-    /** @param {boolean[]} ready  one flag a frame */
+    /** @param {boolean[]} ready  one flag per frame */
     #markReady(ready) {
         for (const [place, isReady] of ready.entries()) {
             byId("marks").children[place]?.toggleAttribute("data-ready", isReady);
         }
     }
 
-    /** Where in the span an instant is, or now: from 0 to 1.
-     * @param {number | null} time */
+    /** The position of an instant in the span, from 0 to 1.
+     * @param {number | null} time  null is now */
     #shareOf(time) {
         const [start, end] = [this.#range().start, this.#range().end].map((text) => parseInt(text ?? "") || 0);
         if (start === end) return 1;
@@ -307,7 +309,7 @@ export class Dock {
         return Math.min(Math.max((hours - start) / (end - start), 0), 1);
     }
 
-    /** Shows the instant of the map, and what is on its way.
+    /** Shows the instant of the map, and the instant that is loading.
      * @param {Moment} moment */
     show(moment) {
         const wanted = this.#view().time;
@@ -317,7 +319,7 @@ export class Dock {
         play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
         byId("dock").dataset.waiting = String(this.#isWaiting);
         byId("to-live").hidden = wanted === null && !this.#isRunning;
-        // What is no longer renewed is named by its time.
+        // Without contact, the live picture is not renewed. The dock then shows its time.
         const isRenewed = isLive && contact.problem === null;
         const words = time === null ? "no picture yet" : [
             isRenewed ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
@@ -343,7 +345,7 @@ export class Dock {
     }
 }
 
-/** @param {number} share  of the most that a frame has */
+/** @param {number} share  the frame's count, relative to the highest count */
 function countBar(share) {
     const bar = element("i");
     bar.style.height = `${Math.max(2, Math.round(share * 10))}px`;

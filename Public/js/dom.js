@@ -1,10 +1,10 @@
 // @ts-check
-// Making elements. Text always goes in as text: what a server or an upstream says is never markup.
+// Creates elements. Text is always inserted as text: a text of the server or of an upstream is never markup.
 
-/** An element of the page that is there from the start.
+/** Returns an element that the page's HTML contains.
  * @template {HTMLElement} [T=HTMLElement]
  * @param {string} id
- * @param {new () => T} [kind]  what it is
+ * @param {new () => T} [kind]  the expected class
  * @returns {T} */
 export function byId(id, kind) {
     const found = document.getElementById(id);
@@ -14,7 +14,7 @@ export function byId(id, kind) {
     return /** @type {T} */ (found);
 }
 
-/** An element with properties and children; children are nodes or texts, null is left out.
+/** Creates an element with properties and children. Children are nodes or texts; null is skipped.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {Record<string, unknown>} properties
@@ -32,7 +32,7 @@ export function element(name, properties = {}, ...children) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A hexagon in the colours of a legend entry, as it is on the map.
+/** Draws a hexagon in the colours of a legend entry, as on the map.
  * @param {Billow.LegendEntry} entry */
 export function swatch(entry) {
     const svg = document.createElementNS(SVG, "svg");
@@ -52,13 +52,13 @@ export function swatch(entry) {
     return svg;
 }
 
-/** Says why there is no page.
+/** Shows the reason why the page can't start.
  * @param {string} message */
 export function fatal(message) {
     document.body.append(element("p", { className: "fatal", role: "alert" }, message));
 }
 
-/** Changes a node's text only where it differs, so that nothing is read out for nothing.
+/** Changes a node's text only if it differs. Otherwise screen readers would read unchanged text again.
  * @param {Node | null} node
  * @param {string} text */
 export function setText(node, text) {

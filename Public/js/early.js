@@ -1,5 +1,5 @@
 // @ts-check
-// Asks for what the first picture needs while the map library is still on its way.
+// Requests the data of the first picture while the map library is still loading.
 import { tilesInView } from "./covering.js";
 import { compact } from "./format.js";
 import { firstLayers } from "./layers.js";
@@ -12,7 +12,7 @@ const isNamed = new URLSearchParams(location.hash.replace(/^#/, "")).has("layers
 askAhead("styles");
 if (isNamed) askPicture();
 
-/** Resolves when it is known what the server has, and so which layers are shown where the link names none.
+/** Resolves after the request of `/status`. The status decides the layers of a link that names none.
  * @type {Promise<void>} */
 export const first = askAhead("status").then((status) => {
     setFirstLayers(firstLayers(status));
@@ -25,7 +25,7 @@ async function askPicture() {
     try {
         const [tileJSON] = await Promise.all([asked, loadStyles()]);
         const { parts, time } = pictureRequest(tileJSON, view, devicePixelRatio > 1 ? 2 : 1);
-        // Not all parts need have something of an instant.
+        // At an instant, some parts may have no data.
         if (time !== null && parts.length > 1) return;
         for (const [z, x, y] of tilesInView(view, innerWidth, innerHeight)) {
             for (const { template } of parts) {
@@ -33,6 +33,6 @@ async function askPicture() {
             }
         }
     } catch {
-        // The page itself asks again, and says what is wrong.
+        // The page repeats the request and reports the error.
     }
 }

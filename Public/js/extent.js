@@ -1,5 +1,5 @@
 // @ts-check
-// From when to when there are pictures of layers: to ask for one of another instant would only be refused.
+// The first and the last instant with pictures of some layers. The server refuses requests for other instants.
 import { instantOf } from "./format.js";
 import { getJSON, now } from "./server.js";
 
@@ -8,7 +8,7 @@ const KEPT_MILLISECONDS = 60_000;
 /** @type {Map<string, Known>} */
 const known = new Map();
 
-/** The first and the last instant of some layers, laid over each other; null where that isn't known.
+/** The first and the last instant of some layers together; null if unknown.
  * @param {string} layers  separated by commas
  * @returns {Promise<[first: number, last: number] | null>} */
 export async function extentOf(layers) {
@@ -26,7 +26,7 @@ export async function extentOf(layers) {
     }
 }
 
-/** Whether there is no picture of some layers at an instant; null is live, of which there always is one.
+/** Whether some layers have no picture at an instant. Null is live, which always has one.
  * @param {string} layers
  * @param {number | null} time */
 export async function isOutside(layers, time) {

@@ -1,6 +1,6 @@
 // @ts-check
-// The turbulence field: computed values on a grid. Whatever shows it names its product, its run and how far ahead of
-// the run it is, so that nobody takes it for an observation.
+// The turbulence field: computed values on a grid. Every display names its product, run and lead time, so that nobody
+// takes it for an observation.
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { isOutside } from "./extent.js";
@@ -14,7 +14,7 @@ const MOST_LEVELS = 8;
 /** @type {Billow.FeatureCollection} */
 const NOTHING = { features: [] };
 
-/** "Nowcast GTGN, valid 20:15Z": which field it is.
+/** The name of a field: "Nowcast GTGN, valid 20:15Z".
  * @param {Properties} properties */
 export function fieldName({ product, run, lead, validTime }) {
     const [start, valid] = [instantOf(run), instantOf(validTime)];
@@ -26,11 +26,11 @@ export function fieldName({ product, run, lead, validTime }) {
     return `${what}${ahead}, valid ${clock(valid)}`;
 }
 
-/** Whether no field is stored for an instant: to ask for one would only be refused.
+/** Whether no field is stored for an instant. The server would refuse a request for it.
  * @param {number | null} time  null is live */
 export const isOutsideFields = (time) => isOutside(FIELD, time);
 
-/** What the picture's field is, in words; null where a view shows none.
+/** Describes the field in the picture; null if the view shows none.
  * @param {Billow.View} view
  * @param {AbortSignal} [signal] */
 export async function fieldText(view, signal) {
@@ -44,7 +44,7 @@ export async function fieldText(view, signal) {
         : "No turbulence field is stored for this time. That is not smooth air.";
 }
 
-/** What the field says of a place, level by level; null where a view shows none.
+/** The section with the field's values at a place, by level; null if the view shows no field.
  * @param {Billow.View} view
  * @param {number} longitude
  * @param {number} latitude

@@ -1,7 +1,6 @@
 // @ts-check
-// One flight, found by its call sign and followed: its card and what lies ahead of it go with it from picture to
-// picture, its track is on the map, and the reader is told when what lies ahead changes. It is loaded when the first
-// flight is looked for.
+// Finds a flight by its call sign and follows it. Each picture updates its card and its alerts, and the map shows its
+// track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId } from "./dom.js";
 import { coveredEdges, middleOfRoom } from "./layout.js";
 import { ServerError, getFeatures, getJSON } from "./server.js";
@@ -10,11 +9,11 @@ const TRACK = "flight-track";
 const COLOUR = "#1552c4";
 const TRACK_HOURS = "2";
 const PAGE = "10000";
-/** Followed, it stays within this share of what one sees of the map. */
+/** A followed flight stays within this share of the visible part of the map. */
 const MIDDLE = 0.9;
 const EMPTY = { type: "FeatureCollection", features: [] };
 
-/** Aircraft of a call sign, or of the address that ICAO gave: the very one, else those that begin so.
+/** Aircraft with a call sign or an ICAO address. If none is equal, those whose call sign or address begins with it.
  * @param {Billow.Feature[]} features
  * @param {string} text
  * @returns {Billow.Feature[]} */
@@ -38,7 +37,7 @@ export class Flight {
     #followed = null;
 
     /** @param {maplibregl.Map} map
-     * @param {() => Billow.View} view  with the instant of what is on the map
+     * @param {() => Billow.View} view  returns the current view, with the instant of the map
      * @param {import("./inspect.js").Inspector} inspector */
     constructor(map, view, inspector) {
         this.#map = map;
@@ -46,7 +45,7 @@ export class Flight {
         this.#inspector = inspector;
     }
 
-    /** Those that a text means, at the instant of the map. Throws ServerError.
+    /** The aircraft that match a text, at the instant of the map. Throws ServerError.
      * @param {string} text */
     async search(text) {
         /** @type {Billow.Feature[]} */
@@ -68,7 +67,7 @@ export class Flight {
         return matching(all, text);
     }
 
-    /** Shows the followed flight where it is by now. */
+    /** Shows the followed flight at its current position. */
     async refresh() {
         const { flight } = this.#view();
         this.#abort?.abort();
@@ -82,7 +81,7 @@ export class Flight {
             const aircraft = await getJSON(`collections/traffic/items/${flight}`, this.#query({}), signal);
             const [lng, lat] = aircraft.geometry.coordinates;
             this.#say(null);
-            // Only what was found is followed: a question that was given up for a newer one has moved nothing.
+            // The map follows only after a response. An aborted request must not move it.
             this.#keepInView(lng, lat, flight !== this.#followed);
             this.#followed = flight;
             await this.#inspector.follow({ lng, lat, wrap() { return this; } }, flight);
@@ -140,7 +139,7 @@ export class Flight {
     }
 }
 
-/** Tells the reader that what lies ahead has changed: in the page, and by a notification where that is allowed.
+/** Announces changed alerts to screen readers. Also shows a notification if the user allows it and the page is hidden.
  * @param {string} text */
 export function tellChange(text) {
     byId("said").textContent = text;

@@ -1,5 +1,5 @@
 // @ts-check
-// Times, ages and levels as words. Instants are milliseconds since 1970 UTC, altitudes feet.
+// Formats times, ages and levels. Instants are milliseconds since 1970 UTC, altitudes are feet.
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /** @param {number} number */
@@ -12,7 +12,7 @@ export function clockTime(instant) {
     return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}Z`;
 }
 
-/** "21 Jul 2026 20:00Z"; the seconds only where there are some.
+/** "21 Jul 2026 20:00Z"; with seconds only if they are not 0.
  * @param {number} instant */
 export function dateTime(instant) {
     const date = new Date(instant);
@@ -20,14 +20,14 @@ export function dateTime(instant) {
     return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} ${time}`;
 }
 
-/** "16:00", by the device's own clock and zone.
+/** "16:00" in the device's time zone.
  * @param {number} instant */
 export function localTime(instant) {
     const date = new Date(instant);
     return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** The time alone where the UTC day is that of `now`, else with the date.
+/** The time alone if `now` has the same UTC day, otherwise with the date.
  * @param {number} instant
  * @param {number} now */
 export function near(instant, now) {
@@ -37,7 +37,7 @@ export function near(instant, now) {
         : dateTime(instant);
 }
 
-/** "19 s", "4 min 05 s", "2 h 05 min", "3 d 4 h"; a negative age (clocks differ) is none.
+/** "19 s", "4 min 05 s", "2 h 05 min", "3 d 4 h". A negative age, from clocks that differ, counts as 0.
  * @param {number} milliseconds */
 export function age(milliseconds) {
     const seconds = Math.max(0, Math.round(milliseconds / 1000));
@@ -49,7 +49,7 @@ export function age(milliseconds) {
     return `${Math.floor(minutes / 1440)} d ${Math.floor((minutes % 1440) / 60)} h`;
 }
 
-/** The instant of an ISO 8601 text with a zone, else null.
+/** The instant of an ISO 8601 text with a time zone, otherwise null.
  * @param {unknown} text */
 export function instantOf(text) {
     if (typeof text !== "string" || !/(Z|[+-]\d\d:?\d\d)$/.test(text)) return null;
@@ -57,13 +57,13 @@ export function instantOf(text) {
     return Number.isNaN(milliseconds) ? null : milliseconds;
 }
 
-/** "20260721T200000Z", as it stands in paths.
+/** "20260721T200000Z", the form in paths.
  * @param {number} instant */
 export function compact(instant) {
     return new Date(instant).toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:]/g, "");
 }
 
-/** The instant of the compact form, else null; a 30 February is none.
+/** The instant of the compact form, otherwise null. Dates such as 30 February are invalid.
  * @param {string} text */
 export function fromCompact(text) {
     const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
@@ -73,27 +73,27 @@ export function fromCompact(text) {
     return !Number.isNaN(instant) && compact(instant) === text ? instant : null;
 }
 
-/** "2026-07-21 20:00", as it is typed; the seconds only where there are some.
+/** "2026-07-21 20:00", the form of the input field; with seconds only if they are not 0.
  * @param {number} instant */
 export function typed(instant) {
     return new Date(instant).toISOString().replace("T", " ").replace(/(:00)?\.\d+Z$/, "");
 }
 
-/** The instant of a typed UTC date and time of 24 hours, else null; the browser's own field for it would show a.m. and
- * p.m. and no zone.
+/** The instant of a typed UTC date and 24-hour time, otherwise null. The page does not use the browser's own field,
+ * because that would show a.m. and p.m. and no time zone.
  * @param {string} text */
 export function fromTyped(text) {
     const parts = /^\s*(\d{4})-(\d\d)-(\d\d)[ T](\d\d):?(\d\d)(?::?(\d\d))?\s*Z?\s*$/i.exec(text);
     return parts ? fromCompact(`${parts[1]}${parts[2]}${parts[3]}T${parts[4]}${parts[5]}${parts[6] ?? "00"}Z`) : null;
 }
 
-/** "FL380" for 38,000 feet; the surface by its name.
+/** "FL380" for 38,000 feet; "SFC" for 0.
  * @param {number} feet */
 export function flightLevel(feet) {
     return feet === 0 ? "SFC" : `FL${String(Math.round(feet / 100)).padStart(3, "0")}`;
 }
 
-/** The band in words; null is an open end.
+/** The text of a band; null is an open end.
  * @param {number | null} minAltitude
  * @param {number | null} maxAltitude */
 export function bandText(minAltitude, maxAltitude) {

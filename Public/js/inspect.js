@@ -1,6 +1,6 @@
 // @ts-check
-// What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it,
-// and for what the other layers show there.
+// The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
+// the hexagon, and the features of other layers.
 import { Ahead } from "./ahead.js";
 import { byId, element, swatch } from "./dom.js";
 import { fieldSection } from "./field.js";
@@ -14,15 +14,15 @@ import { levels, observed } from "./report.js";
 import { getFeatures, getJSON, now } from "./server.js";
 import { filters, leftOut, SEVERITIES } from "./view.js";
 
-/** A cell counts as meant this far from the place, in pixels: a hand is no more exact. */
+/** A cell within this distance of the place is a hit, in pixels, because pointing is inexact. */
 const REACH_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
-/** Below this tile zoom the picture shows larger cells than those that are asked for. */
+/** Below this tile zoom the picture shows larger cells than the collection has. */
 const FIRST_CELL_TILE_ZOOM = 5;
 const COARSE_PIXELS = 8;
-/** A cell of this width is hit or missed on purpose. */
+/** From this cell width on, the cell under the pointer wins over worse cells nearby. */
 const WIDE_PIXELS = 30;
 const CELL_DEGREES = 0.16;
-/** The most that the server gives at once. */
+/** The server's maximum number of features per page. */
 const PAGE = 10_000;
 const MOST_ROWS = 12;
 
@@ -42,15 +42,15 @@ export class Inspector {
     /** @type {AbortController | null} */
     #abort = null;
 
-    /** `view` gives the present view.
+    /** `view` returns the current view.
      * @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {import("./legend.js").Legend} legend
      * @param {() => Billow.View} view
      * @param {{
      *     left: () => void, changed: (text: string) => void, placed: (place: [number, number] | null) => void,
-     * }} told  `left` hears that the card is closed or is of another place, `changed` what lies ahead of the flight by
-     * now, `placed` of which place the card is */
+     * }} told  `left` is called when the card closes or moves to another place; `changed` receives a text when the
+     * flight's alerts change; `placed` receives the card's place */
     constructor(map, library, legend, view, told) {
         this.#told = told;
         this.#map = map;
@@ -64,7 +64,7 @@ export class Inspector {
             if (event.key !== "Enter") return;
             if (picking.take) return picking.take(map.getCenter());
             this.open(map.getCenter());
-            // Who asked by the keyboard goes on in the card, and by Escape back to the map.
+            // Keyboard users continue in the card. Escape returns to the map.
             this.#root.focus();
         });
         addEventListener("keydown", (event) => event.key === "Escape" && this.close());
@@ -77,7 +77,7 @@ export class Inspector {
         this.#told.placed([lng, lat]);
         this.#open(lngLat);
         this.refresh().then(() => {
-            // Read out once, by its first words, and not again with every age that ticks.
+            // Screen readers announce the card's first words once, and not every age that ticks.
             const said = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
             byId("details-said").textContent = this.#place ? said : "";
         });
@@ -93,7 +93,7 @@ export class Inspector {
         document.body.classList.add("details-open");
     }
 
-    /** Opens the card of a link's place, or closes that of another one.
+    /** Opens the card of a link's place, or closes the card if the link has none.
      * @param {[number, number] | null} place */
     restore(place) {
         if (!place) return this.#place && this.#view().flight === null ? this.#hide() : undefined;
@@ -104,7 +104,7 @@ export class Inspector {
         this.refresh();
     }
 
-    /** Opens the card at an aircraft, or takes it along, and looks ahead of it.
+    /** Opens the card at an aircraft, or moves it there, and shows the alerts ahead.
      * @param {maplibregl.LngLat} lngLat
      * @param {string} icao24 */
     async follow(lngLat, icao24) {
@@ -150,7 +150,7 @@ export class Inspector {
                 others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
                 this.#ahead.section(abort.signal), fieldSection(view, longitude, latitude, abort.signal),
             ]);
-            // The sign that was picked comes before what lies under it.
+            // Symbols come first, because they lie above the cells and areas.
             content = [ahead, ...rest.symbols, cell, ...rest.areas, field].flatMap((part) => part ?? []);
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")
@@ -203,7 +203,7 @@ export class Inspector {
         ]);
     }
 
-    /** All cells of a box; of too many the worst.
+    /** Requests all cells of a box. If they exceed a page, raises the minimum severity.
      * @param {URLSearchParams} query
      * @param {AbortSignal} signal
      * @returns {ReturnType<typeof getFeatures>} */
@@ -223,7 +223,7 @@ export class Inspector {
         return this.#legend.entry(severity)?.label ?? SEVERITIES[severity] ?? `Severity ${severity}`;
     }
 
-    /** Why the cell has its colour.
+    /** Explains the colour of the cell.
      * @param {Properties} properties */
     #why({ reports }) {
         const view = this.#view();
@@ -234,7 +234,7 @@ export class Inspector {
 
     /** @param {number} longitude
      * @param {number} latitude
-     * @param {number} half  of its side, in degrees */
+     * @param {number} half  half the width of the box, in degrees */
     #query(longitude, latitude, half) {
         const view = this.#view();
         const query = filters(view);
@@ -243,7 +243,7 @@ export class Inspector {
         return query;
     }
 
-    /** The standing records of one cell, highest level first.
+    /** Requests the current observations of one cell, highest level first.
      * @param {string} cell
      * @param {URLSearchParams} query
      * @param {AbortSignal} signal */

@@ -1,10 +1,10 @@
 // @ts-check
-// The key that this tab sends where the server wants one. It lives as long as the tab: only sessionStorage has it.
+// The API key of this tab, for servers that require one. Only sessionStorage stores it, so it lives as long as the tab.
 import { element } from "./dom.js";
 
 const NAME = "billow-key";
 let key = stored();
-/** The answer of the dialog that is open.
+/** The result of the open dialog; null while none is open.
  * @type {Promise<boolean> | null} */
 let dialog = null;
 let isDismissed = false;
@@ -13,7 +13,7 @@ function stored() {
     try {
         return sessionStorage.getItem(NAME);
     } catch {
-        // Storage is forbidden: the key lives in this page alone.
+        // The browser forbids storage. The key then lives in this page only.
         return null;
     }
 }
@@ -24,24 +24,24 @@ function keep(text) {
     try {
         sessionStorage.setItem(NAME, text);
     } catch {
-        // As above.
+        // The browser forbids storage. The key then lives in this page only.
     }
 }
 
-/** Whether an address is on the server that the page is from: no other gets the key.
+/** Whether an address belongs to the page's own server. No other server gets the key.
  * @param {string} url */
 export function isOurs(url) {
     return new URL(url, document.baseURI).origin === location.origin;
 }
 
-/** The headers that a request to an address needs.
+/** The headers for a request to an address: the key, if there is one and the server is ours.
  * @returns {Record<string, string>} */
 export function keyHeaders(url = document.baseURI) {
     return key && isOurs(url) ? { "X-API-Key": key } : {};
 }
 
-/** Asks the reader for a key, because a request with `sent` as headers was refused for `reason`.
- * Resolves to true when there is another key to try, and to false when the reader has none.
+/** Asks the user for a key, because the server refused a request with the headers `sent` for `reason`.
+ * Resolves to true if there is another key to try, and to false if the user has none.
  * @param {string} reason
  * @param {Record<string, string>} sent
  * @returns {Promise<boolean>} */

@@ -12,8 +12,8 @@ export const AHEAD = ["areas", FIELD_SHAPE];
 /** The kind of source that fetches turbulence fields. */
 const FIELD_SOURCE = "noaa-gtg";
 
-/** Some layers in the order of drawing, each once: in the reader's order, and in the server's for layers that the
- * reader's does not name.
+/** Sorts layers by drawing order, each once. The user's order applies first. Layers that it does not name follow in
+ * the server's order.
  * @param {string[]} wanted
  * @param {string[] | null} [order]  the lowest first */
 export function inOrder(wanted, order = null) {
@@ -25,7 +25,7 @@ export function inOrder(wanted, order = null) {
     }).map(({ id }) => id);
 }
 
-/** The collections whose changes change a layer: its own, and that of a layer that combines it with others.
+/** The collections that change a layer: its own, and the collections of layers that combine it with others.
  * @param {string} wanted */
 export const collectionsOf = (wanted) =>
     [wanted, ...ALL.filter(({ parts }) => parts.includes(wanted)).map(({ id }) => id)];

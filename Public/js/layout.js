@@ -1,27 +1,28 @@
 // @ts-check
-// Where the cards lie is the style sheet's. It is told how high they are, so that none covers another.
+// The style sheet positions the cards. This module gives it their heights, so that no card covers another.
 import { byId } from "./dom.js";
 
 const LOW_PIXELS = 560;
-/** Narrow or low windows: the settings are a sheet, the legend is a strip. viewer.css has the same. */
+/** Narrow or low windows: the settings are a sheet, the legend is a strip. viewer.css has the same limits. */
 export const COMPACT = matchMedia("(max-width: 900px), (max-height: 560px)");
 
-/** How many pixels of the map cards cover at its edges while a card is open: what one is to see lies between. */
+/** The width of the map's edges that cards cover while a card is open, in pixels. */
 export function coveredEdges() {
     if (!COMPACT.matches) return { left: 350, right: 350, top: 70, bottom: 150 };
-    // A phone that lies has the card at its right, any other at the lower half: viewer.css has the same.
+    // A low window, such as a phone held sideways, has the card at the right. Others have it in the lower half.
+    // viewer.css has the same limits.
     if (innerHeight <= LOW_PIXELS) return { left: 30, right: 400, top: 70, bottom: 30 };
     return { left: 40, right: 70, top: byId("top").offsetHeight + 30, bottom: innerHeight / 2 + 30 };
 }
 
-/** Where the middle of what the cards leave free is, in pixels from the middle of the map.
+/** The centre of the uncovered part of the map, in pixels from the centre of the map.
  * @returns {[x: number, y: number]} */
 export function middleOfRoom() {
     const { left, right, top, bottom } = coveredEdges();
     return [(left - right) / 2, (top - bottom) / 2];
 }
 
-/** Tells the style sheet the heights of the cards at the edges, as --top, --dock and --legend. */
+/** Sets --top, --dock and --legend to the heights of the cards at the edges, and updates them on resize. */
 export function measureCards() {
     const cards = { "--top": byId("top"), "--dock": byId("dock"), "--legend": byId("legend") };
     const measure = () => {

@@ -1,6 +1,6 @@
 // @ts-check
-// How many reports there are at each level, over the slider of altitudes: of what the map shows, but at all levels. It
-// is loaded, and asked for, when the reader comes to the slider.
+// The histogram over the altitude slider: the number of reports at each level. It counts the reports in view, but at
+// all levels. The page loads this module when the pointer or the focus reaches the slider.
 import { byId, element } from "./dom.js";
 import { flightLevel } from "./format.js";
 import { answer } from "./server.js";
@@ -14,7 +14,7 @@ const root = byId("histogram");
 let asked = "";
 let since = -Infinity;
 
-/** Counts the rows of a table by levels, and of them those of moderate turbulence or worse.
+/** Counts the rows of a table by level: all rows, and those with moderate turbulence or worse.
  * @param {string} csv */
 export function countLevels(csv) {
     const [head, ...rows] = csv.trimEnd().split(/\r?\n/);
@@ -33,8 +33,8 @@ export function countLevels(csv) {
     return counts;
 }
 
-/** Shows how many reports a part of the world has, level by level.
- * @param {Billow.View} view  with the instant of what is on the map
+/** Shows the number of reports in a box, by level.
+ * @param {Billow.View} view  with the instant of the map
  * @param {string} box */
 export async function showLevels(view, box) {
     const query = filters({ ...view, minAltitude: null, maxAltitude: null });
@@ -50,7 +50,7 @@ export async function showLevels(view, box) {
         const counts = countLevels(await response.text());
         if (question === asked) draw(counts);
     } catch {
-        // The slider works without it. It is asked for again the next time.
+        // The slider works without the histogram. The next visit repeats the request.
         if (question !== asked) return;
         asked = "";
         root.hidden = true;

@@ -1,10 +1,10 @@
 // @ts-check
-// The map itself: the library's, with the ground, the names and its buttons.
+// Creates the MapLibre map with the base map, the names and the buttons.
 import { drawNames, refineBaseMap, style } from "./basemap.js";
 import { keyHeaders } from "./key.js";
 import { COMPACT } from "./layout.js";
 
-/** A map in the page's #map, or the reason why there can't be one.
+/** Creates a map in the page's #map. Returns the reason as a text if that fails.
  * @param {Billow.View} view
  * @param {"light" | "dark"} theme
  * @returns {maplibregl.Map | string} */
@@ -16,27 +16,27 @@ export function makeMap(view, theme) {
         const map = new maplibregl.Map({
             container: "map", style: style(theme), center: [view.longitude, view.latitude], zoom: view.zoom,
             transformRequest: (url) => ({ url, headers: keyHeaders(url) }),
-            // Names that fade in would draw the whole map again and again.
+            // Fading names would redraw the whole map many times.
             fadeDuration: 0,
             maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
         });
         map.touchZoomRotate.disableRotation();
         map.keyboard.disableRotation();
-        // The first is the lowest.
+        // The first control is the lowest.
         map.addControl(new maplibregl.AttributionControl({ compact: COMPACT.matches }), "bottom-right");
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);
         refineBaseMap(map);
         map.once("idle", () => {
-            // On a phone the attribution opens by itself and hides the map; it stays behind its button.
+            // On a phone MapLibre opens the attribution, which hides the map. This closes it; its button stays.
             const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
             attribution?.classList.remove("maplibregl-compact-show");
             attribution?.removeAttribute("open");
         });
         return map;
     } catch (error) {
-        // MapLibre's message is a JSON text where WebGL is what is missing.
+        // MapLibre's message is a JSON text if WebGL is missing.
         const message = error instanceof Error ? error.message : String(error);
         const reason = /webgl/i.test(message) ? "this browser or device gives no WebGL" : message;
         return `The map can't be drawn here: ${reason}.`;

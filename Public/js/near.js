@@ -1,5 +1,5 @@
 // @ts-check
-// How far things on the map are from a place, in pixels as one sees it and in nautical miles as one flies it.
+// Distances and directions between a place and features: in pixels on the map, and in nautical miles.
 
 const TILE_PIXELS = 512;
 const RADIUS_NAUTICAL_MILES = 3440.065;
@@ -8,7 +8,7 @@ const radians = Math.PI / 180;
 
 /** @typedef {[longitude: number, latitude: number]} Place */
 
-/** Where a place is on the map of a zoom, in pixels from its north-west corner (web mercator).
+/** Projects a place to pixels from the north-west corner of the world (web mercator) at a zoom.
  * @param {number[]} place
  * @param {number} zoom
  * @returns {[x: number, y: number]} */
@@ -18,7 +18,7 @@ function project([longitude, latitude], zoom) {
     return [(longitude / 360 + 0.5) * world, (0.5 - y) * world];
 }
 
-/** How far a point or a polygon is from a place, in pixels; 0 inside.
+/** The distance of a point or polygon from a place, in pixels; 0 inside a polygon.
  * @param {Billow.Feature["geometry"]} geometry
  * @param {Place} place
  * @param {number} zoom */
@@ -60,7 +60,7 @@ function toSegment(place, start, end) {
     return length(place, [start[0] + along * dx, start[1] + along * dy]);
 }
 
-/** The middle of a polygon's outline.
+/** The mean position of a polygon's outline.
  * @param {Billow.Feature["geometry"]} geometry
  * @returns {Place} */
 export function middleOf({ type, coordinates }) {
@@ -71,7 +71,7 @@ export function middleOf({ type, coordinates }) {
     return [mean(0), mean(1)];
 }
 
-/** "8 NM north-east": where one place lies, seen from another.
+/** The distance and direction from one place to another: "8 NM north-east".
  * @param {Place} from
  * @param {Place} to */
 export function bearingText(from, to) {

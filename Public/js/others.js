@@ -1,6 +1,6 @@
 // @ts-check
-// What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft
-// near it.
+// The sections of the card for layers other than hexagons: hazards and forecasts that contain the place, and pilot
+// reports and aircraft near it.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
@@ -9,17 +9,17 @@ import { pixelsTo } from "./near.js";
 import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
-/** A symbol is near this far from its place, in pixels, and hit within its own radius. */
+/** A symbol within this distance of the place is listed, in pixels. A symbol within its own radius is hit. */
 const SYMBOL_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
 const RADIUS_PIXELS = 8;
 const MOST = 8;
 
-/** What is said of a feature: the first part is what it is.
+/** The texts of a feature; the first names it. A `Look` function shows the alerts ahead of an aircraft.
  * @typedef {[what: string, ...notes: (string | Node | null | undefined)[]]} Line
  * @typedef {(icao24: string) => void} Look
  * @typedef {Record<string, any>} Properties */
 
-/** By a layer's shape: whether its features are symbols rather than areas, and what is said of one.
+/** Layer shape → whether its features are symbols instead of areas, and the function that describes one.
  * @type {Record<string, {
  *     isSymbol?: boolean, line: (properties: Properties, time: number | null, look: Look) => Line,
  * }>} */
@@ -27,8 +27,8 @@ const KINDS = {
     areas: { line: area }, reports: { isSymbol: true, line: report }, aircraft: { isSymbol: true, line: aircraft },
 };
 
-/** Sections for the layers of a view that show something there, signs and areas apart; none where nothing is.
- * `zoom` is that of the map; `look` looks ahead of an aircraft, by its address.
+/** Requests the sections for the view's layers with features at a place. Symbols and areas are separate lists.
+ * `zoom` is the map's zoom. `look` shows the alerts ahead of an aircraft, by its ICAO address.
  * @param {Billow.View} view
  * @param {number} zoom
  * @param {number} longitude
@@ -52,7 +52,7 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
         const reach = isSymbol ? SYMBOL_PIXELS : 0;
         const there = features.map((feature) => ({ ...feature, off: pixelsTo(feature.geometry, place, zoom) }))
             .filter(({ off }) => off <= reach);
-        // What was hit comes first, and of that the most important: what has no room is only counted.
+        // Hit symbols come first, then the more important ones, because the list shows the first lines only.
         /** @param {{ off: number }} feature */
         const isMissed = ({ off }) => Number(off > RADIUS_PIXELS);
         there.sort((a, b) =>
@@ -65,7 +65,7 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
     return { symbols: nodes(true), areas: nodes(false) };
 }
 
-/** Around a place, as the server's `bbox`; a degree of latitude is longer than one of longitude on the map.
+/** A box around a place, as the server's `bbox`. On the map, a degree of latitude is longer than one of longitude.
  * @param {number} longitude
  * @param {number} latitude
  * @param {number} degrees */
@@ -88,17 +88,17 @@ function section(title, lines) {
         more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
 }
 
-/** Whether a pilot report was sent as urgent. Its type is the service's text: `Urgent PIREP`.
+/** Whether a pilot report is urgent. The type is a text of the upstream: `Urgent PIREP`.
  * @param {Properties} properties */
 export const isUrgent = ({ type }) => /urgent|^UUA$/i.test(type ?? "");
 
-/** An urgent report before a routine one, then the more severe; what has neither stays in its order.
+/** Ranks urgent reports before routine ones, then more severe ones first. Other features have equal rank.
  * @param {Properties} properties */
 const importance = (properties) => (isUrgent(properties) ? 10 : 0) + (properties.severity ?? -1);
 
-/** A severity as the legend has it.
+/** The legend's name of a severity.
  * @param {number | undefined} severity
- * @param {string | undefined} name  the server's own */
+ * @param {string | undefined} name  the server's name */
 const named = (severity, name) => (severity === undefined ? name : SEVERITIES[severity] ?? name);
 /** @param {unknown} value */
 const known = (value) => value !== undefined && value !== null;

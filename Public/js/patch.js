@@ -1,8 +1,8 @@
 // @ts-check
-// Changes what is on the page into what it should be, element by element. What stays the same stays untouched: it
-// keeps the focus, the selection and its place, and no screen reader reads it again.
+// Updates the page element by element. Equal elements stay untouched: they keep focus, selection and scroll position,
+// and screen readers do not read them again.
 
-/** Makes the children of a node like some new ones.
+/** Changes the children of a node until they equal the wanted ones.
  * @param {Element} parent
  * @param {Node[]} wanted */
 export function patchChildren(parent, wanted) {
@@ -24,11 +24,11 @@ function patch(old, wanted) {
         return;
     }
     for (const { name } of [...old.attributes]) {
-        // What the reader opened stays open, and what was closed stays closed.
+        // An element that the user opened or closed stays so.
         if (!wanted.hasAttribute(name) && name !== "open") old.removeAttribute(name);
     }
     for (const { name, value } of wanted.attributes) {
-        // A style that is set as text is refused by the page's own policy.
+        // The page's content security policy refuses a style that is set as an attribute.
         if (name !== "style" && name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     if (old instanceof HTMLElement && wanted instanceof HTMLElement) {

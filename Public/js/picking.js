@@ -1,5 +1,5 @@
 // @ts-check
-// Who takes the clicks on the map: the card of a place, unless points are picked for something else.
+// While points are picked on the map, `take` receives the clicks. Otherwise a click opens the card of a place.
 
 /** @type {{ take: ((place: maplibregl.LngLat) => void) | null }} */
 export const picking = { take: null };

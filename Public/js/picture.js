@@ -1,6 +1,6 @@
 // @ts-check
-// The turbulence tiles on the map. A picture is some raster sources of one publication, filter and instant; the next
-// one is loaded unseen and takes the place of the old in one frame, so that the map never blinks and never mixes two.
+// The turbulence tiles on the map. A picture consists of raster sources of one snapshot, filter and instant. The next
+// picture loads invisibly and replaces the current one in a single frame. So the map never blinks and never mixes two.
 import { FIRST_NAME_LAYER } from "./basemap.js";
 import { instantOf } from "./format.js";
 import { answer, limited, takeAhead } from "./server.js";
@@ -9,10 +9,10 @@ const PROTOCOL = "billow-tile";
 const TILE_TIMEOUT_MILLISECONDS = 30_000;
 const LOOK_MILLISECONDS = 100;
 const DIMMED_OPACITY = 0.3;
-/** Frames that fade would show colours that mean nothing. */
+/** Fading would show colours without a meaning. */
 const NO_FADE = { "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 } };
 
-/** A part of a picture, one raster source: what was asked for, and what its tiles said. */
+/** A part of a picture: one raster source, its request, and the headers of its tiles. */
 class Part {
     /** @param {number} number
      * @param {Billow.PictureRequest["parts"][number]} request */
@@ -22,12 +22,12 @@ class Part {
         this.key = `${template} ${key}`;
         this.template = template;
         this.opacity = opacity;
-        /** Tile URL → why.
+        /** Tile URL → error message.
          * @type {Map<string, string>} */
         this.failures = new Map();
         this.simulated = false;
         this.incomplete = false;
-        /** The oldest that a tile named.
+        /** The oldest frame time of all tiles.
          * @type {number | null} */
         this.frameTime = null;
     }
@@ -41,7 +41,7 @@ class Part {
     }
 }
 
-/** One picture: its parts, the lowest first. One that is the same as before is shared with the picture before. */
+/** One picture: its parts, the lowest first. It shares unchanged parts with the previous picture. */
 class Picture {
     /** @param {Billow.PictureRequest} request
      * @param {Part[]} parts */
@@ -50,7 +50,7 @@ class Picture {
         this.parts = parts;
         this.shown = false;
         this.shownAt = -Infinity;
-        /** What a newer picture, which was given up, lacked: tile URL → why.
+        /** The failures of a newer picture that was discarded: tile URL → error message.
          * @type {Map<string, string>} */
         this.missed = new Map();
     }
@@ -58,14 +58,14 @@ class Picture {
     get failures() { return new Map([...this.missed, ...this.parts.flatMap(({ failures }) => [...failures])]); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
     get incomplete() { return this.parts.some(({ incomplete }) => incomplete); }
-    /** The oldest that a tile named. */
+    /** The oldest frame time of all tiles; null if no tile has one. */
     get frameTime() {
         const times = this.parts.flatMap(({ frameTime }) => frameTime ?? []);
         return times.length ? Math.min(...times) : null;
     }
 }
 
-/** Shows pictures on a map and calls `changed` whenever what is to be said about them may have changed. */
+/** Shows pictures on a map and calls `changed` whenever their state may have changed. */
 export class Pictures {
     #map;
     #changed;
@@ -94,18 +94,18 @@ export class Pictures {
     /** The picture being loaded, or null. */
     get next() { return this.#next; }
 
-    /** True until what was asked for last is on the map, whole. A newer publication of the same, which is loaded
-     * unseen, keeps nobody waiting: where data comes faster than pictures load there is always one. */
+    /** True until the map completely shows the latest subject. A newer snapshot of the same subject does not count: if
+     * data arrives faster than pictures load, one is always loading. */
     get isBusy() {
         return this.#current === null || this.isOther || !this.#isLoaded(this.#current);
     }
 
-    /** True while the map still shows something else than was asked for last. */
+    /** True while the map still shows another subject than the latest request. */
     get isOther() { return this.#next !== null && this.#next.request.subject !== this.#current?.request.subject; }
 
-    /** Shows the picture of a request {template, subject, key, tileJSON}.
-     * `subject` tells filters and instant apart, `key` publications too. A newer publication of the same subject
-     * waits for the one that is loading; otherwise a slow line would never see any.
+    /** Shows the picture of a request {parts, subject, key, tileJSON}. `subject` identifies filters and instant; `key`
+     * also identifies the snapshot. A newer snapshot of the same subject waits until the loading one is complete.
+     * Otherwise a slow connection would never show any.
      * @param {Billow.PictureRequest} request */
     show(request) {
         const newest = this.#waiting ?? this.#next?.request ?? this.#current?.request;
@@ -117,10 +117,10 @@ export class Pictures {
         this.#start(request);
     }
 
-    /** True when tiles of what is on the map, or to come, are missing. */
+    /** True if tiles of the current or of the next picture are missing. */
     get failed() { return (this.#next?.failures.size ?? 0) + (this.#current?.failures.size ?? 0) > 0; }
 
-    /** Takes every picture off the map: what is asked for can't be had, and what is there is something else. */
+    /** Removes every picture from the map, for a request that can't be satisfied. */
     clear() {
         if (!this.#current && !this.#next) return;
         this.#waiting = null;
@@ -149,7 +149,7 @@ export class Pictures {
                 ...(Array.isArray(tileJSON.bounds) ? { bounds: tileJSON.bounds } : {}),
                 ...(tileJSON.attribution ? { attribution: tileJSON.attribution } : {}),
             });
-            // Opacity 0 loads the tiles; visibility none would not.
+            // With opacity 0 MapLibre loads the tiles; with visibility none it would not.
             this.#map.addLayer(
                 {
                     id: part.id, type: "raster", source: part.id, paint: { "raster-opacity": 0, ...NO_FADE },
@@ -171,7 +171,7 @@ export class Pictures {
         const waiting = this.#waiting;
         const before = this.#current;
         if (picture.failures.size && before && !this.isOther) {
-            // The old picture is whole and says how old it is: better than a newer one with holes.
+            // The old picture is complete and its age is shown. That is better than a newer picture with holes.
             before.missed = picture.failures;
             this.#remove(picture, before);
             this.#next = null;
@@ -191,7 +191,7 @@ export class Pictures {
     /** @param {Picture} picture */
     #isLoaded({ parts }) { return parts.every(({ id }) => this.#map.isSourceLoaded(id)); }
 
-    /** Lays the parts of a picture over each other, where a shared one lay elsewhere.
+    /** Restores the order of a picture's parts. A shared part may still be at the position of the previous picture.
      * @param {Picture} picture */
     #stack({ parts }) {
         const numbers = parts.map(({ number }) => number);
@@ -200,13 +200,13 @@ export class Pictures {
     }
 
     /** @param {Picture} picture
-     * @param {number} share  of what its parts have */
+     * @param {number} share  factor for the opacities of its parts */
     #setOpacity({ parts }, share) {
         for (const { id, opacity } of parts) this.#map.setPaintProperty(id, "raster-opacity", opacity * share);
     }
 
     /** @param {Picture | null} picture
-     * @param {Picture | null} but  what shares parts with it, and stays */
+     * @param {Picture | null} but  the picture whose parts stay */
     #remove(picture, but) {
         for (const part of picture?.parts ?? []) {
             if (but?.parts.includes(part) || !this.#map.getSource(part.id)) continue;
@@ -227,7 +227,7 @@ export class Pictures {
         const [, number = "", tile = ""] = /^[^:]+:\/\/(\d+)\/(.*)$/.exec(url) ?? [];
         const signal = limited(abort.signal, TILE_TIMEOUT_MILLISECONDS);
         try {
-            // By its ETag: a tile that hasn't changed costs no more than a 304.
+            // The browser revalidates by ETag: an unchanged tile costs only a 304.
             const response = await (takeAhead(tile) ?? answer(tile, { signal, cache: "no-cache" }));
             const data = await response.arrayBuffer();
             const part = this.#partOf(Number(number));

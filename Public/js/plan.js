@@ -1,27 +1,27 @@
 // @ts-check
-// A route as it is typed or pasted, and what lies along it, as lists. Nothing here asks a server.
+// Parses a typed or pasted route, and lists the turbulence along it. This module sends no requests.
 import { instantOf } from "./format.js";
 import { joinPositions, placeOf, positionOf } from "./position.js";
 
-/** What is no waypoint in a flight plan: speeds and levels, the word for a straight leg, airways, brackets. */
+/** The words of a flight plan that are no waypoints: speeds and levels, DCT for a direct leg, airways, brackets. */
 const PASSED_OVER =
     /^(DCT|IFR|VFR|SID|STAR|-|\/|[NKM]\d{3,4}(F|A|S|M)\d{3,4}|FL?\d{3}|[A-Z]{1,2}\d{1,4}[A-Z]?|UM\d+)$/;
 const PLANNED_LEVEL = /FL?(\d{3})$/;
 const INDICATOR = /^[A-Z]{4}$/;
-/** Of a whole plan as it is sent: departure, route and destination.
+/** A complete flight plan message: departure, route and destination.
  * Source: ICAO Doc 4444, appendix 2, items 13, 15 and 16 */
 const MESSAGE = /^\(?FPL-.*?-([A-Z]{4})\d{4}\s*-(.*?)-([A-Z]{4})\d{4}[\s\S]*$/;
-/** Cells of one stretch lie no further apart than this. */
+/** The maximum gap between neighbouring cells of one stretch. */
 const GAP_NAUTICAL_MILES = 30;
 const FEET_PER_LEVEL = 100;
-/** What counts as one's own level: the block of 1,000 feet, and two on either side. */
+/** The user's own level includes its block of 1,000 feet and two blocks on either side. */
 const OWN_FEET = 2_000;
 
 /** @typedef {Pick<import("./airports.js").Airports, "of" | "count">} Codes */
 
-/** Reads a route: airports by their codes, positions, or a whole flight plan. `level` is that of the plan, if it names
- * one, in feet; `leftOut` are words that are no places known here; `read` says how codes of three letters were read.
- * Without a list of airports any four letters may be one: the server decides.
+/** Parses a route: airport codes, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
+ * one. `leftOut` contains the words that are no known places. `read` explains how three-letter codes were read.
+ * Without a list of airports, any four letters count as an airport, and the server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */
 export function readPlan(text, airports = null) {
@@ -34,11 +34,11 @@ export function readPlan(text, airports = null) {
     /** @type {number | null} */
     let level = null;
     const words = wordsOf(text);
-    // In a plan, three letters between airports are a beacon, of which an airport elsewhere may have the code.
+    // In a plan, three letters between airports are a beacon. An airport elsewhere may have the same code.
     const isPlan = words.some((word) => PASSED_OVER.test(word));
     for (const [place, word] of words.entries()) {
         const isEnd = place === 0 || place === words.length - 1;
-        // EGLL0915 and 4430N05000W/M084F370 are waypoints with a time, or with a change of level.
+        // A waypoint may have a time (EGLL0915) or a change of level (4430N05000W/M084F370).
         const [name, change = ""] = positionOf(word) ? [word] : word.split("/");
         const [, planned] = PLANNED_LEVEL.exec(PASSED_OVER.test(word) ? word : change) ?? [];
         if (planned) level ??= Number(planned) * FEET_PER_LEVEL;
@@ -60,10 +60,10 @@ function wordsOf(text) {
     return joinPositions(plan).split(/\s+/).filter(Boolean);
 }
 
-/** The airport that a code means, by its location indicator.
+/** The location indicator of the airport with a code, or null.
  * @param {string} code
  * @param {Codes | null} airports
- * @param {boolean} isShortCode  whether three letters are an airport
+ * @param {boolean} isShortCode  whether three letters are an airport code
  * @returns {string | null} */
 function codeOf(code, airports, isShortCode) {
     if (!airports?.count) return INDICATOR.test(code) ? code : null;
@@ -73,7 +73,7 @@ function codeOf(code, airports, isShortCode) {
 
 /** @typedef {{ code: string, name: string | null, longitude: number, latitude: number }} Waypoint */
 
-/** Where the waypoints of a route lie, and what they are called; those that are not known here are left out.
+/** The positions and names of a route's waypoints. Unknown waypoints are omitted.
  * @param {string} route
  * @param {Pick<import("./airports.js").Airports, "of">} airports
  * @returns {Waypoint[]} */
@@ -89,11 +89,11 @@ export function placesOf(route, airports) {
     return places;
 }
 
-/** "London Heathrow Airport", or with the city where the name lacks it.
+/** The airport's name: "London Heathrow Airport". The city is added if the name lacks it.
  * @param {Pick<import("./airports.js").Airport, "name" | "city">} airport */
 const nameOf = ({ name, city }) => (name.includes(city) ? name : `${city}, ${name}`);
 
-/** A route as any server knows it: with the places of airports in place of their codes.
+/** Replaces the airport codes of a route by positions, which every server understands.
  * @param {string} route
  * @param {Pick<import("./airports.js").Airports, "of">} airports */
 export const inPositions = (route, airports) => route.split(" ").map((code) => {
@@ -106,7 +106,7 @@ export const inPositions = (route, airports) => route.split(" ").map((code) => {
  *     high: number, cells: number, ownSeverity: number | null,
  * }} Stretch */
 
-/** Hexagons along a route as stretches, in the order in which one flies them. `level` is one's own, in feet.
+/** Joins the hexagons along a route into stretches, in order of flight. `level` is the planned level in feet.
  * @param {Billow.Feature[]} features
  * @param {number | null} level
  * @returns {Stretch[]} */
@@ -136,8 +136,8 @@ export function stretchesOf(features, level) {
     return found;
 }
 
-/** What a profile knows of the levels around one's own: the worst of each, on how many stretches that is, and on how
- * many there is a report at all.
+/** Summarises the levels around the planned one from a profile. Each level has its worst severity, the number of
+ * sections with that severity, and the number of sections with any report.
  * @param {{ altitudes: number[], severities: (number | null)[][] }} profile
  * @param {number} level  feet
  * @param {number} reach  feet above and below */

@@ -1,14 +1,14 @@
 // @ts-check
-// Positions as people write them, and as flight plans do. Degrees; longitude before latitude.
+// Parses positions as people and flight plans write them. Units are degrees; longitude comes before latitude.
 
-/** "4038N", "40.64N", "40°38′N" or the letter in front. */
+/** "4038N", "40.64N" or "40°38′N"; the letter may also come first. */
 const LATITUDE = halfOf("NS");
 const LONGITUDE = halfOf("EW");
 const SIGNED = /^([+-]?\d{1,2}(?:\.\d+)?)\/([+-]?\d{1,3}(?:\.\d+)?)$/;
 const PAIR = /^[+-]?\d{1,3}(\.\d+)?,[+-]?\d{1,2}(\.\d+)?$/;
-/** What the server reads as it is. */
+/** The forms that the server reads unchanged. */
 const PLAIN = /^(\d{2}[NS]\d{3}|\d{4}[NS]\d{5}|\d{6}[NS]\d{7})[EW]$/;
-/** A position lies so near to a whole minute, in minutes, that no second is written. */
+/** A position this near to a whole minute is written without seconds, in minutes. */
 const ALMOST_WHOLE = 0.05;
 
 /** @param {string} letters */
@@ -20,11 +20,11 @@ function halfOf(letters) {
 const BOTH = new RegExp(`^(${LATITUDE})[,/;]?(${LONGITUDE})$`);
 const APART = new RegExp(`(^|\\s)(${LATITUDE})\\s*[,/;]?\\s*(${LONGITUDE})(?=$|[\\s/])`, "g");
 
-/** Writes positions of two words as one.
+/** Joins positions of two words into one word.
  * @param {string} text  in upper case */
 export const joinPositions = (text) => text.replace(APART, "$1$2$3");
 
-/** A position as the server reads it: "4038N07347W", or "-73.78,40.64" as it was typed; null for anything else.
+/** Converts a position to the server's form: "4038N07347W", or "-73.78,40.64" as typed; null for other texts.
  * @param {string} text  in upper case
  * @returns {string | null} */
 export function positionOf(text) {
@@ -33,7 +33,7 @@ export function positionOf(text) {
         return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90 ? text : null;
     }
     const [, up, along] = SIGNED.exec(text) ?? [];
-    // 50/30 is short for 50N030W on the Atlantic: without a point or a sign the two can't be told.
+    // On the Atlantic, 50/30 is short for 50N030W. So a pair of numbers needs a point or a sign.
     if (up !== undefined && /[.-]/.test(text)) return written(Number(along), Number(up));
     const [, north, east] = BOTH.exec(text) ?? [];
     if (north === undefined) return null;
@@ -42,7 +42,8 @@ export function positionOf(text) {
     return PLAIN.test(text) ? text : written(longitude, latitude);
 }
 
-/** A position in the way of flight plans, to the minute where that is exact enough, else to the second; null for none.
+/** Formats a position as in flight plans: to the minute if that is exact enough, otherwise to the second. Returns null
+ * if the position is invalid.
  * @param {number} longitude
  * @param {number} latitude
  * @param {boolean} [isRough]  whether the minute is exact enough
@@ -62,7 +63,7 @@ export function written(longitude, latitude, isRough = false) {
     return `${half(latitude, 2)}${latitude < 0 ? "S" : "N"}${half(longitude, 3)}${longitude < 0 ? "W" : "E"}`;
 }
 
-/** Where a position of the server's form lies; null for anything else.
+/** The coordinates of a position in the server's form; null for other texts.
  * @param {string} text
  * @returns {[longitude: number, latitude: number] | null} */
 export function placeOf(text) {
@@ -73,9 +74,9 @@ export function placeOf(text) {
     return latitude === null || longitude === null ? null : [longitude, latitude];
 }
 
-/** The degrees of one half; null for one that is none.
+/** The degrees of a latitude or a longitude; null if the text is invalid.
  * @param {string} text
- * @param {number} digits  of whole degrees
+ * @param {number} digits  the number of digits of whole degrees
  * @returns {number | null} */
 function degreesOf(text, digits) {
     const sign = /[SW]/.test(text) ? -1 : 1;
@@ -88,12 +89,12 @@ function degreesOf(text, digits) {
     return Number.isFinite(value) && value <= most ? sign * value : null;
 }
 
-/** Degrees, then minutes and seconds of two digits each.
+/** Splits digits into degrees, then minutes and seconds of two digits each.
  * @param {string} number
  * @param {number} digits
  * @returns {number[]} */
 function packed(number, digits) {
-    // 50N030W has three digits, 50N30W two.
+    // The longitude of 50N030W has three digits, the longitude of 50N30W has two.
     if (number.length <= 3) return [number.length <= digits ? Number(number) : NaN];
     const rest = number.slice(digits);
     if (rest.length % 2) return [NaN];

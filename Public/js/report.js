@@ -1,5 +1,5 @@
 // @ts-check
-// What is said of a single report: its levels, and when it was made.
+// Texts of a single report: its levels, and its time.
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { now } from "./server.js";
 

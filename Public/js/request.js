@@ -1,5 +1,5 @@
 // @ts-check
-// From the server's TileJSON to what is drawn.
+// Converts the server's TileJSON to the request of a picture.
 import { isOutside } from "./extent.js";
 import { FIELD_SHAPE, LAYERS } from "./layers.js";
 import { compact, instantOf } from "./format.js";
@@ -7,11 +7,11 @@ import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
 const MINUTE = 60_000;
-/** A field is another one every quarter of an hour, and reports age all the time. */
+/** The interval to renew fields, which change only every quarter of an hour. Reports age all the time. */
 const FIELD_MINUTES = 5;
 
-/** The layers of a view that are drawn as one: the lowest first. What is drawn paler than the rest is one by itself. So
- * is a field in a live picture, as it changes so seldom.
+/** Groups the layers of a view that are drawn together, the lowest first. Neighbouring layers of equal opacity form a
+ * group. A field in a live picture forms its own group, because it rarely changes.
  * @param {Pick<Billow.View, "layers" | "opacities" | "time">} view
  * @returns {{ layers: string[], opacity: number, isField: boolean }[]} */
 export function groupsOf({ layers, opacities, time }) {
@@ -27,17 +27,17 @@ export function groupsOf({ layers, opacities, time }) {
     return groups;
 }
 
-/** A template of tiles with other layers.
+/** Replaces the layers in a template of tiles.
  * @param {string} template
  * @param {string[]} layers */
 export const withLayers = (template, layers) => template.replace(/\/tiles\/[^/]+\//, `/tiles/${layers.join()}/`);
 
-/** What to draw: the template of the TileJSON with our filters, the instant and the publication.
+/** The request of a picture: the TileJSON's template with the view's filters, the instant and the snapshot.
  * @param {Billow.TileJSON} tileJSON
  * @param {Billow.View} view
- * @param {number} scale  pixels of the screen for one of the page: 1 or 2
- * @param {((layers: string[]) => number) | null} [changedAt]  the version that last changed some layers, where events
- * tell it
+ * @param {number} scale  device pixels per page pixel: 1 or 2
+ * @param {((layers: string[]) => number) | null} [changedAt]  returns the version that last changed some layers; null
+ * without events
  * @returns {Billow.PictureRequest} */
 export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     const [path = "", query] = (tileJSON.tiles[0] ?? "").split("?");
@@ -53,8 +53,8 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     const minutes = Math.floor((instantOf(asOf) ?? 0) / MINUTE);
     const subject = subjectOf(view);
     const parts = groupsOf(view).map(({ layers, opacity, isField }) => {
-        // A live picture's address is the same each time: its tiles are asked for by their ETags. It is another picture
-        // when a layer of it has changed, and as reports age.
+        // The address of a live picture never changes, because its tiles are revalidated by their ETags. The key
+        // changes when one of its layers changes, and as reports age.
         const version = changedAt?.(layers) ?? newest;
         const age = isField ? Math.floor(minutes / FIELD_MINUTES) : minutes;
         return {
@@ -68,7 +68,7 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     };
 }
 
-/** A request without the parts that there is nothing of at its instant.
+/** Removes the parts that have no data at the request's instant.
  * @param {Billow.PictureRequest} request
  * @returns {Promise<Billow.PictureRequest>} */
 export async function withinExtent(request) {
@@ -77,7 +77,7 @@ export async function withinExtent(request) {
     return { ...request, parts: request.parts.filter((_, place) => !isLeft[place]) };
 }
 
-/** The same for pictures that differ in nothing but what was known.
+/** Identifies a view's layers, filters, style and instant. Snapshots of the same view share it.
  * @param {Billow.View} view */
 export function subjectOf(view) {
     const drawn = groupsOf(view).map(({ layers, opacity }) => `${layers}:${opacity}`);

@@ -1,5 +1,5 @@
 // @ts-check
-// The form of the route: its places are typed, with suggestions, pasted as a flight plan, or picked on the map.
+// The form of the route. The user types waypoints, with suggestions, pastes a flight plan, or picks points on the map.
 import { loadAirports } from "./airports.js";
 import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
@@ -11,9 +11,9 @@ import { Suggestions } from "./suggest.js";
 import { Waypoints } from "./waypoints.js";
 
 const CEILING_FEET = 60_000;
-/** A click so near to an airport on the map means it. */
+/** A click within this distance of an airport selects the airport. */
 const SNAP_PIXELS = 12;
-/** From here on a pixel is less than a minute of latitude. */
+/** From this zoom on, a pixel is less than a minute of latitude. */
 const FINE_ZOOM = 9;
 const MOST_POINTS = 60;
 const MILES_AROUND_THE_WORLD = 21_638;
@@ -29,7 +29,7 @@ export class RouteForm {
     #change;
     #fit;
     #waypoints;
-    /** The places that are picked so far.
+    /** The points picked so far.
      * @type {string[]} */
     #points = [];
     /** @type {HTMLElement | null} */
@@ -39,7 +39,7 @@ export class RouteForm {
      * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {() => Billow.View} view
      * @param {(difference: Partial<Billow.View>) => void} change
-     * @param {() => void} fit  hears that the map is to show all of the route that comes */
+     * @param {() => void} fit  called before a new route that the map shall show completely */
     constructor(map, library, view, change, fit) {
         this.#map = map;
         this.#view = view;
@@ -64,7 +64,7 @@ export class RouteForm {
         byId("route-clear").hidden = view.route === null;
     }
 
-    /** Takes in what was typed. */
+    /** Applies the typed route. */
     async submit() {
         const { route, count, level: planned, leftOut, read } = readPlan(field.value, await loadAirports());
         const level = typedLevel() ?? planned;
@@ -84,7 +84,7 @@ export class RouteForm {
         this.#change({ route, level: level === null ? null : Math.round(level / 1000) * 1000, isRouteOpen: true });
     }
 
-    /** Begins to take clicks on the map as points, or ends that. */
+    /** Starts or ends picking points on the map. */
     togglePicking() {
         if (this.#bar) return this.#end();
         this.#points = this.#view().route?.split(" ") ?? [];
@@ -97,7 +97,7 @@ export class RouteForm {
         pickButton.setAttribute("aria-pressed", "true");
         picking.take = (place) => this.#add(place);
         addEventListener("keydown", this.#key, { capture: true });
-        // A sheet lies over the map.
+        // In compact windows the sheet of the settings covers the map, so it closes.
         if (COMPACT.matches && byId("toggle").getAttribute("aria-expanded") === "true") byId("toggle").click();
         this.#map.getCanvas().focus();
         this.#show();
@@ -139,7 +139,7 @@ export class RouteForm {
         setText(this.#bar?.querySelector("p") ?? null, words);
         this.#bar?.querySelector("button")?.toggleAttribute("disabled", count === 0);
         const route = count >= 2 ? points.join(" ") : null;
-        // Of a route the places are on the map with it.
+        // From two points on, the route panel shows the waypoints.
         this.#waypoints.show(count === 1 ? placesOf(points[0], await loadAirports()) : []);
         if (route === this.#view().route) return;
         this.#say(null);
@@ -166,7 +166,7 @@ export class RouteForm {
     }
 }
 
-/** The level in its field, in feet; null where there is none. */
+/** The typed level in feet; null if there is none. */
 function typedLevel() {
     const [, level] = /^\s*(?:FL)?\s*(\d{2,3})\s*$/i.exec(levelField.value) ?? [];
     return level === undefined ? null : Math.round(Math.min(Number(level) * 100, CEILING_FEET) / 1000) * 1000;

@@ -1,5 +1,6 @@
 // @ts-check
-// The route: a corridor on the map, and beside it what is known along it, with times, from above and from the side.
+// The route: a corridor on the map, and a card with the turbulence along it. The card has a list with times, and a
+// vertical profile.
 import { fieldAlong, hazards, name, short, span } from "./along.js";
 import { loadAirports } from "./airports.js";
 import { groupNodes, groupsAhead } from "./alerts.js";
@@ -16,11 +17,11 @@ import { Waypoints } from "./waypoints.js";
 const WIDTH_NAUTICAL_MILES = 50;
 const SPEED_KNOTS = 450;
 const MINUTE = 60_000;
-/** A field along a long way takes a while on a small machine. */
+/** The profile of a field along a long route takes time on a small server. */
 const PROFILE_MILLISECONDS = 60_000;
 const REACH_FEET = 6_000;
 const MOST = 10_000;
-/** The server looks no farther ahead. */
+/** The server's limit for the distance of alerts. */
 const FARTHEST_NAUTICAL_MILES = 2_000;
 const CEILING_FEET = 60_000;
 const SOURCE = "route";
@@ -37,14 +38,14 @@ export class RoutePanel {
     #abort = null;
     #drawn = "";
     #picture = "";
-    /** Whether the map is to show the whole corridor, once it is there. */
+    /** Whether the map zooms to the whole corridor after the next response. */
     #isFitting = false;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
-     * @param {() => Billow.View} view  with the instant of what is on the map
+     * @param {() => Billow.View} view  returns the current view, with the instant of the map
      * @param {import("./legend.js").Legend} legend
-     * @param {() => void} closed  hears that the reader closed the card */
+     * @param {() => void} closed  called when the user closes the card */
     constructor(map, library, view, legend, closed) {
         this.#map = map;
         this.#view = view;
@@ -56,7 +57,7 @@ export class RoutePanel {
         });
     }
 
-    /** Takes in the view's route, and asks anew for what is known along it. */
+    /** Applies the view's route, and requests the data along it again. */
     async refresh() {
         const view = this.#view();
         this.#abort?.abort();
@@ -77,7 +78,7 @@ export class RoutePanel {
         }
     }
 
-    /** The map is to show all of the route that comes next. */
+    /** Makes the map zoom to the next route. */
     fitNext() { this.#isFitting = true; }
 
     /** @param {boolean} isOpen */
@@ -94,11 +95,11 @@ export class RoutePanel {
         if (signal.aborted) return [];
         const places = placesOf(route, airports);
         this.#waypoints.show(places);
-        // A server knows fewer airports than the page.
+        // The server may know fewer airports than the page, so it gets positions.
         const asked = inPositions(route, airports);
         const along = filters(view);
         along.set("route", asked);
-        // What is observed is of the past: a departure to come is looked at with what is known now.
+        // Observations belong to the past. A future departure uses the current observations.
         const isPast = view.time !== null && view.time <= now();
         const departure = Math.floor((view.time ?? now()) / MINUTE) * MINUTE;
         const departs = new Date(departure).toISOString().replace(/\.\d+Z/, "Z");
@@ -111,16 +112,16 @@ export class RoutePanel {
         corridor.set("departure", departs);
         if (time) corridor.set("time", time);
         const profile = new URLSearchParams(along);
-        // Of all levels: what the map leaves out would be "no report" beside one's own.
+        // The profile includes all levels. Otherwise filtered levels would appear as "no report".
         for (const name of ["minAltitude", "maxAltitude"]) profile.delete(name);
         if (places.length === route.split(" ").length) {
-            // Positions as words would be the title of the picture.
+            // With `route`, the positions would appear as the title of the picture.
             profile.delete("route");
             profile.set("coords", `LINESTRING(${places.map((place) =>
                 `${place.longitude} ${place.latitude}`).join(", ")})`);
         }
         if (time) profile.set("time", time);
-        // The field is asked where and when one will be there.
+        // Speed and departure give the field's values at the times of passage.
         profile.set("speed", String(SPEED_KNOTS));
         profile.set("departure", departs);
         if (view.level !== null) profile.set("level", String(view.level));
@@ -203,10 +204,10 @@ export class RoutePanel {
         ];
     }
 
-    /** The vertical profile as the server draws it, with the planned level.
+    /** The vertical profile, which the server draws, with a mark at the planned level.
      * @param {URLSearchParams} parameters
      * @param {Billow.View} view
-     * @param {boolean} hasField  then the picture itself has the way that is flown */
+     * @param {boolean} hasField  true if the profile has a field; the picture then shows the flight path itself */
     #sideView(parameters, view, hasField) {
         const query = new URLSearchParams(parameters);
         const { id, theme } = styleOf(view);
@@ -217,14 +218,14 @@ export class RoutePanel {
             height: 300, src: this.#images.get(this.#picture) ?? BLANK });
         const key = this.#picture;
         if (!this.#images.has(key)) this.#load(key);
-        // The picture's own plot: 56 pixels below its top to 244, from the ground to FL600.
+        // The plot in the picture reaches from 56 pixels below the top (FL600) to 244 pixels (ground).
         const mark = view.level === null || hasField ? null
             : element("span", { className: "planned", "aria-hidden": "true" });
         mark?.style.setProperty("--level", String(view.level === null ? 0 : view.level / 60_000));
         return element("div", { className: "side-view" }, image, mark);
     }
 
-    /** Loaded by a request of its own, which can send a key.
+    /** Request → object URL of its image. The page requests the images itself, because an <img> can't send a key.
      * @type {Map<string, string>} */
     #images = new Map();
 
@@ -237,13 +238,13 @@ export class RoutePanel {
             const image = /** @type {HTMLImageElement | null} */ (this.#body.querySelector("img.profile"));
             if (image && query === this.#picture) image.src = this.#images.get(query) ?? BLANK;
         } catch {
-            // The list says what lies there; the picture is asked for again with the next.
+            // The list shows the same data. The next refresh requests the picture again.
         }
     }
 
     /** @param {Billow.Feature["geometry"]} geometry */
     #fit({ type, coordinates }) {
-        // In two parts it lies across the antimeridian, and no box holds it.
+        // A corridor in two parts crosses the antimeridian, and no box contains it.
         if (type !== "Polygon") return;
         /** @type {number[][]} */
         const ring = coordinates[0];
@@ -251,7 +252,7 @@ export class RoutePanel {
         const [west, south] = [0, 1].map((axis) => Math.min(...ring.map((place) => place[axis])));
         const box = /** @type {[[number, number], [number, number]]} */ ([[west, south], [east, north]]);
         this.#map.fitBounds(box, { padding: coveredEdges(), animate: false, maxZoom: 7 });
-        // Between whole zooms the tiles are scaled, and their labels with them.
+        // At fractional zooms, MapLibre scales the tiles together with their labels.
         const zoom = Math.floor(this.#map.getZoom());
         this.#map.easeTo({
             center: [(west + east) / 2, (south + north) / 2], zoom, offset: middleOfRoom(), animate: false,
@@ -279,7 +280,7 @@ export class RoutePanel {
     }
 }
 
-/** The body of the question for what lies ahead on a route, from its start.
+/** The body of the request for alerts along a route, from its start.
  * @param {string} route
  * @param {import("./plan.js").Waypoint} start
  * @param {Billow.View} view
@@ -292,7 +293,7 @@ function question(route, { longitude, latitude }, view, time) {
         distance: FARTHEST_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, hours,
         minSeverity: Math.max(minSeverity, 1),
     };
-    // Without a level of one's own, all that the map shows.
+    // Without a planned level, the request covers the band of the map.
     if (level === null) Object.assign(body, {
         minAltitude: minAltitude ?? 0, maxAltitude: maxAltitude ?? CEILING_FEET,
     });

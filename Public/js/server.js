@@ -1,15 +1,15 @@
 // @ts-check
-// Requests to Billow. All paths are relative to the page, so that it works behind any prefix.
+// Requests to Billow. All paths are relative to the page, so that the page works behind any path prefix.
 
 import { contact, noteAnswer, noteSilence } from "./contact.js";
 import { near } from "./format.js";
 import { askForKey, isOurs, keyHeaders } from "./key.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
-/** The service worker, offline.js, says so of what it has kept. */
+/** The header that the service worker, offline.js, adds to responses from its cache. */
 const KEPT_AT = "X-Billow-Kept";
 
-/** Why a request failed, in words for people. `status` is 0 where there was no answer at all. */
+/** The error of a failed request; users see its message. `status` is 0 if there was no response. */
 export class ServerError extends Error {
     /** @param {string} message
      * @param {number} status
@@ -21,20 +21,20 @@ export class ServerError extends Error {
     }
 }
 
-/** How far this device's clock is behind the server's, in milliseconds: ages count from the server's clock. */
+/** The server's clock minus this device's clock, in milliseconds. Ages count from the server's clock. */
 let clockOffset = 0;
 
-/** Now, by the server's clock. */
+/** The current time by the server's clock. */
 export const now = () => Date.now() + clockOffset;
 
-/** How far the two clocks are apart, in milliseconds. */
+/** The difference between the two clocks, in milliseconds. */
 export const clockDifference = () => Math.abs(clockOffset);
 
-/** The body of a GET as JSON. Throws ServerError with the server's own words (RFC 9457) where it gave some.
+/** The JSON body of a GET. Throws ServerError with the text of the server's problem document (RFC 9457), if any.
  * @param {string} path
  * @param {URLSearchParams | null} [parameters]
  * @param {AbortSignal} [signal]
- * @param {number} [milliseconds]  how long it may take
+ * @param {number} [milliseconds]  the timeout
  * @returns {Promise<any>} */
 export function getJSON(path, parameters, signal, milliseconds = TIMEOUT_MILLISECONDS) {
     const url = address(path, parameters);
@@ -43,11 +43,11 @@ export function getJSON(path, parameters, signal, milliseconds = TIMEOUT_MILLISE
     return early ?? json(url, { cache: "no-cache" }, signal, milliseconds);
 }
 
-/** Answers that were asked for ahead, each for the first who wants it.
+/** Prefetched responses by address. The first call of `getJSON` uses a response and removes it.
  * @type {Map<string, Promise<any>>} */
 const ahead = new Map();
 
-/** Asks now for what `getJSON` will want.
+/** Prefetches the response of a later `getJSON`.
  * @param {string} path
  * @param {URLSearchParams | null} [parameters] */
 export function askAhead(path, parameters) {
@@ -58,11 +58,11 @@ export function askAhead(path, parameters) {
     return answer;
 }
 
-/** Tiles that were asked for ahead, each for the first who wants it.
+/** Prefetched tiles by address. The first request uses a tile and removes it.
  * @type {Map<string, Promise<Response>>} */
 const tilesAhead = new Map();
 
-/** Asks now for a tile that the map will want.
+/** Prefetches a tile of the first picture.
  * @param {string} url */
 export function askTileAhead(url) {
     const tile = answer(url, { cache: "no-cache" });
@@ -70,7 +70,7 @@ export function askTileAhead(url) {
     tilesAhead.set(url, tile);
 }
 
-/** The answer to a tile that was asked for ahead, if it was.
+/** Removes and returns a prefetched tile, if there is one.
  * @param {string} url */
 export function takeAhead(url) {
     const tile = tilesAhead.get(url);
@@ -85,7 +85,7 @@ function address(path, parameters) {
     return query ? `${path}?${query}` : path;
 }
 
-/** Features, of which there are none at an instant that a layer has nothing of: hexagons in an hour, say. Then they are
+/** Requests features. If the layer has no data at the instant, such as hexagons of the future, returns no features and
  * `outside`. Throws ServerError.
  * @param {string} path
  * @param {URLSearchParams} parameters
@@ -102,7 +102,7 @@ export async function getFeatures(path, parameters, signal) {
     }
 }
 
-/** The answer to a POST of JSON, likewise.
+/** The JSON body of a POST of JSON. Throws ServerError, as `getJSON` does.
  * @param {string} path
  * @param {object} body
  * @param {AbortSignal} [signal]
@@ -129,8 +129,8 @@ async function json(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) 
     }
 }
 
-/** A response with a good status, else ServerError. An abort by the caller stays an AbortError. Where the server wants
- * a key, the reader is asked for one, and the request is tried again.
+/** Returns a successful response. Throws ServerError, or AbortError if the caller aborts. If the server requires a key,
+ * asks the user for one and retries.
  * @param {string} url
  * @param {RequestInit} [options] */
 export async function answer(url, options = {}) {
@@ -144,7 +144,7 @@ export async function answer(url, options = {}) {
             const { name } = /** @type {Error} */ (error);
             if (name === "AbortError") throw error;
             const reason = name === "TimeoutError" ? "no answer in time" : "the server can't be reached";
-            // A question that takes long is no lost contact, where others were answered meanwhile.
+            // A slow request does not mean lost contact if the server answered other requests meanwhile.
             const isSlow = name === "TimeoutError" && contact.since !== null && contact.since > asked;
             if (isOurs(url) && !isSlow) noteSilence(reason);
             throw new ServerError(reason, 0);
@@ -160,8 +160,8 @@ export async function answer(url, options = {}) {
     }
 }
 
-/** A signal that aborts with `signal`, if there is one, and after so many milliseconds.
- * AbortSignal.any would do, but is not on every tablet that flies.
+/** A signal that aborts with `signal`, if there is one, and after a timeout.
+ * Not all browsers on tablets in cockpits have AbortSignal.any.
  * @param {AbortSignal | undefined} signal
  * @param {number} milliseconds */
 export function limited(signal, milliseconds) {
@@ -171,10 +171,10 @@ export function limited(signal, milliseconds) {
     return controller.signal;
 }
 
-/** A proxy that answers from its cache repeats the old Date and says in Age how old it is (RFC 9111, 5.1).
+/** Reads the server's clock. A caching proxy repeats the old Date, and gives its age in Age (RFC 9111, section 5.1).
  * @param {Headers} headers */
 function readClock(headers) {
-    // What this device has kept says nothing about now.
+    // A response from this device's cache has an old Date.
     if (headers.has(KEPT_AT)) return;
     const date = Date.parse(headers.get("Date") ?? "");
     const seconds = Number(headers.get("Age") ?? 0);
@@ -188,7 +188,7 @@ async function problem(response) {
         const body = await response.json();
         return new ServerError(body.detail ?? body.title ?? status, response.status, body.code);
     } catch {
-        // No problem document: a proxy's own page, say. The status is what can be told.
+        // The body is no problem document; it may be a proxy's page. Only the status is known.
         return new ServerError(status, response.status);
     }
 }

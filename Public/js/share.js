@@ -1,6 +1,6 @@
 // @ts-check
-// The dialog to take what is on the map along: a link, downloads, and how other programs show it. It is loaded when it
-// is first opened.
+// The dialog to share the map: a link, downloads, and settings for other programs. The page loads this module when the
+// dialog first opens.
 import { element } from "./dom.js";
 import { answer } from "./server.js";
 import { downloads, snippets } from "./take.js";
@@ -55,7 +55,7 @@ function copyButton(label, text, said) {
     } }, label);
 }
 
-/** By a request of its own, which can send a key.
+/** Downloads a file by fetch, because a link can't send a key.
  * @param {string} what
  * @param {string} url
  * @param {string} file

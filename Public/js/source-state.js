@@ -1,9 +1,9 @@
 // @ts-check
-// How a source is, in words: for the map and for the status page.
+// The text for the state of a source, on the map and on the status page.
 import { instantOf } from "./format.js";
 import { now } from "./server.js";
 
-/** What the server says a source does, in words, and how bad that is.
+/** State in `/status` → level and text.
  * @type {Record<string, [string, string]>} */
 const STATES = {
     fetching: ["good", "fetching"], waiting: ["good", "up to date"], failing: ["bad", "failing"],
@@ -11,7 +11,7 @@ const STATES = {
     stopped: ["wait", "stopped"], stored: ["wait", "stored data"],
 };
 
-/** How bad it is, and what it does. A source grows old by this page's clock too, between two looks at the server.
+/** The level and the text of a source's state. A source may also become late by the page's clock, between two polls.
  * @param {Billow.SourceStatus} source
  * @returns {[level: string, words: string]} */
 export function stateOf(source) {
@@ -23,7 +23,7 @@ export function stateOf(source) {
     return received !== null && now() - received > quietMilliseconds(source) ? ["warn", "late"] : known;
 }
 
-/** For how long a source may say nothing: thrice its update frequency, and five minutes at least.
+/** The time without data after which a source is late: three times its update interval, but at least five minutes.
  * @param {Billow.SourceStatus} source */
 function quietMilliseconds({ update }) {
     const [, hours = 0, minutes = 0, seconds = 0] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?$/.exec(update ?? "") ?? [];

@@ -1,5 +1,5 @@
 // @ts-check
-// Where each source stands, one line each, and which layers are stale: from the server's `/status`.
+// Shows the state of each source in a line, and marks the stale layers, from the server's `/status`.
 import { byId, element } from "./dom.js";
 import { age, dateTime, instantOf } from "./format.js";
 import { now } from "./server.js";
@@ -8,9 +8,9 @@ import { stateOf } from "./source-state.js";
 const root = byId("sources");
 const layers = byId("layers");
 
-/** Shows `/status`; null where it isn't known yet.
- * @param {Billow.Status | null} server
- * @param {boolean} isLost  whether contact with the server is lost: then it is what was known last */
+/** Shows the sources and layers of `/status`.
+ * @param {Billow.Status | null} server  null before the first response
+ * @param {boolean} isLost  whether contact with the server is lost; `server` is then the last known status */
 export function showSources(server, isLost) {
     const sources = server?.sources ?? [];
     const rows = sources.map((source) => row(source, isLost));
@@ -18,7 +18,7 @@ export function showSources(server, isLost) {
     else if (!sources.length) rows.push(
         element("li", { className: "note" }, "None: what is shown was imported or sent in")
     );
-    // Ages tick: elements change only where words do.
+    // Ages tick each second. The list is replaced only if its text changes.
     const text = rows.map((item) => item.outerHTML).join("");
     if (root.dataset.text !== text) {
         root.dataset.text = text;

@@ -1,12 +1,12 @@
 // @ts-check
-// Which of the layers shown lies over which, and how much of what is below shines through.
+// The list of the visible layers, with their order and opacity.
 import { byId, element } from "./dom.js";
 import { inOrder, layerName } from "./layers.js";
 import { patchChildren } from "./patch.js";
 
 const root = byId("stack");
 
-/** Lists the layers of a view, the topmost first, each with its opacity and buttons that move it.
+/** Lists the layers of a view, the topmost first. Each has a slider for its opacity and buttons to move it.
  * @param {Billow.View} view
  * @param {(difference: Partial<Billow.View>) => void} changed */
 export function showStack(view, changed) {
@@ -26,7 +26,7 @@ export function showStack(view, changed) {
         return element("li", {}, element("span", {}, name), slider, element("output", {}, `${percent} %`),
             mover("further up", "↑", -1), mover("further down", "↓", 1));
     }));
-    // A patch keeps the element, and with it what the reader moved it to.
+    // A patch keeps the element together with the value that the user set. This sets the view's value.
     for (const slider of root.querySelectorAll("input")) {
         const id = slider.dataset.layer ?? "";
         slider.value = String(view.opacities[id] ?? 100);
@@ -34,7 +34,7 @@ export function showStack(view, changed) {
     }
 }
 
-/** A view's layers with one of them moved by a place; up is 1.
+/** The order of a view's layers after one moves by a step; 1 is up.
  * @param {Billow.View} view
  * @param {string} id
  * @param {number} step */

@@ -1,6 +1,6 @@
 // @ts-check
-// The status page: how the server is, its sources and its layers, from `/status`. It is asked for again and again; ages
-// tick meanwhile. Elements change only where their words do, so that nothing is read out for nothing.
+// The status page: the state of the server, its sources and its layers. It polls `/status`, and ages tick in between.
+// Elements change only if their text changes, so that screen readers do not read unchanged text again.
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
@@ -11,7 +11,7 @@ import { stateOf } from "./source-state.js";
 const ASK_MILLISECONDS = 10_000;
 const TICK_MILLISECONDS = 1_000;
 
-/** What the server said last, and what went wrong since.
+/** The last status, and the error since then.
  * @type {{ status: Billow.Status | null, problem: string | null }} */
 const known = { status: null, problem: null };
 
@@ -160,13 +160,13 @@ function table(titles, rows) {
         element("tbody", {}, ...rows));
 }
 
-/** @param {string} title  of its column, for narrow windows
+/** @param {string} title  the title of its column, which narrow windows show in the cell
  * @param {...(Node | string | null)} children */
 const cell = (title, ...children) => element("td", { "data-title": title }, ...children);
 
 const dot = () => element("span", { className: "dot", "aria-hidden": "true" });
 
-/** "10 s" for PT10S; other updates are words already.
+/** "10 s" for PT10S; other updates stay unchanged.
  * @param {string | undefined} update */
 function duration(update) {
     const [text, hours = 0, minutes = 0, seconds = 0] =
@@ -178,7 +178,7 @@ function duration(update) {
 /** @param {number | undefined} count */
 const number = (count) => (count === undefined ? "–" : count.toLocaleString("en-GB"));
 
-/** Puts other children in place of those there are, where they differ.
+/** Replaces an element's children if they differ.
  * @param {HTMLElement} root
  * @param {...HTMLElement} children */
 function fill(root, ...children) {

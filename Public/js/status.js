@@ -1,5 +1,5 @@
 // @ts-check
-// How much the picture can be trusted, in words: the line at the top and the banners under it.
+// The line at the top and the banners under it. They tell the user how far the picture can be trusted.
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
@@ -8,13 +8,13 @@ import { momentOf } from "./moment.js";
 import { clockDifference, now } from "./server.js";
 import { leftOut, summary } from "./view.js";
 
-/** The server makes a publication each minute and is asked four times in one; thrice that is not chance. */
+/** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
 const OLD_PICTURE_MILLISECONDS = 180_000;
 const LOST_CONTACT_MILLISECONDS = 40_000;
 const CLOCKS_APART_MILLISECONDS = 120_000;
 const LEVELS = ["good", "wait", "past", "warn", "bad"];
 
-/** What a page knows about its picture; viewer.js fills it in.
+/** The page's knowledge about its picture; viewer.js updates it.
  * @typedef {{
  *     server: Billow.Status | null,
  *     contact: { since: number | null, problem: string | null },
@@ -22,9 +22,9 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
  *     problems: Map<string, string>,
  * } & import("./moment.js").OnMap} Knowledge
  *
- * `billow` is the member of the TileJSON, `server` is `/status`. `contact` is when the server last answered, by its
- * clock, and why it does not. `extent` is from when to when there are pictures. `problems` are what else failed:
- * subject → words. */
+ * `billow` is the member of the TileJSON, `server` is `/status`. `contact` has the time of the server's last response,
+ * by its clock, and the reason if contact is lost. `extent` contains the first and the last instant with a picture.
+ * `problems` contains other failures: subject → text. */
 
 /** @param {Billow.View} view
  * @returns {Knowledge} */
@@ -44,7 +44,7 @@ export class StatusBar {
     /** @param {() => void} backToLive */
     constructor(backToLive) { this.#backToLive = backToLive; }
 
-    /** Shows it all anew. Cheap: elements change only where their words do.
+    /** Updates the line and the banners. This is cheap, because elements change only if their text changes.
      * @param {Knowledge} knowledge */
     show(knowledge) {
         const wanted = banners(knowledge);
@@ -75,7 +75,7 @@ export class StatusBar {
     #show(key, level, text) {
         let banner = this.#banners.get(key);
         if (!banner) {
-            // Ages in a banner tick; only its appearance is worth interrupting a screen reader for.
+            // Screen readers announce a new banner once. Its ages tick without an announcement.
             banner = element("div", { className: "banner" }, element("p"));
             setText(byId("said"), text);
             if (key === "past") banner.append(
@@ -88,7 +88,7 @@ export class StatusBar {
     }
 }
 
-/** Everything that must be said, worst first after the simulation.
+/** All banners by their kind. The banner of the simulation comes first, then the others, worst first.
  * @param {Knowledge} knowledge */
 export function banners(knowledge) {
     const { view, billow, pictures, problems } = knowledge;
@@ -112,7 +112,7 @@ export function banners(knowledge) {
     say("incomplete", "warn", incompleteData(knowledge));
     say("sources", "warn", brokenSources(knowledge.server));
     const { time, isLive, isForecast, isPlaying } = momentOf(knowledge);
-    // Said once it stands still: while it plays, the line at the top and the timeline say it.
+    // This banner appears only while the timeline is paused. While it plays, the line and the timeline show the time.
     say("past", "past", time !== null && !isLive && !isPlaying && (isForecast
         ? `Forecast for ${dateTime(time)}, in ${age(time - now())}. Not live.${withoutForecast(view)}`
         : `Past picture: ${dateTime(time)}, ${age(now() - time)} ago. Not live.`));
@@ -121,7 +121,7 @@ export function banners(knowledge) {
     return found;
 }
 
-/** Names the layers that have nothing of a time to come: their absence is not smooth air.
+/** Names the visible layers without forecasts, because missing data is not smooth air.
  * @param {Billow.View} view */
 function withoutForecast({ layers }) {
     const observed = LAYERS.filter(({ id, shape }) => layers.includes(id) && !AHEAD.includes(shape));
@@ -151,7 +151,7 @@ function staleData(knowledge) {
     const { billow, server, view, frame } = knowledge;
     if (!billow) return null;
     const { time: shown, isLive } = momentOf(knowledge);
-    // A live frame of hazards is from their last change, however long ago.
+    // A live frame of hazards has the time of their last change, which may be long ago. So frames are not checked.
     if (!frame && isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
         return `The picture is ${age(now() - shown)} old and has not been renewed.`;
     }
@@ -176,12 +176,12 @@ function staleData(knowledge) {
     return null;
 }
 
-/** What the log does not hold looks like smooth air, in the live picture, at an instant and in the timeline alike.
+/** Warns about incomplete data, which looks like smooth air in the live picture, at an instant and in the timeline.
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
     const { billow, lacking } = knowledge;
     const { incomplete, time, isPlaying } = momentOf(knowledge);
-    // While it plays, the timeline says it at each frame.
+    // While the timeline plays, it shows this for each frame.
     if (!incomplete || isPlaying) return null;
     const fields = LAYERS.filter(({ id, shape }) => shape === FIELD_SHAPE && lacking?.includes(id));
     const others = lacking?.filter((id) => !fields.some((field) => field.id === id));
@@ -199,7 +199,7 @@ function incompleteData(knowledge) {
     return `INCOMPLETE: ${words.join(" ")} What is missing may be rough air.`;
 }
 
-/** From when on the log has all of some layers.
+/** The instant from which on the log is complete for some layers.
  * @param {Billow.Status | null} server
  * @param {string[]} layers */
 function completeSince(server, layers) {
@@ -220,7 +220,7 @@ function brokenSources(server) {
     return `Can't be reached: ${words.join("; ")}.`;
 }
 
-/** The word at the top, and how bad it is.
+/** The text at the top and its level.
  * @param {Knowledge} knowledge
  * @param {Map<string, { level: string }>} wanted */
 export function stateOf(knowledge, wanted) {

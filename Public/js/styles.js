@@ -1,11 +1,11 @@
 // @ts-check
-// The colours of what is drawn: the server's styles. Without a choice the page takes the one for a light or a dark
-// room. The ground of the map follows the style, so that its colours always lie on what they were made for.
+// The server's styles, which define the colours of the layers. Without a choice the page uses the style for the user's
+// light or dark scheme. The base map follows the style's theme, so that the style's colours fit their background.
 import { getJSON } from "./server.js";
 
-/** For a light and for a dark room, the best first: a server need not have them all. */
+/** The styles for a light and a dark scheme, the best first. A server may lack some of them. */
 const BY_SCHEME = { light: ["day", "skypath"], dark: ["night", "skypath"] };
-/** What each server has. */
+/** The style that every server has. */
 const FALLBACK = { id: "skypath", title: "SkyPath", theme: "light" };
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -15,7 +15,7 @@ let isLoaded = false;
 /** @type {Promise<any> | null} */
 let loading = null;
 
-/** Asks which styles there are, where that isn't known yet; true when it has become known. Throws ServerError. */
+/** Loads the list of styles, unless it is loaded. Returns true if this call loaded it. Throws ServerError. */
 export async function loadStyles() {
     if (isLoaded) return false;
     loading ??= getJSON("styles").finally(() => { loading = null; });
@@ -25,14 +25,14 @@ export async function loadStyles() {
     return (isLoaded = true);
 }
 
-/** What there is to choose from. */
+/** The styles to choose from. */
 export const allStyles = () => styles;
 
-/** Calls back when the reader's scheme changes between light and dark.
+/** Calls back when the user's scheme changes between light and dark.
  * @param {() => void} action */
 export const onSchemeChange = (action) => scheme.addEventListener("change", action);
 
-/** The style of a view: the chosen one, or the one for the reader's scheme.
+/** The style of a view: the chosen one, or the one for the user's scheme.
  * @param {Billow.View} view
  * @returns {Billow.Style} */
 export function styleOf({ style }) {

@@ -1,12 +1,12 @@
 // @ts-check
-// Airports that fit what is being typed, under the field of the route: a combobox with a list, as ARIA has it.
+// Suggests airports that match the typed text, under the field of the route. It is an ARIA combobox with a list.
 // Source: W3C ARIA Authoring Practices Guide, "Combobox Pattern"
 import { element } from "./dom.js";
 import { positionOf } from "./position.js";
 
 const MOST = 6;
 const LONGEST_NAME_WORDS = 4;
-/** What a plan has between its places. */
+/** The words of a flight plan between its waypoints. */
 const BETWEEN = /^(DCT|FL?\d{0,3}|[NKM]\d.*|[A-Z]{1,2}\d.*|\d.*|[-/(].*)$/;
 
 export class Suggestions {
@@ -16,7 +16,7 @@ export class Suggestions {
     /** @type {import("./airports.js").Airport[]} */
     #shown = [];
     #active = -1;
-    /** Where in the text the part begins that the suggestions are for. */
+    /** The index in the text of the part that the suggestions complete. */
     #start = 0;
 
     /** @param {HTMLInputElement} input
@@ -29,7 +29,7 @@ export class Suggestions {
         input.addEventListener("input", () => this.#suggest());
         input.addEventListener("keydown", (event) => this.#key(event));
         input.addEventListener("blur", () => this.close());
-        // Before the field loses the focus.
+        // Keeps the focus in the field. Otherwise its blur would close the list before the click.
         list.addEventListener("pointerdown", (event) => event.preventDefault());
         list.addEventListener("click", (event) => {
             const option = /** @type {Element} */ (event.target).closest("[role=option]");
@@ -48,7 +48,7 @@ export class Suggestions {
             this.#airports);
         this.#start = start;
         this.#shown = text.length > 1 ? this.#airports.search(text, MOST) : [];
-        // A code says what it means. Of a name the first fits best, and Enter takes it.
+        // A code needs no suggestion. For a name, Enter selects the first airport, which matches best.
         const isCode = this.#airports.of(text) !== null;
         if (isCode && this.#shown.length === 1 && this.#shown[0].icao === text.toUpperCase()) this.#shown = [];
         this.#list.replaceChildren(...this.#shown.map(({ icao, iata, name, city, country }, place) =>
@@ -79,13 +79,13 @@ export class Suggestions {
         const { key } = event;
         if (key === "ArrowDown" || key === "ArrowUp") {
             const step = key === "ArrowDown" ? 1 : -1;
-            // Past the ends nothing is chosen, and Enter means the text as it is.
+            // Beyond the ends of the list nothing is selected, and Enter submits the text as typed.
             this.#show(((this.#active + 1 + step + count + 1) % (count + 1)) - 1);
         } else if (key === "Enter" && this.#active >= 0) this.#choose(this.#active);
         else if (key === "Escape") this.close();
         else return;
         event.preventDefault();
-        // Escape closes the list, and not the settings too.
+        // Escape closes the list only, and not the settings as well.
         event.stopPropagation();
     }
 
@@ -101,7 +101,8 @@ export class Suggestions {
     }
 }
 
-/** The name or the code at the end of a text: of the last words as many as are no places and nothing else of a plan.
+/** The name or code at the end of a text. It contains the last words that are neither positions nor other parts of a
+ * plan.
  * @param {string} text
  * @param {Pick<import("./airports.js").Airports, "search">} airports
  * @returns {{ text: string, start: number }} */
@@ -113,7 +114,7 @@ export function typedName(text, airports) {
     for (const word of words.slice(-LONGEST_NAME_WORDS, -1).reverse()) {
         const upper = word[0].toUpperCase();
         if (BETWEEN.test(upper) || positionOf(upper)) break;
-        // "kjfk london": the words before belong to it only where an airport has all of them.
+        // "kjfk london": an earlier word belongs to the name only if an airport matches all words.
         const longer = text.slice(word.index);
         if (!airports.search(longer, 1).length) break;
         start = word.index ?? 0;

@@ -1,5 +1,5 @@
 // @ts-check
-// Addresses of exactly what is on the map, for other programs: pictures, features, tiles. Nothing here asks a server.
+// Addresses of the map's current content, for other programs: pictures, features and tiles. Sends no requests.
 import { compact } from "./format.js";
 import { layerName } from "./layers.js";
 import { groupsOf } from "./request.js";
@@ -8,14 +8,14 @@ import { filters } from "./view.js";
 
 const MOST_PIXELS = 2048;
 const LOOP_WIDTH = 960;
-/** A pack has zooms closer than the screen, down to the closest that packs have. */
+/** A pack has this many zooms closer than the screen, up to the closest zoom of packs. */
 const PACK_ZOOMS = 3;
 const CLOSEST_PACK_ZOOM = 14;
 const MOST_PACK_TILES = 6_000;
-/** Where the timeline's span is the server's own. */
+/** The span of a loop if the timeline uses the server's own span. */
 const LOOP = { start: "-2h", end: "now", intervals: "13" };
 
-/** What is on the map.
+/** The content of the map.
  * @typedef {{
  *     view: Billow.View, time: number | null, box: string, width: number,
  *     span: { start: string | null, end: string | null, intervals: number | null }, base: string,
@@ -30,7 +30,7 @@ function pictureQuery({ view, time, box }) {
     return query;
 }
 
-/** What can be downloaded: what it is, its address and the name of the file.
+/** The downloads: a description, the address and the name of the file.
  * @param {Taken} taken
  * @returns {{ what: string, url: string, file: string }[]} */
 export function downloads(taken) {
@@ -71,9 +71,9 @@ export function downloads(taken) {
     ];
 }
 
-/** The closest zoom of a pack of what is on screen: three closer than the screen, unless that were too many tiles.
+/** The closest zoom of a pack of the visible part: three closer than the screen, or less if that has too many tiles.
  * @param {string} box
- * @param {number} zoom  of the map, whose tiles are twice as wide */
+ * @param {number} zoom  the map's zoom; its tiles are twice as wide as the pack's */
 export function packZoom(box, zoom) {
     const [west, south, east, north] = box.split(",").map(Number);
     const width = ((east > west ? east - west : east - west + 360)) / 360;
@@ -87,7 +87,7 @@ export function packZoom(box, zoom) {
     return best;
 }
 
-/** The tiles of a view: one address for all layers of one opacity, the lowest first.
+/** The tiles of a view. Each group of layers of equal opacity has one address; the lowest comes first.
  * @param {Taken} taken
  * @returns {{ url: string, json: string, opacity: number }[]} */
 export function tiles({ view, time, base }) {
@@ -95,7 +95,7 @@ export function tiles({ view, time, base }) {
     query.set("style", styleOf(view).id);
     const withTime = new URLSearchParams(query);
     if (time !== null) withTime.set("time", compact(time));
-    // An instant is in a tile's path, and a parameter of its TileJSON.
+    // The instant is part of a tile's path, but a parameter of the TileJSON.
     return groupsOf({ ...view, time: 0 }).map(({ layers, opacity }) => ({
         url: `${base}tiles/${layers.join()}/${time === null ? "latest" : compact(time)}/{z}/{x}/{y}.png?${query}`,
         json: `${base}tiles/${layers.join()}.json?${withTime}`, opacity,
@@ -104,7 +104,7 @@ export function tiles({ view, time, base }) {
 
 const ATTRIBUTION = "Turbulence: Billow, not for navigation";
 
-/** How other programs show it: a title, and what to write there.
+/** Settings for other programs: a title, and the text to use there.
  * @param {Taken} taken
  * @returns {{ title: string, text: string }[]} */
 export function snippets(taken) {

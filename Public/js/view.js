@@ -1,24 +1,24 @@
 // @ts-check
-// What the page shows: a plain object that is the same as the URL's hash, so that a view can be shared.
+// The view: a plain object with everything that the page shows. The URL's hash has the same content, so links share it.
 //   layers       ids of layers, the lowest first; at least one
-//   order        the reader's order of layers, the lowest first, or null
-//   opacities    in percent, by a layer's id; what isn't named is opaque
-//   hours        how far back the picture looks
+//   order        the user's order of layers, the lowest first, or null
+//   opacities    layer id → percent; other layers are opaque
+//   hours        the history in hours
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
 //   minSeverity  0 to 4
-//   severities   some of 0 to 4 alone, in rising order, or null where minSeverity counts
+//   severities   a selection from 0 to 4, in rising order, or null if minSeverity applies
 //   time         an instant, or null for live
-//   style        the id of one of the server's styles, or null for the one of the reader's scheme
-//   span         the id of one of the timeline's spans, or null for the one that fits the layers
+//   style        the id of one of the server's styles, or null for the style of the user's scheme
+//   span         the id of one of the timeline's spans, or null for the default of the layers
 //   route, level  waypoints with blanks between them, and the planned altitude in feet; null is none
-//   flight       the ICAO address of the aircraft that is followed, or null
+//   flight       the ICAO address of the followed aircraft, or null
 //   place        [longitude, latitude] of the open card, or null
 //   isRouteOpen  whether the card of the route is open
 //   zoom, longitude, latitude
 import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
 import { firstLayers, inOrder, layerName, LAYERS } from "./layers.js";
 
-/** Of the timeline, from when to when; dock.js has what each means. */
+/** The ids of the timeline's spans; dock.js defines their start and end. */
 export const SPAN_IDS = ["-1h", "-2h", "-6h", "-24h", "+2h", "-2h+6h", "+6h", "+18h", "server"];
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
@@ -32,21 +32,21 @@ const DEFAULT = {
     zoom: 4, longitude: -96, latitude: 39,
 };
 
-/** Takes in what a server has: from then on a link that names no layers shows these.
+/** Sets the default layers from the server's status. Links without layers show the default.
  * @param {Billow.Status} status */
 export function chooseFirstLayers(status) {
     DEFAULT.layers = firstLayers(status);
     return DEFAULT.layers;
 }
 
-/** From then on a link that names no layers shows these.
+/** Sets the default layers. Links without layers show the default.
  * @param {string[]} layers */
 export function setFirstLayers(layers) {
     DEFAULT.layers = layers;
 }
 
-/** Reads a hash. What can't be read keeps its default and is named in `problems`: a link must not quietly show another
- * picture than it says.
+/** Parses a hash. An invalid member keeps its default and is reported in `problems`, because a link must not silently
+ * show another picture.
  * @param {string} hash */
 export function parseHash(hash) {
     const view = { ...DEFAULT };
@@ -159,7 +159,7 @@ export function parseHash(hash) {
     return { view, problems };
 }
 
-/** The hash of a view; what is at its default is left out.
+/** The hash of a view, without members at their default.
  * @param {Billow.View} view */
 export function formatHash(view) {
     const isFirst = [...view.layers].sort().join() === [...DEFAULT.layers].sort().join();
@@ -184,7 +184,7 @@ export function formatHash(view) {
     return `#${parts.join("&")}`;
 }
 
-/** The filters as the server's parameters, the same on every route.
+/** The filters as parameters of the server. All routes accept the same ones.
  * @param {Billow.View} view */
 export function filters(view) {
     const parameters = new URLSearchParams({ hours: String(view.hours) });
@@ -195,7 +195,7 @@ export function filters(view) {
     return parameters;
 }
 
-/** The address of the TileJSON of a view, at an instant in its compact form.
+/** The address of a view's TileJSON, at an instant in compact form.
  * @param {Billow.View} view
  * @param {string | null} time
  * @returns {[path: string, parameters: URLSearchParams]} */
@@ -205,7 +205,7 @@ export function pictureAddress(view, time) {
     return [`tiles/${view.layers.join()}.json`, query];
 }
 
-/** Some severities as a view has them: as the least one where they are it and all worse ones.
+/** Converts a selection of severities to members of a view. A severity and all worse ones become `minSeverity`.
  * @param {number[]} wanted
  * @returns {Pick<Billow.View, "minSeverity" | "severities">} */
 export function severitiesOf(wanted) {
@@ -231,9 +231,9 @@ export function severityText(minSeverity) {
     return minSeverity === SEVERITIES.length - 1 ? SEVERITIES[minSeverity] : `${SEVERITIES[minSeverity]} or worse`;
 }
 
-/** What is chosen, in one line.
+/** The view's settings in one line.
  * @param {Billow.View} view
- * @param {boolean} isLost  whether the live picture is no longer renewed */
+ * @param {boolean} isLost  whether contact is lost, so that the live picture is not renewed */
 export function summary(view, isLost = false) {
     return [
         view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time), hoursText(view.hours),
@@ -243,7 +243,7 @@ export function summary(view, isLost = false) {
     ].join(" · ");
 }
 
-/** What the filters leave out, or null: a picture with parts left out must not look like the whole one.
+/** Describes the data that the filters hide, or null. A filtered picture must not look like a complete one.
  * @param {Billow.View} view */
 export function leftOut(view) {
     const parts = [];

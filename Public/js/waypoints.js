@@ -1,5 +1,5 @@
 // @ts-check
-// The places of a route on the map: airports by their codes, other points as dots.
+// The waypoints of a route on the map: airports with their codes, other points as dots.
 import { element } from "./dom.js";
 
 const CODE = /^[A-Z0-9]{3,4}$/;

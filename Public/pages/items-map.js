@@ -1,5 +1,5 @@
 // @ts-check
-// The small map of a page of features: what the table lists, in the severities' colours that the server names.
+// The small map of a page of features. It shows the features of the table, in the server's colours of severities.
 
 const place = /** @type {HTMLElement} */ (document.querySelector("#map"));
 /** The packaged library, loaded by the page. */
@@ -12,13 +12,13 @@ const ground = isDark
 const plain = isDark ? "#7cbcec" : "#17527e";
 const done = () => place.removeAttribute("aria-busy");
 
-/** By the severity, or one colour where a feature has none. */
+/** The colour of a feature's severity, or a plain colour without a severity. */
 const colour = [
     "match", ["coalesce", ["get", "severity"], -1], ...colours.flatMap((value, number) => [number, value]), plain,
 ];
 const smooth = ["case", ["==", ["get", "severity"], 0], 0.35, 0.6];
 
-/** The box around all positions, or nothing where there is none. Longitudes that lie closer across 180° go on there.
+/** The box around all positions, if there are any. It crosses 180° if that makes it narrower.
  *  @param {any} collection */
 const around = (collection) => {
     const places = /** @type {number[][]} */ ([]);
@@ -48,7 +48,7 @@ try {
     const answer = await fetch(place.dataset.features ?? "", { headers: { Accept: "application/geo+json" } });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const collection = await answer.json();
-    // The ids of features are texts, which layers know only as properties.
+    // MapLibre's layers read text ids only from properties.
     for (const feature of collection.features) feature.properties["billow:id"] = feature.id;
     const box = around(collection);
     const map = new library.Map({

@@ -1,5 +1,5 @@
 // @ts-check
-// Time as it plays.
+// The clock of a playing timeline.
 
 import {
     CHANGED, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY_STATE, STATE_AT, WANT, indexAt,
@@ -7,21 +7,20 @@ import {
 
 /** @typedef {{ frameMilliseconds?: number, hold?: number, loops?: number, speed?: number }} ClockOptions
  *
- * What plays by a clock.
+ * A player or points that a clock drives.
  * @typedef {import("./player.js").TimelinePlayer | import("./points.js").TimelinePoints} Part */
 
 const LOOK_MILLISECONDS = 50;
 const SLOWEST_PACE = 4;
 
-/** Time as it plays, for all players and points that are given it. It stops at every instant that any of them has a
- * frame of. */
+/** Drives the players and points that share it. It steps through the instants of all their frames. */
 export class TimelineClock extends EventTarget {
     #options;
     /** @type {Set<Part>} */
     #parts = new Set();
     /** @type {number[]} */
     #times = [];
-    /** The one that is wanted.
+    /** The requested instant.
      * @type {number | null} */
     #instant = null;
     /** @type {number | null} */
@@ -29,16 +28,16 @@ export class TimelineClock extends EventTarget {
     #playing = false;
     #waiting = false;
     #dueAt = 0;
-    #dwelling = 0; // how long the present instant stays
-    #pace = 1; // above 1 while frames arrive slower than they play
+    #dwelling = 0; // milliseconds that the current instant stays
+    #pace = 1; // above 1 while frames arrive more slowly than they play
     #loopsLeft = 0;
     /** @type {number | null} */
     #ticker = null;
 
-    /**   frameMilliseconds  how long an instant stays at speed 1, 500
-     *   hold           how many times as long the last one stays, 3
-     *   loops          how often it plays before it stops, Infinity
-     *   speed          1
+    /**   frameMilliseconds  the time that an instant stays at speed 1, 500
+     *   hold           the factor for the time of the last instant, 3
+     *   loops          the number of loops before it stops, Infinity
+     *   speed          the speed of the play, 1
      * @param {ClockOptions} options */
     constructor(options = {}) {
         super();
@@ -49,7 +48,7 @@ export class TimelineClock extends EventTarget {
 
     /** The instants of all frames, oldest first. */
     get times() { return [...this.#times]; }
-    /** The instant that is shown, or about to be; null before the first manifest. Read only: see `goTo`. */
+    /** The instant that is shown or loading; null before the first manifest. Read only: see `goTo`. */
     get currentTime() { return this.#instant; }
     get isPlaying() { return this.#playing; }
     get isWaiting() { return this.#waiting; }
@@ -59,7 +58,7 @@ export class TimelineClock extends EventTarget {
         this.#options.speed = speed;
     }
 
-    /** Plays on from where it is, or from the frame at an instant; at the end it begins again.
+    /** Plays from the current instant, or from the instant `from`. After the last instant it starts again at the first.
      * @param {{ from?: number | null }} options */
     play({ from = null } = {}) {
         if (from !== null) this.goTo(from);
@@ -78,14 +77,14 @@ export class TimelineClock extends EventTarget {
         this.#sayState();
     }
 
-    /** Shows the newest instant at or before one; outside the timeline its nearer end.
+    /** Shows the newest instant at or before the given one. Outside the timeline it shows the nearer end.
      * @param {number} instant */
     goTo(instant) {
         const found = this.#times[indexAt(this.#times, instant)];
         if (found !== undefined) this.#want(found);
     }
 
-    // What its parts tell it
+    // Calls from its parts
 
     /** @param {Part} part */
     [JOIN](part) { this.#parts.add(part); }
@@ -101,7 +100,7 @@ export class TimelineClock extends EventTarget {
         }
     }
 
-    /** At the live edge it moves along; elsewhere it stays at its instant. */
+    /** Applies changed instants. At the live edge the clock moves to the new live instant; elsewhere it stays. */
     [CHANGED]() {
         const wasLive = this.#instant === null || (this.#instant === this.#live && !this.#playing);
         this.#gather();
@@ -132,7 +131,7 @@ export class TimelineClock extends EventTarget {
         this.#sayTime();
     }
 
-    /** Looks many times a second while anything is to be done, and not at all otherwise. */
+    /** Starts a timer that ticks many times a second while there is work to do, and then stops. */
     #run() {
         this.#look();
         this.#ticker ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
@@ -153,7 +152,7 @@ export class TimelineClock extends EventTarget {
         this.#ticker = null;
     }
 
-    /** The time between two instants, in proportion to how long the first has stayed. */
+    /** Interpolates between two instants, in proportion to the time that the first has stayed. */
     #moment(/** @type {number} */ instant) {
         const next = this.#times[this.#times.indexOf(instant) + 1];
         if (!this.#playing || next === undefined || !this.#dwelling) return instant;
@@ -175,7 +174,7 @@ export class TimelineClock extends EventTarget {
                 (state) => state === "ready"
             ) ? "ready" : "loading";
         };
-        // An instant that a part can't show is passed over; the manifest to come may have another frame in its place.
+        // Skips an instant that a part can't show. The next manifest may have another frame for it.
         for (let tries = 0; tries < count && stateOf(next) === "failed"; tries += 1) next = (next + 1) % count;
         if (stateOf(next) !== "ready") {
             if (!this.#waiting) {

@@ -3,7 +3,7 @@
 
 import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
 
-/** Leaflet fades tiles in for 200 ms, frame by frame of the page. */
+/** Longer than Leaflet's fade of tiles, which takes 200 ms and ends with a frame of the page. */
 const LEAFLET_FADE_MILLISECONDS = 250;
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
@@ -11,13 +11,13 @@ const LEAFLET_FADE_MILLISECONDS = 250;
 /** A tile layer of Leaflet.
  * @typedef {{ layer: leaflet.TileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
 
-/** Frames on a Leaflet map: a tile layer for each, of which one is opaque. */
+/** Frames on a Leaflet map. Each has a tile layer, and only one layer is visible. */
 export class LeafletFrames {
     #map;
     #leaflet;
     #options;
 
-    /** `leaflet` is the library's `L`; `options` go to its tile layers, `opacity` is that of the frame that is shown.
+    /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
      * @param {leaflet.Map} map
      * @param {leaflet.Library} leaflet
      * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
@@ -39,7 +39,7 @@ export class LeafletFrames {
             clearTimeout(frame.timer);
             frame.ready = false;
         });
-        // It fades a tile in after it has loaded: until that is over the frame is not whole.
+        // Leaflet fades a tile in after loading it. The frame is complete only after the fade.
         frame.layer.on("load", () => {
             clearTimeout(frame.timer);
             frame.timer = setTimeout(() => { frame.ready = true; }, LEAFLET_FADE_MILLISECONDS);
@@ -71,7 +71,7 @@ export class LeafletFrames {
 /** A circle marker of Leaflet at its time.
  * @typedef {{ time: number, shown: boolean, marker: leaflet.Marker }} LeafletPoint */
 
-/** Points on a Leaflet map: a circle marker for each. */
+/** Points on a Leaflet map. Each has a circle marker. */
 export class LeafletPoints {
     #map;
     #leaflet;
@@ -100,7 +100,7 @@ export class LeafletPoints {
         });
     }
 
-    /** Those of times in (after, until].
+    /** Shows the points with times in (after, until].
      * @param {LeafletPoint[]} points
      * @param {number} after
      * @param {number} until */

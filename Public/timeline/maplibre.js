@@ -5,7 +5,7 @@ import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
-/** Takes a layer and its source of the same id off a map.
+/** Removes a layer and its source of the same id from a map.
  * @param {maplibregl.Map} map
  * @param {string} id */
 function removeLayerAndSource(map, id) {
@@ -13,7 +13,7 @@ function removeLayerAndSource(map, id) {
     if (map.getSource(id)) map.removeSource(id);
 }
 
-/** Frames on a MapLibre GL map: a raster source and layer for each, of which one is opaque. */
+/** Frames on a MapLibre GL map. Each has a raster source and layer, and only one frame is visible. */
 export class MapLibreFrames {
     static #made = 0;
     #map;
@@ -21,7 +21,7 @@ export class MapLibreFrames {
     #number = 0;
     /** @type {Set<string>} */
     #failed = new Set();
-    /** The sources of each frame, by its id.
+    /** The id of a frame → its sources.
      * @type {Map<string, { id: string, opacity: number }[]>} */
     #parts = new Map();
     /** @param {{ sourceId?: string }} event */
@@ -29,10 +29,9 @@ export class MapLibreFrames {
         if (sourceId) this.#failed.add(sourceId);
     };
 
-    /** `before`: the layer under which frames go; `opacity` of the frame that is shown; `address` may change a frame's
-     * template, for @2x tiles say; `parts` may make several rasters of it, the lowest first;
-     * `attribution` is what the map names as the frames' origin; `prefix` of the ids of
-     * sources and layers, another for each unless it is given.
+    /** Frames lie below the layer `before`. `opacity` applies to the visible frame. `address` may change a frame's
+     * template, for example for @2x tiles. `parts` may split it into several rasters, the lowest first. The map shows
+     * `attribution` as the frames' origin. The ids of sources and layers begin with `prefix`; its default is unique.
      * @param {maplibregl.Map} map
      * @param {{
      *     before?: string, opacity?: number, address?: (url: string) => string, prefix?: string, maxzoom?: number,
@@ -62,8 +61,8 @@ export class MapLibreFrames {
             this.#map.addSource(id, {
                 type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
             });
-            // Opacity 0 loads the tiles; visibility none would not. Frames that fade would show colours that mean
-            // nothing.
+            // With opacity 0 MapLibre loads the tiles; with visibility none it would not. Fading would show colours
+            // without a meaning.
             const paint = {
                 "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },
             };
@@ -83,7 +82,7 @@ export class MapLibreFrames {
     /** @param {string} id */
     hasFailed(id) { return this.#of(id).some(({ id }) => this.#failed.has(id)); }
 
-    /** Both in one frame of the map.
+    /** Shows a frame and hides the previous one in the same frame of the map.
      * @param {string} id
      * @param {string | null} previous */
     show(id, previous) {
@@ -116,7 +115,7 @@ export class MapLibrePoints {
     #options;
     #number = 0;
 
-    /** `paint` and `before` of the circle layer; `prefix` of the ids of source and layer.
+    /** `paint` and `before` apply to the circle layer. The ids of source and layer begin with `prefix`.
      * @param {maplibregl.Map} map
      * @param {{ paint?: object, before?: string, prefix?: string }} options */
     constructor(map, options = {}) {
@@ -148,7 +147,7 @@ export class MapLibrePoints {
         return id;
     }
 
-    /** Those of times in (after, until].
+    /** Shows the points with times in (after, until].
      * @param {string} id
      * @param {number} after
      * @param {number} until */

@@ -8,21 +8,21 @@ import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
 /** A tile layer of OpenLayers.
  * @typedef {{ layer: any, loading: number, asked: boolean, ready: boolean, failed: boolean }} OpenLayersFrame */
 
-/** Frames on an OpenLayers map: a tile layer for each, of which one is opaque. */
+/** Frames on an OpenLayers map. Each has a tile layer, and only one layer is visible. */
 export class OpenLayersFrames {
     #map;
     #library;
     #options;
     /** @type {Set<OpenLayersFrame>} */
     #frames = new Set();
-    /** The map has drawn all that it asked for: then no tile of a frame waits for its turn any more. */
+    /** Called when the map has drawn all requested tiles. Then no tile of a frame is queued any more. */
     #onComplete = () => {
         for (const frame of this.#frames) frame.ready = frame.asked && frame.loading === 0;
     };
 
-    /** `library` is OpenLayers' `ol`; `opacity` is that of the frame that is shown, `zIndex` the place of frames among
-     * other layers, `maxZoom` the last zoom whose tiles are asked for, `attributions` what the map names as the
-     * frames' origin, and `address` may change a frame's template, for @2x tiles say.
+    /** `library` is OpenLayers' `ol`. `opacity` applies to the visible frame. `zIndex` is the frames' position among
+     * other layers. `maxZoom` is the last zoom whose tiles are requested. The map shows `attributions` as the frames'
+     * origin. `address` may change a frame's template, for example for @2x tiles.
      * @param {any} map  an `ol.Map`
      * @param {any} library
      * @param {{
@@ -63,7 +63,7 @@ export class OpenLayersFrames {
     /** @param {OpenLayersFrame} frame */
     hasFailed(frame) { return frame.failed; }
 
-    /** Both in one picture of the map.
+    /** Shows a frame and hides the previous one in the same drawing of the map.
      * @param {OpenLayersFrame} frame
      * @param {OpenLayersFrame | null} previous */
     show(frame, previous) {
@@ -78,16 +78,16 @@ export class OpenLayersFrames {
     }
 }
 
-/** The points of one query, in a layer of their own.
+/** The points of one query, in a separate layer.
  * @typedef {{ layer: any, after: number, until: number }} OpenLayersPointLayer */
 
-/** Points on an OpenLayers map: a vector layer whose style leaves out what is of other times. */
+/** Points on an OpenLayers map: a vector layer whose style hides points of other times. */
 export class OpenLayersPoints {
     #map;
     #library;
     #options;
 
-    /** `library` is OpenLayers' `ol`; `radius` in pixels; `zIndex` is the place of the points among other layers.
+    /** `library` is OpenLayers' `ol`; `radius` is in pixels; `zIndex` is the points' position among other layers.
      * @param {any} map  an `ol.Map`
      * @param {any} library
      * @param {{ radius?: number, zIndex?: number }} options */
@@ -124,7 +124,7 @@ export class OpenLayersPoints {
         return shown;
     }
 
-    /** Those of times in (after, until].
+    /** Shows the points with times in (after, until].
      * @param {OpenLayersPointLayer} points
      * @param {number} after
      * @param {number} until */

@@ -1,5 +1,5 @@
 // @ts-check
-// What plays by a clock.
+// The base class of players and points, which a clock drives.
 
 import { TimelineClock } from "./clock.js";
 import { SAY, SAY_STATE } from "./protocol.js";
@@ -8,18 +8,17 @@ import { SAY, SAY_STATE } from "./protocol.js";
  * @typedef {() => Record<string, string>} Headers
  * @typedef {Record<string, string | number | boolean | null | undefined>} Parameters */
 
-/** The clock of a part, and its events. */
+/** A part of a timeline: it has a clock and dispatches events. */
 export class TimelinePart extends EventTarget {
     #clock;
 
-    /** @param {ClockOptions & { clock?: TimelineClock }} options with a clock to play along with, or for one of its
-     * own */
+    /** @param {ClockOptions & { clock?: TimelineClock }} options  a clock to share, or the options of a new one */
     constructor(options) {
         super();
         this.#clock = options.clock ?? new TimelineClock(options);
     }
 
-    /** The clock that it plays by: its own, or the one that it was given. */
+    /** The clock that drives the part, either shared or its own. */
     get clock() { return this.#clock; }
 
     /** @param {object} detail */

@@ -1,9 +1,9 @@
 // @ts-check
-// Where and in which colour a feature stands as a point.
+// The position and the colour of a feature that is drawn as a point.
 
 /** @typedef {{ type: string, coordinates: any }} Geometry */
 
-/** The middle of a feature: its place, or the mean of its outline.
+/** The middle of a feature: the position of a point, or the mean of an outline.
  * @param {Geometry} geometry
  * @returns {[longitude: number, latitude: number]} */
 export function middle({ type, coordinates }) {
@@ -13,13 +13,13 @@ export function middle({ type, coordinates }) {
         type === "MultiPolygon" ? coordinates[0][0] : type === "Polygon" ? coordinates[0] : coordinates
     ).slice(0, -1);
     const west = ring[0]?.[0] ?? 0;
-    // On the way from the first corner, so that the antimeridian doesn't matter.
+    // Offsets from the first corner are correct across the antimeridian.
     const turns = ring.map(([longitude]) => longitude - west - Math.round((longitude - west) / 360) * 360);
     /** @param {number[]} values */
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     return [west + mean(turns), mean(ring.map(([, latitude]) => latitude))];
 }
 
-/** Of severities 0 to 4, and of what says nothing on turbulence. */
+/** The colours of severities 0 to 4, and the colour of features without a severity. */
 export const POINT_COLOURS = ["#FFFFFF", "#FFF04C", "#FFBC09", "#FF7100", "#FF0000"];
 export const SILENT_COLOUR = "#898989";

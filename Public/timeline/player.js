@@ -13,14 +13,14 @@ import { limited, words } from "./request.js";
  * A frame by its template of tiles.
  * @typedef {{ time: number, url: string, forecast: boolean, incomplete: boolean, live: boolean }} Frame
  *
- * What puts frames on a map. A handle is what `add` gave.
+ * Draws frames on a map. `add` returns the handle of a frame.
  * @typedef {{
  *     add(url: string, manifest: ManifestLayer | null): any, isReady(handle: any): boolean, hasFailed(handle: any):
  * boolean,
  *     show(handle: any, previous: any): void, remove(handle: any): void,
  * }} FrameAdapter
  *
- * What a page may change of a player while it runs.
+ * The options that a page may change while the player runs.
  * @typedef {{
  *     layer?: string, start?: string | null, end?: string | null, intervals?: number | null, anchor?: boolean | null,
  *     parameters?: import("./part.js").Parameters,
@@ -34,12 +34,12 @@ import { limited, words } from "./request.js";
  *
  * @typedef {import("./protocol.js").Readiness} Readiness */
 
-/** A manifest is asked for again this long after the last, where no event came sooner. */
+/** The interval between requests of the manifest, if no event arrives earlier. */
 const POLL_MILLISECONDS = 15_000;
-/** Events come in bursts; one new manifest a second is enough. */
+/** Events arrive in bursts, and one new manifest per second suffices. */
 const EVENT_PAUSE_MILLISECONDS = 1_000;
 
-/** The frames of a layer, or of several in one picture. */
+/** Plays the frames of a layer, or of several layers in one picture. */
 export class TimelinePlayer extends TimelinePart {
     #adapter;
     #options;
@@ -48,12 +48,12 @@ export class TimelinePlayer extends TimelinePart {
     /** Oldest first.
      * @type {Frame[]} */
     #frames = [];
-    /** By a frame's address.
+    /** The address of a frame → its slot.
      * @type {Map<string, { handle: any }>} */
     #slots = new Map();
     /** @type {{ frame: Frame, slot: { handle: any } } | null} */
     #shown = null;
-    #index = -1; // the frame that is wanted
+    #index = -1; // the requested frame
     /** @type {number | undefined} */
     #poller;
     /** @type {EventSource | null} */
@@ -63,22 +63,22 @@ export class TimelinePlayer extends TimelinePart {
     #progress = "";
     #ended = false;
 
-    /** `adapter` puts frames on a map: MapLibreFrames, LeafletFrames, or anything with their five methods.
+    /** `adapter` draws frames on a map: MapLibreFrames, LeafletFrames, or any object with their five methods.
      *
      *   url            the manifest's address, "timeline.json"
-     *   layer          which of its layers, "hexagons"; or several laid over each other, the lowest first:
-     * "hexagons,traffic"
-     *   start, end     offsets ("-2h", "now") or ISO 8601 instants; both left out: round UTC times and a live frame
-     *   intervals      at most so many frames
-     *   anchor         true: on round UTC times between start, now and end, so that most stay the same from minute to
-     * minute
+     *   layer          the layer's id, "hexagons"; or several layers over each other, the lowest first:
+     *                  "hexagons,traffic"
+     *   start, end     offsets ("-2h", "now") or ISO 8601 instants; without both: round UTC times and a live frame
+     *   intervals      the maximum number of frames
+     *   anchor         true places frames at round UTC times between start, now and end, so that most of them stay the
+     *                  same from minute to minute
      *   parameters     filters and style of the pictures: {hours: 2, minSeverity: 3}
-     *   clock          a TimelineClock, to play along with others; then it has these four:
-     *   frameMilliseconds, hold, loops, speed   as of a TimelineClock
-     *   ahead          how many frames load at once, 4
-     *   keep           the most frames whose tiles are kept, 60
-     *   headers        what requests for the manifest need besides, as a function: () => ({ "X-API-Key": key })
-     *   events         the address of the server's events, to follow the live edge at once; null: ask every 15 s
+     *   clock          a TimelineClock to share with other parts; it then defines these four:
+     *   frameMilliseconds, hold, loops, speed   as in a TimelineClock
+     *   ahead          the number of frames that load at once, 4
+     *   keep           the maximum number of frames whose tiles are cached, 60
+     *   headers        a function that returns further headers for the manifest: () => ({ "X-API-Key": key })
+     *   events         the address of the server's events, to follow the live edge at once; null polls every 15 s
      * @param {FrameAdapter} adapter
      * @param {PlayerOptions} options */
     constructor(adapter, options = {}) {
@@ -93,7 +93,7 @@ export class TimelinePlayer extends TimelinePart {
         this.clock[JOIN](this);
     }
 
-    // What it knows
+    // State
 
     /** The layer's part of the manifest, or null before the first. */
     get manifest() { return this.#manifest; }
@@ -101,7 +101,7 @@ export class TimelinePlayer extends TimelinePart {
     get times() { return this.#frames.map((frame) => frame.time); }
     /** The instant of the frame on the map; null before the first. Read only: see `goTo`. */
     get currentTime() { return this.#shown?.frame.time ?? null; }
-    /** The frame on the map, which is not the wanted one while that one's tiles load; null before the first. */
+    /** The frame on the map; null before the first. While the requested frame loads, this is the previous one. */
     get shown() {
         if (!this.#shown) return null;
         const { time, live, forecast, incomplete } = this.#shown.frame;
@@ -111,36 +111,36 @@ export class TimelinePlayer extends TimelinePart {
     get speed() { return this.clock.speed; }
     set speed(speed) { this.clock.speed = speed; }
 
-    // What it is told
+    // Control
 
-    /** Asks for the manifest and shows the newest frame, or stays where it is. Resolves when the manifest is in. */
+    /** Requests the manifest, and resolves when it has arrived. Shows the newest frame, unless the clock already has an
+     * instant. */
     async load() {
         await this.#refresh();
         this.#follow();
     }
 
-    /** Asks for the manifest now: for pages that hear by themselves that there is something new. */
+    /** Requests the manifest now, for pages that receive the server's events themselves. */
     async refresh() { await this.#refresh(); }
 
-    /** Plays on from where it is, or from the frame at an instant; at the end it begins again.
+    /** Plays from the current frame, or from the frame at `from`. After the last frame it starts again at the first.
      * @param {{ from?: number | null }} options */
     play(options = {}) { this.clock.play(options); }
 
     pause() { this.clock.pause(); }
 
-    /** Shows the newest frame at or before an instant; one outside the timeline is brought to its nearer end.
+    /** Shows the newest frame at or before an instant. Outside the timeline it shows the nearer end.
      * @param {number} instant */
     goTo(instant) { this.clock.goTo(instant); }
 
-    /** Shows a frame by its place.
+    /** Shows the frame at an index.
      * @param {number} index */
     goToFrame(index) {
         const frame = this.#frames[Math.min(Math.max(index, 0), this.#frames.length - 1)];
         if (frame) this.goTo(frame.time);
     }
 
-    /** Changes {start, end, intervals, anchor, parameters, layer}: stops playing, and loads only what is not the same
-     * as before.
+    /** Changes {start, end, intervals, anchor, parameters, layer}. Stops playing, and loads only changed frames.
      * @param {PlayerChange} difference */
     async change(difference) {
         this.pause();
@@ -148,7 +148,7 @@ export class TimelinePlayer extends TimelinePart {
         await this.#refresh();
     }
 
-    /** Takes every frame off the map and lets go of everything. */
+    /** Removes every frame from the map, and ends all requests and timers. */
     destroy() {
         this.pause();
         this.#ended = true;
@@ -162,7 +162,7 @@ export class TimelinePlayer extends TimelinePart {
         this.clock[LEAVE](this);
     }
 
-    // What its clock asks
+    // Calls from its clock
 
     [LIVE_TIME]() { return this.#frames.find(({ live }) => live)?.time ?? null; }
 
@@ -182,7 +182,7 @@ export class TimelinePlayer extends TimelinePart {
         this.#reportProgress();
     }
 
-    /** A player without frames holds nobody up.
+    /** The readiness at an instant. A player without frames is always ready, so that it never delays others.
      * @param {number} instant
      * @returns {Readiness} */
     [STATE_AT](instant) {
@@ -210,7 +210,7 @@ export class TimelinePlayer extends TimelinePart {
             const { url, layer, start, end, intervals, anchor, parameters, headers } = this.#options;
             const address = new URL(url, document.baseURI);
             address.searchParams.set("layers", layer);
-            // Several are one picture, whose frames the server names.
+            // Several layers form one picture, and the server provides composed frames.
             if (layer.includes(",")) address.searchParams.set("composed", "true");
             for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
                 if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
@@ -227,7 +227,7 @@ export class TimelinePlayer extends TimelinePart {
             this.#take(found);
             this[SAY]("problem", null);
         } catch (error) {
-            // Replaced by a newer request, or ended: nobody asks any more.
+            // A newer request superseded this one, or the player ended.
             if (abort !== this.#request || this.#ended) return;
             this[SAY]("problem", words(error));
         }
@@ -236,18 +236,18 @@ export class TimelinePlayer extends TimelinePart {
     /** @param {ManifestLayer} layer */
     #take(layer) {
         this.#manifest = layer;
-        // Times to come follow the newest of what is known.
+        // The live frame is the last one that is not a forecast.
         const last = layer.frames.findLastIndex(({ forecast }) => forecast !== true);
         this.#frames = layer.frames.map((frame, place) => ({
             time: Date.parse(frame.time), url: frame.tiles, forecast: frame.forecast === true,
             incomplete: frame.incomplete === true, live: place === last,
         }));
         const urls = new Set(this.#frames.map(({ url }) => url));
-        // The same picture may be known better now: no longer the live one, say.
+        // The members of the same frame may have changed; for example, it is no longer live.
         const same = this.#frames.find(({ url }) => url === this.#shown?.frame.url);
         if (this.#shown && same) this.#shown.frame = same;
         for (const [url, slot] of this.#slots) {
-            // What is on the map stays there until something takes its place. What failed is tried again.
+            // The frame on the map stays until another replaces it. A failed frame is dropped, so that it is retried.
             if ((!urls.has(url) || this.#hasFailed(url)) && slot !== this.#shown?.slot) this.#drop(url);
         }
         this[SAY]("manifest", layer);
@@ -260,7 +260,7 @@ export class TimelinePlayer extends TimelinePart {
         const later = (milliseconds) => {
             clearTimeout(this.#poller);
             this.#poller = setTimeout(async () => {
-                // A page that nobody sees asks for nothing.
+                // A hidden page sends no requests.
                 try {
                     if (document.visibilityState !== "hidden") await this.#refresh();
                 } finally {
@@ -289,8 +289,7 @@ export class TimelinePlayer extends TimelinePart {
         this[SAY]("frame", this.#detail());
     }
 
-    /** Begins to load what comes next, a few at a time: the wanted frame first, then those after it, around the
-     * loop. */
+    /** Starts loading a few frames: first the requested one, then the following ones, around the loop. */
     #preload() {
         const count = this.#frames.length;
         let loading = [...this.#slots.values()].filter(
@@ -305,7 +304,7 @@ export class TimelinePlayer extends TimelinePart {
         }
     }
 
-    /** Lets go of the frame that is played last from here, where there are too many. */
+    /** If there are too many frames, evicts the frame that would play last. */
     #makeRoom() {
         if (this.#slots.size < this.#options.keep) return;
         const count = this.#frames.length;

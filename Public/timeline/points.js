@@ -9,7 +9,7 @@ import { limited, words } from "./request.js";
  * @typedef {import("./places.js").Geometry} Geometry
  * @typedef {{ geometry: Geometry, properties: Record<string, any>, time: number }} TimedFeature
  *
- * What puts points on a map.
+ * Draws points on a map.
  * @typedef {{
  *     add(points: TimedFeature[]): any, show(handle: any, after: number, until: number): void, remove(handle: any):
  * void,
@@ -24,8 +24,7 @@ import { limited, words } from "./request.js";
  *
  * @typedef {import("./protocol.js").Readiness} Readiness */
 
-/** Features at their own times, instead of at frames: each from its own time on, for `lifetime`. Nothing of it is shown
- * before. */
+/** Plays features at their own times instead of at frames. Each appears at its time and disappears after `lifetime`. */
 export class TimelinePoints extends TimelinePart {
     #adapter;
     #options;
@@ -35,16 +34,16 @@ export class TimelinePoints extends TimelinePart {
     /** @type {AbortController | null} */
     #request = null;
 
-    /** `adapter` puts points on a map: MapLibrePoints, LeafletPoints, or anything with their three methods.
+    /** `adapter` draws points on a map: MapLibrePoints, LeafletPoints, or any object with their three methods.
      *
      *   url            the features' address, "collections/pireps/items"
-     *   timeProperty   which of their properties is their time, "observedAt": the manifest's `timeProperty`
-     *   start, end     ISO 8601 instants; left out, those of the clock's frames
+     *   timeProperty   the property with a feature's time, "observedAt": the manifest's `timeProperty`
+     *   start, end     ISO 8601 instants; by default the first and last instant of the clock's frames
      *   parameters     filters: {minSeverity: 3}
-     *   headers        what the requests need besides, as a function: () => ({ "X-API-Key": key })
+     *   headers        a function that returns further headers for the requests: () => ({ "X-API-Key": key })
      *   lifetime       milliseconds that a feature stays, 30 min
-     *   most           features at most, 20,000; a `problem` says when there are more
-     *   clock          the TimelineClock to play along with
+     *   most           the maximum number of features, 20,000; a `problem` event reports that there are more
+     *   clock          the TimelineClock to share
      * @param {PointAdapter} adapter
      * @param {PointsOptions} options */
     constructor(adapter, options = {}) {
@@ -58,11 +57,11 @@ export class TimelinePoints extends TimelinePart {
         this.clock[JOIN](this);
     }
 
-    /** It has no frames: the clock doesn't stop for it.
+    /** Always empty: points have no frames, so the clock does not stop for them.
      * @returns {number[]} */
     get times() { return []; }
 
-    /** Loads all features of the range. Call it again for newer ones. Resolves when they are on the map. */
+    /** Loads all features of the range, and resolves when they are on the map. Call it again for newer features. */
     async load() {
         this.#request?.abort();
         const { signal } = (this.#request = new AbortController());
@@ -92,7 +91,7 @@ export class TimelinePoints extends TimelinePart {
         }
     }
 
-    /** Takes all features off the map. */
+    /** Removes all features from the map. */
     destroy() {
         this.#request?.abort();
         if (this.#handle !== null) this.#adapter.remove(this.#handle);
@@ -100,7 +99,7 @@ export class TimelinePoints extends TimelinePart {
         this.clock[LEAVE](this);
     }
 
-    // What its clock asks
+    // Calls from its clock
 
     /** @returns {number | null} */
     [LIVE_TIME]() { return null; }
@@ -121,7 +120,7 @@ export class TimelinePoints extends TimelinePart {
         this.#adapter.show(this.#handle, moment - this.#options.lifetime, moment);
     }
 
-    /** All pages.
+    /** Requests all pages.
      * @param {number} first
      * @param {number} last
      * @param {AbortSignal} signal

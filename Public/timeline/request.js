@@ -1,10 +1,10 @@
 // @ts-check
-// What requests of a player have in common.
+// Functions for the requests of players and points.
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** Passes on a signal that aborts when another does, and after a timeout. `AbortSignal.any` is not in every browser.
- * The timer ends with the answer.
+/** Calls `ask` with a signal that aborts with another signal, and after a timeout. Not every browser has
+ * `AbortSignal.any`. The timer ends with the response.
  * @template Answer
  * @param {AbortSignal} signal
  * @param {(limited: AbortSignal) => Promise<Answer>} ask */
@@ -24,7 +24,7 @@ export async function limited(signal, ask) {
     }
 }
 
-/** Why a request failed.
+/** Describes the failure of a request.
  * @param {unknown} error */
 export function words(error) {
     if (!(error instanceof Error)) return String(error);

@@ -3,7 +3,8 @@ public import Foundation
 /// A report from an aircraft in flight (PIREP, urgent PIREP, AIREP, AMDAR), in any format. All heights are feet above
 /// mean sea level, whatever unit the message has.
 ///
-/// Source: aviationweather.gov Data API, schema 4.0 (September 2025), endpoint `pirep`
+/// Source: Data API of the Aviation Weather Center, https://aviationweather.gov/data/api/, schema 4.0 (September 2025),
+/// endpoint `pirep`
 public struct AircraftReport: Sendable, Hashable {
     /// The same in every format: `p` and 32 hexadecimal digits made from the raw text and the time. The service gives
     /// no id.

@@ -12,8 +12,8 @@ extension HazardForm {
 }
 
 extension WireRecord {
-    /// Source: aviationweather.gov Data API, endpoint `cwa`; NWS Instruction 10-803, section 4 (Center Weather
-    /// Advisory)
+    /// Source: Data API of the Aviation Weather Center, https://aviationweather.gov/data/api/, endpoint `cwa`; NWS
+    /// Instruction 10-803, section 4 (Center Weather Advisory)
     fileprivate func centerWeatherAdvisory() throws(ReportError) -> HazardReport {
         guard let office = text("cwsu") else { throw .missing(field: "cwsu") }
         var series = text("seriesId")

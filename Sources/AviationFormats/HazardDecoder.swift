@@ -4,7 +4,8 @@ public import Foundation
 /// today's units, or those from before September 2025. An archive has GeoJSON of the service's responses, about one per
 /// hour.
 ///
-/// Source: aviationweather.gov Data API, schema 4.0; the archive: louisadamian/sigmet-geojson
+/// Source: Data API, schema 4.0, https://aviationweather.gov/data/api/; the archive:
+/// https://github.com/louisadamian/sigmet-geojson
 public enum HazardDecoder {
     /// The result of decoding a response.
     public struct Outcome: Sendable {

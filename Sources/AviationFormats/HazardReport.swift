@@ -3,7 +3,8 @@ public import Foundation
 /// An issued hazard area of any product, in any format. All heights are feet above mean sea level and all times are
 /// instants, whatever the message has.
 ///
-/// Source: aviationweather.gov Data API, schema 4.0 (September 2025), endpoints `gairmet`, `airsigmet` and `isigmet`
+/// Source: Data API of the Aviation Weather Center, https://aviationweather.gov/data/api/, schema 4.0 (September 2025),
+/// endpoints `gairmet`, `airsigmet` and `isigmet`
 public struct HazardReport: Sendable, Hashable {
     /// The product of the area.
     public var product: HazardProduct

@@ -14,7 +14,7 @@ extension OpenWord {
 
 /// The intensity of turbulence.
 ///
-/// Source: aviationweather.gov Data API, schema of `pirep`, `tbInt1`
+/// Source: Data API of the Aviation Weather Center, https://aviationweather.gov/data/api/, schema of `pirep`, `tbInt1`
 public struct TurbulenceIntensity: OpenWord {
     /// The word.
     public let rawValue: String

@@ -10,7 +10,7 @@ import NIOHTTP1
 ///
 /// The caller owns the HTTP client, which must outlive this one; use `recommendedHTTPConfiguration`.
 ///
-/// Source: aviationweather.gov Data API, schema 4.0 (September 2025)
+/// Source: Data API of the Aviation Weather Center, https://aviationweather.gov/data/api/, schema 4.0 (September 2025)
 ///
 /// ```swift
 /// let http = HTTPClient(configuration: AviationWeatherClient.recommendedHTTPConfiguration)

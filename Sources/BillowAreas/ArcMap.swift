@@ -97,7 +97,7 @@ struct ArcMap: Sendable {
     // MARK: - Areas
 
     /// An arc in the direction that has a face of the area on the left.
-    private struct Way {
+    private struct DirectedArc {
         var arc: Int
         var isForward: Bool
         /// The face on the left; if faces are merged, the lowest of them.
@@ -112,27 +112,29 @@ struct ArcMap: Sendable {
     /// The area of the faces that meet a condition; adjacent faces are merged.
     /// - Complexity: O(points)
     func area(_ isInside: (Int) -> Bool) -> PackedArea {
-        let (ways, faces) = boundary(isInside)
-        // The ways grouped by the junction where they start.
-        let leaving = Grouped(ways.lazy.map { start($0) }, groups: junctions)
-        // The ways grouped by face: rings are made and packed one face after another.
-        let byFace = Grouped(ways.lazy.map(\.face), groups: (faces.last ?? -1) + 1)
-        var isTaken = [Bool](repeating: false, count: ways.count)
+        let (directed, faces) = boundary(isInside)
+        // The directed arcs grouped by the junction where they start.
+        let leaving = GroupedIndices(directed.lazy.map { start($0) }, groups: junctions)
+        // The directed arcs grouped by face: rings are made and packed one face after another.
+        let byFace = GroupedIndices(directed.lazy.map(\.face), groups: (faces.last ?? -1) + 1)
+        var isTaken = [Bool](repeating: false, count: directed.count)
         var area = PackedArea()
         for face in faces {
             var found: [Ring] = []
             for first in byFace[face] where !isTaken[Int(first)] {
                 var walk: [Int] = []
-                var way = Int(first)
-                while !isTaken[way] {
-                    isTaken[way] = true
-                    walk.append(way)
-                    let junction = end(ways[way])
-                    let onward = leaving[junction].lazy.map(Int.init).filter { ways[$0].face == face && !isTaken[$0] }
-                    guard let leftmost = leftmost(of: onward, after: ways[way], ways) else { break }
-                    way = leftmost
+                var arrow = Int(first)
+                while !isTaken[arrow] {
+                    isTaken[arrow] = true
+                    walk.append(arrow)
+                    let junction = end(directed[arrow])
+                    let onward = leaving[junction].lazy.map(Int.init).filter {
+                        directed[$0].face == face && !isTaken[$0]
+                    }
+                    guard let leftmost = leftmost(of: onward, after: directed[arrow], directed) else { break }
+                    arrow = leftmost
                 }
-                found += rings(of: walk, ways)
+                found += rings(of: walk, directed)
             }
             for polygon in Self.polygons(found) { area.append(polygon) }
         }
@@ -140,7 +142,7 @@ struct ArcMap: Sendable {
     }
 
     /// The indices of a sequence, grouped by a number of each element, in ascending order.
-    private struct Grouped {
+    private struct GroupedIndices {
         private var starts: [Int32]
         private var members: [Int32]
 
@@ -160,7 +162,7 @@ struct ArcMap: Sendable {
         subscript(group: Int) -> ArraySlice<Int32> { members[Int(starts[group])..<Int(starts[group + 1])] }
     }
 
-    private func boundary(_ isInside: (Int) -> Bool) -> (ways: [Way], faces: [Int]) {
+    private func boundary(_ isInside: (Int) -> Bool) -> (directed: [DirectedArc], faces: [Int]) {
         let count = arcs.reduce(0) { max($0, Int($1.left), Int($1.right)) }
         var sets = DisjointSets(count: count)
         let isIn = (0..<count).map(isInside)
@@ -168,32 +170,36 @@ struct ArcMap: Sendable {
         for arc in arcs where includes(arc.left) && includes(arc.right) {
             sets.join(Int(arc.left) - 1, Int(arc.right) - 1)
         }
-        var ways: [Way] = []
+        var directed: [DirectedArc] = []
         for (index, arc) in arcs.enumerated() where includes(arc.left) != includes(arc.right) {
             let isForward = includes(arc.left)
             let face = sets.root(of: Int(isForward ? arc.left : arc.right) - 1)
-            ways.append(Way(arc: index, isForward: isForward, face: face))
+            directed.append(DirectedArc(arc: index, isForward: isForward, face: face))
         }
-        return (ways, (0..<count).filter { isIn[$0] && sets.root(of: $0) == $0 })
+        return (directed, (0..<count).filter { isIn[$0] && sets.root(of: $0) == $0 })
     }
 
-    private func start(_ way: Way) -> Int { Int(way.isForward ? arcs[way.arc].start : arcs[way.arc].end) }
-    private func end(_ way: Way) -> Int { Int(way.isForward ? arcs[way.arc].end : arcs[way.arc].start) }
+    private func start(_ arrow: DirectedArc) -> Int {
+        Int(arrow.isForward ? arcs[arrow.arc].start : arcs[arrow.arc].end)
+    }
+    private func end(_ arrow: DirectedArc) -> Int { Int(arrow.isForward ? arcs[arrow.arc].end : arcs[arrow.arc].start) }
 
-    /// The way that turns left most, where an area touches itself at a point. It stays with the same part of the area.
-    private func leftmost(of onward: some Collection<Int>, after way: Way, _ ways: [Way]) -> Int? {
+    /// The directed arc that turns left most, where an area touches itself at a point. It stays with the same part of
+    /// the area.
+    private func leftmost(of onward: some Collection<Int>, after arrow: DirectedArc, _ directed: [DirectedArc]) -> Int?
+    {
         guard onward.count > 1 else { return onward.first }
-        func direction(_ way: Way, atEnd: Bool) -> (x: Double, y: Double) {
-            let arc = arcs[way.arc]
-            let a = points[Int(way.isForward == atEnd ? arc.behind - 2 : arc.first)]
-            let b = points[Int(way.isForward == atEnd ? arc.behind - 1 : arc.first + 1)]
-            let sign: Double = way.isForward ? 1 : -1
+        func direction(_ arrow: DirectedArc, atEnd: Bool) -> (x: Double, y: Double) {
+            let arc = arcs[arrow.arc]
+            let a = points[Int(arrow.isForward == atEnd ? arc.behind - 2 : arc.first)]
+            let b = points[Int(arrow.isForward == atEnd ? arc.behind - 1 : arc.first + 1)]
+            let sign: Double = arrow.isForward ? 1 : -1
             return (sign * (Double(b.x) - Double(a.x)), sign * (Double(b.y) - Double(a.y)))
         }
-        let arriving = direction(way, atEnd: true)
+        let arriving = direction(arrow, atEnd: true)
         return onward.max { a, b in
             func turn(_ index: Int) -> Double {
-                let leaving = direction(ways[index], atEnd: false)
+                let leaving = direction(directed[index], atEnd: false)
                 return atan2(
                     arriving.x * leaving.y - arriving.y * leaving.x, arriving.x * leaving.x + arriving.y * leaving.y)
             }
@@ -202,21 +208,21 @@ struct ArcMap: Sendable {
     }
 
     /// Splits a walk at the junctions that it passes more than once, so that every ring is simple.
-    private func rings(of walk: [Int], _ ways: [Way]) -> [Ring] {
+    private func rings(of walk: [Int], _ directed: [DirectedArc]) -> [Ring] {
         var found: [Ring] = []
         var stack: [Int] = []
         var depths: [Int: Int] = [:]
-        for way in walk {
-            depths[start(ways[way])] = stack.count
-            stack.append(way)
-            guard let depth = depths[end(ways[way])] else { continue }
+        for arrow in walk {
+            depths[start(directed[arrow])] = stack.count
+            stack.append(arrow)
+            guard let depth = depths[end(directed[arrow])] else { continue }
             let loop = stack[depth...]
             var points: [DegreePoint] = []
             var area = 0.0
-            for way in loop {
-                let arc = arcs[ways[way].arc]
-                area += ways[way].isForward ? arc.doubleArea : -arc.doubleArea
-                if ways[way].isForward {
+            for arrow in loop {
+                let arc = arcs[directed[arrow].arc]
+                area += directed[arrow].isForward ? arc.doubleArea : -arc.doubleArea
+                if directed[arrow].isForward {
                     points.append(contentsOf: self.points(of: arc).dropLast())
                 } else {
                     points.append(contentsOf: self.points(of: arc).reversed().dropLast())
@@ -224,7 +230,7 @@ struct ArcMap: Sendable {
             }
             if let first = points.first { points.append(first) }
             found.append(Ring(points: points, doubleArea: area))
-            for way in loop { depths[start(ways[way])] = nil }
+            for arrow in loop { depths[start(directed[arrow])] = nil }
             stack.removeSubrange(depth...)
         }
         return found
@@ -266,7 +272,7 @@ struct ArcMap: Sendable {
         }
     }
 
-    /// Source: W. R. Franklin, "PNPOLY", wrf.ecse.rpi.edu/Research/Short_Notes/pnpoly.html
+    /// Source: W. R. Franklin, "PNPOLY", https://wrfranklin.org/Research/Short_Notes/pnpoly.html
     private static func contains(_ ring: [DegreePoint], _ point: DegreePoint) -> Bool {
         var inside = false
         for (a, b) in zip(ring, ring.dropFirst()) where (a.y > point.y) != (b.y > point.y) {

@@ -35,7 +35,7 @@ struct ArcSimplifier {
         work.store()
         let corners = work.map.points.count << smoothing
         guard smoothing == 0 || corners <= mostCorners else {
-            throw TooManyCorners(corners: corners, most: mostCorners)
+            throw TooManyCorners(smoothing: smoothing, corners: corners, most: mostCorners)
         }
         for _ in 0..<smoothing {
             work.load()

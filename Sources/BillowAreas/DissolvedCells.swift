@@ -106,6 +106,8 @@ public struct DissolvedCells: Sendable {
 
 /// Smoothing would exceed the maximum number of corners.
 public struct TooManyCorners: Error, Sendable, Hashable {
+    /// The requested passes that cut corners.
+    public var smoothing: Int
     /// The resulting number of corners.
     public var corners: Int
     /// The maximum number.

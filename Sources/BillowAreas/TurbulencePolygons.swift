@@ -4,9 +4,9 @@ public import Turbulence
 
 /// The hexagons of a turbulence polygon.
 public enum PolygonMode: String, Sendable, Hashable, CaseIterable {
-    /// Those of one severity: disjoint sets that are drawn side by side.
+    /// The hexagons of one severity: disjoint sets, which are drawn side by side.
     case exact
-    /// Those of a severity and worse: each set lies within the next lower one.
+    /// The hexagons of a severity and worse. Each set lies within the next lower one.
     case atLeast
 }
 

@@ -1,11 +1,11 @@
 /// Protects against CSV injection: texts that a spreadsheet would evaluate as formulas. An export prefixes them with an
 /// apostrophe, and an import removes it. Numbers are exempt.
 ///
-/// Source: OWASP, "CSV Injection" (owasp.org/www-community/attacks/CSV_Injection)
+/// Source: OWASP, "CSV Injection" (https://owasp.org/www-community/attacks/CSV_Injection)
 enum CSVFormula {
     static let mark = "'"
 
-    /// Whether a text starts like a formula, after any apostrophes of its own.
+    /// Whether a text starts like a formula, possibly after apostrophes.
     static func isOne(_ text: some StringProtocol) -> Bool {
         let first = text.utf8.first { $0 != UInt8(ascii: "'") }
         return switch first {

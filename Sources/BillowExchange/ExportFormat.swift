@@ -14,7 +14,7 @@ package enum ExportFormat: String, Sendable, Hashable, CaseIterable {
     /// A document for Google Earth and the like, in the colours of a style.
     case kml
 
-    /// Those that an import reads: a KML document is for looking at.
+    /// The formats that an import reads. KML is a format for display only.
     package static let imported = allCases.filter { $0 != .kml }
 
     /// Source: RFC 7946 section 12; RFC 8142 section 4; RFC 7111 section 5; OGC 07-147r2 annex B

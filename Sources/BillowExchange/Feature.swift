@@ -79,17 +79,21 @@ extension PropertyValue {
 
 extension Feature {
     /// An issued area.
-    package init(_ area: IssuedArea) {
+    ///
+    /// - Parameter id: nil for that of the area.
+    package init(_ area: IssuedArea, id: String? = nil) {
         let polygons = area.geometry.polygons
         self.init(
-            id: area.id, geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons),
+            id: id ?? area.id, geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons),
             properties: Schema.areas.values(of: area))
     }
 
     /// An aircraft.
-    package init(_ position: AircraftPosition) {
+    ///
+    /// - Parameter id: nil for that of the aircraft.
+    package init(_ position: AircraftPosition, id: String? = nil) {
         self.init(
-            id: position.icao24.text, geometry: .point(position.place),
+            id: id ?? position.icao24.text, geometry: .point(position.place),
             properties: Schema.traffic.values(of: position))
     }
 

@@ -2,8 +2,8 @@ package import Datasets
 package import Geometry
 package import Turbulence
 
-/// Writes features one by one into a buffer that the caller empties now and then. So an export of any size takes the
-/// memory of a few features. The names are those that an import reads.
+/// Writes features one by one into a buffer. The caller drains the buffer regularly, so an export of any size needs
+/// memory for a few features only. Property names are the names that an import reads.
 ///
 ///     var writer = FeatureWriter(.observations, as: .geojson, members: members)
 ///     writer.begin()
@@ -17,36 +17,35 @@ package struct FeatureWriter: Sendable {
     private let hasGeometry: Bool
     /// The names of a table's columns between `id` and the geometry's.
     private let columns: [StaticString]
-    /// Of observations and hexagons.
+    /// The plan of observations and hexagons.
     private let plan: WritingPlan<ObservationFeature>
     private let reports: WritingPlan<PilotReport>
     private let positions: WritingPlan<AircraftPosition>
-    /// The properties that are written; nil for all. Tables have all.
+    /// The properties to write; nil writes all. Tables always contain all properties.
     private let selected: Set<String>?
-    /// nil for another form.
+    /// The writer of KML; nil in other forms.
     private var kml: KMLWriter?
-    /// That of the KML feature that was begun.
+    /// The height of the open KML feature.
     private var height: KMLWriter.Height?
     private var json = JSONWriter()
     private var day = DayText()
-    /// Polygons of the feature that was begun.
+    /// The number of polygons that a CSV row of the open feature has so far.
     private var polygons = 0
     /// Features written so far.
     package private(set) var features = 0
-    /// Whether features of another writer come before the first one.
+    /// Whether another writer's features come before the first one.
     private var isContinuation = false
-    /// Whether each feature says by itself that it is simulated, because no collection around them can.
+    /// Whether each feature has its own `simulated` member, because the form has no collection for it.
     private var isSimulatedAlone: Bool { members?.simulated == true && form != .geojson }
 
     /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
     package static let coordinateDecimals = 7
 
     /// - Parameters:
-    ///   - members: of a FeatureCollection. The other formats have no place for them, but for `simulated`: where it is
-    ///     true each
-    ///     feature and row says so.
-    ///   - hasGeometry: false writes null in its place, for clients that know it by the feature's id.
-    ///   - properties: those of the dataset that are written; nil for all.
+    ///   - members: the members of a FeatureCollection. Other formats write only `simulated`: if it is true, each
+    ///     feature and row contains it.
+    ///   - hasGeometry: false writes null instead, for clients that know the geometry by the feature's id.
+    ///   - properties: the dataset's properties to write; nil writes all.
     package init(
         _ dataset: Dataset, as format: ExportFormat, members: CollectionMembers? = nil,
         hasGeometry: Bool = true, properties: Set<String>? = nil
@@ -54,12 +53,12 @@ package struct FeatureWriter: Sendable {
         self.init(dataset, in: .text(format), members: members, hasGeometry: hasGeometry, properties: properties)
     }
 
-    /// The same in any form.
+    /// Creates a writer for any form.
     ///
-    /// - Parameter look: of KML.
+    /// - Parameter design: the style of KML features; other forms ignore it.
     package init(
         _ dataset: Dataset, in form: FeatureForm, members: CollectionMembers? = nil, hasGeometry: Bool = true,
-        properties: Set<String>? = nil, look: KMLLook? = nil
+        properties: Set<String>? = nil, design: KMLStyle? = nil
     ) {
         self.dataset = dataset
         selected = form.isTable ? nil : properties
@@ -67,20 +66,20 @@ package struct FeatureWriter: Sendable {
         self.plan = plan.selecting(selected)
         reports = WritingPlan.reports.selecting(selected)
         positions = WritingPlan.traffic.selecting(selected)
-        kml = form == .kml ? KMLWriter(dataset, look, isSimulated: members?.simulated ?? false) : nil
+        kml = form == .kml ? KMLWriter(dataset, design, isSimulated: members?.simulated ?? false) : nil
         columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
         self.form = form
         self.members = members
         self.hasGeometry = hasGeometry
     }
 
-    /// Whether a cell's outline is written: CSV has its centre alone, as a table of points has, and who knows the cell
-    /// may leave it out.
+    /// Whether a cell's outline is written. CSV and tables of points contain the centre only. Clients that know the
+    /// cell may omit the outline.
     package var writesOutlines: Bool {
         switch form {
         case .text(.csv): false
         case .rows: dataset.geometry != .point
-        case .text: hasGeometry
+        case .text: hasGeometry && dataset.geometry != .point
         }
     }
 
@@ -92,10 +91,11 @@ package struct FeatureWriter: Sendable {
     /// The bytes waiting to be drained.
     package var bytes: [UInt8] { json.bytes }
 
-    /// Empties the buffer but keeps its room, for a caller that has copied `bytes` out.
+    /// Empties the buffer but keeps its capacity, for a caller that has copied `bytes`.
     package mutating func removeAll() { json.bytes.removeAll(keepingCapacity: true) }
 
-    /// Takes the bytes out. The next ones find room for as many: a long export doesn't grow its buffer piece by piece.
+    /// Returns the bytes and empties the buffer. The new buffer reserves as much capacity, so a long export does not
+    /// grow it repeatedly.
     package mutating func drain() -> [UInt8] {
         let bytes = json.bytes
         json.bytes = []
@@ -105,8 +105,8 @@ package struct FeatureWriter: Sendable {
 
     // MARK: Parts
 
-    /// A writer of features that come behind others, for parts that are written side by side. Where this writer has
-    /// anything between two features (`separator`), that stands before the first one too.
+    /// Returns a writer for features that follow others, so that parts can be written concurrently. It also writes the
+    /// separator (`separatorBytes`) before its first feature.
     package func continuation() -> FeatureWriter {
         var writer = self
         writer.json = JSONWriter()
@@ -120,9 +120,9 @@ package struct FeatureWriter: Sendable {
 
     // MARK: Begin and end
 
-    /// Writes what comes before the first feature.
+    /// Writes the start of the document.
     ///
-    /// - Parameter more: writes further members of the FeatureCollection, in front of `features`.
+    /// - Parameter more: writes further members of the FeatureCollection before `features`.
     package mutating func begin(_ more: (inout JSONWriter) -> Void = { _ in }) {
         switch form {
         case .text(.geojsonl), .text(.geojsons), .rows: break
@@ -138,9 +138,9 @@ package struct FeatureWriter: Sendable {
         }
     }
 
-    /// Writes what comes behind the last feature.
+    /// Writes the end of the document.
     ///
-    /// - Parameter more: writes further members of the FeatureCollection, behind `features`.
+    /// - Parameter more: writes further members of the FeatureCollection after `features`.
     package mutating func end(_ more: (inout JSONWriter) -> Void = { _ in }) {
         if let kml { return kml.end(&json.bytes) }
         guard form == .geojson else { return }
@@ -169,18 +169,21 @@ package struct FeatureWriter: Sendable {
         json.value(members.incomplete)
     }
 
-    /// Goes on with another folder of KML. Features of other folders are passed over.
+    /// Starts the next KML folder. The writer then skips features of other folders.
     package mutating func begin(_ folder: KMLFolder) { kml?.begin(folder, &json.bytes) }
 
     // MARK: Features
 
     /// Writes an observation or a hexagon.
     ///
-    /// - Parameter more: further properties, for which tables have no columns.
+    /// - Parameter geometry: the outline of the cell; a dataset of points has the centre instead.
+    /// - Parameter more: further properties. Tables omit them, because they have no columns for them.
     package mutating func write(
         _ feature: ObservationFeature, geometry: FeatureGeometry,
         more: [(name: StaticString, value: PropertyValue)] = []
     ) {
+        let geometry =
+            dataset.geometry == .point ? .point(H3.center(of: feature.observation.cell)) : geometry
         if kml != nil {
             let schema: Schema<ObservationFeature> = dataset.isHexagons ? .hexagons : .observations
             return write(Feature(id: feature.id, geometry: geometry, properties: schema.values(of: feature)))
@@ -191,16 +194,18 @@ package struct FeatureWriter: Sendable {
         row(feature, plan, id: feature.id, geometry: .point(place))
     }
 
-    /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
+    /// Writes a pilot report. Its turbulence groups are an array, which is empty if it does not mention turbulence.
     package mutating func write(_ report: PilotReport) {
         if kml != nil { return write(Feature(report)) }
         write(report, reports, id: report.id, at: report.place)
     }
 
-    /// Writes an aircraft where it was.
-    package mutating func write(_ position: AircraftPosition) {
-        if kml != nil { return write(Feature(position)) }
-        write(position, positions, id: position.icao24.text, at: position.place)
+    /// Writes an aircraft's position.
+    ///
+    /// - Parameter id: nil for that of the aircraft.
+    package mutating func write(_ position: AircraftPosition, id: String? = nil) {
+        if kml != nil { return write(Feature(position, id: id)) }
+        write(position, positions, id: id ?? position.icao24.text, at: position.place)
     }
 
     private mutating func write<Record>(
@@ -223,7 +228,7 @@ package struct FeatureWriter: Sendable {
         closeFeature()
     }
 
-    /// Writes a feature of a collection that has few. In CSV a line or an area is Well-known Text.
+    /// Writes a feature of a small collection. CSV contains lines and areas as Well-known Text.
     package mutating func write(_ feature: Feature) {
         if kml != nil {
             if kml?.write(feature, &json.bytes) == true { features += 1 }
@@ -237,8 +242,8 @@ package struct FeatureWriter: Sendable {
 
     // MARK: Features of many polygons
 
-    /// Begins a feature that is too large to be written at once. Its polygons follow one by one, and then its end; the
-    /// buffer may be emptied in between. The geometry of `feature` is not looked at.
+    /// Begins a feature that is too large to be written at once. Its polygons follow one by one, then
+    /// `end(polygonsOf:)`. The caller may drain the buffer in between. The geometry of `feature` is ignored.
     package mutating func begin(polygonsOf feature: Feature) {
         polygons = 0
         if kml != nil {
@@ -261,7 +266,7 @@ package struct FeatureWriter: Sendable {
         json.openArray()
     }
 
-    /// Writes the next polygon: its rings, the exterior first.
+    /// Writes the next polygon. The first ring is the exterior.
     package mutating func write(polygon rings: [[LonLat]]) {
         if let kml {
             if !kml.isPassingOver, let height { kml.polygon(rings, height, &json.bytes) }
@@ -280,7 +285,7 @@ package struct FeatureWriter: Sendable {
         if hasGeometry { write(rings) }
     }
 
-    /// Ends what `begin(polygonsOf:)` began.
+    /// Ends the feature that `begin(polygonsOf:)` began.
     package mutating func end(polygonsOf feature: Feature) {
         if let kml {
             guard !kml.isPassingOver else { return }
@@ -304,7 +309,7 @@ package struct FeatureWriter: Sendable {
     private mutating func writeProperties(of feature: Feature) {
         let own = selected == nil ? [] : dataset.propertyNames
         for (name, value) in feature.properties {
-            // What a query adds, such as a distance, is no property of the dataset.
+            // A query may add properties that the dataset lacks, such as a distance. They are always written.
             if let selected, !selected.contains("\(name)"), own.contains("\(name)") { continue }
             json.name(name)
             json.value(value)
@@ -313,7 +318,7 @@ package struct FeatureWriter: Sendable {
 
     // MARK: JSON
 
-    /// A geometry as the bytes of its JSON, for one that is written many times.
+    /// Encodes a geometry as JSON once, for features that write it many times.
     package static func encoded(_ geometry: FeatureGeometry) -> FeatureGeometry { .encoded(bytes(of: geometry)) }
 
     /// The JSON of a geometry.
@@ -329,7 +334,7 @@ package struct FeatureWriter: Sendable {
         openProperties()
     }
 
-    /// Up to the name of the geometry.
+    /// Writes a feature up to the name of its geometry.
     private mutating func openFeature(id: String) {
         switch form {
         case .text(.geojson): separate()
@@ -349,7 +354,7 @@ package struct FeatureWriter: Sendable {
         json.openObject()
     }
 
-    /// Writes a feature that is JSON already: as a line of `geojsonl` without its end.
+    /// Writes a feature that is already JSON: a line of `geojsonl` without its line end.
     package mutating func write(encoded feature: some Sequence<UInt8>) {
         separate()
         json.bytes.append(contentsOf: feature)
@@ -431,18 +436,18 @@ package struct FeatureWriter: Sendable {
             json.append(",")
             json.append(name)
         }
-        // A line or an area is text in one column; a hexagon is known by its cell, and its centre is enough.
+        // A line or an area is text in one column. The cell defines a hexagon's outline, so its centre suffices.
         json.append(dataset.geometry == .point || dataset.isHexagons ? ",longitude,latitude" : ",geometry")
         endRow(isHeader: true)
     }
 
-    /// Ends a row of CSV, which is the one place where it can say what it is made of.
+    /// Ends a row of CSV. Its last column is the only place in CSV that can mark simulated data.
     private mutating func endRow(isHeader: Bool = false) {
         if isSimulatedAlone { json.append(isHeader ? ",simulated" : ",true") }
         json.append("\r\n")
     }
 
-    /// A record as a row with its geometry, empty where it has no value.
+    /// Writes a record as a row with its geometry. Missing values are empty cells.
     private mutating func row<Record>(
         _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, geometry: FeatureGeometry
     ) {
@@ -451,7 +456,7 @@ package struct FeatureWriter: Sendable {
         endRow(geometry)
     }
 
-    /// A feature as a row, empty where it has no value.
+    /// Writes a feature as a row. Missing values are empty cells.
     private mutating func row(_ feature: Feature) {
         rowWithoutGeometry(feature)
         endRow(feature.geometry)
@@ -472,7 +477,7 @@ package struct FeatureWriter: Sendable {
         endRow()
     }
 
-    /// Ends what comes before a geometry in binary.
+    /// Ends the columns before a binary geometry.
     private mutating func endColumns() {
         guard isSimulatedAlone else { return }
         json.bytes.append(.integer)
@@ -502,7 +507,7 @@ package struct FeatureWriter: Sendable {
         if form == .csv { json.append(",") } else { json.bytes.append(.null) }
     }
 
-    /// What a step finds in a feature, empty where that is nothing.
+    /// Writes the value that a step reads from a record. A missing value is an empty cell.
     private mutating func cell<Record>(_ step: WritingPlan<Record>.Step, _ record: borrowing Record) {
         switch step.reading {
         case .text(let read): if let text = read(record) { return cell(text) }
@@ -549,7 +554,7 @@ package struct FeatureWriter: Sendable {
             json.bytes.append(.text)
             json.bytes.append(little: UInt32(FeatureWriter.instantLength))
             json.bytes.append(instant, day: &day)
-            // GeoPackage wants thousandths.
+            // GeoPackage requires milliseconds.
             json.bytes.removeLast()
             json.append(".000Z")
             return
@@ -558,7 +563,7 @@ package struct FeatureWriter: Sendable {
         json.bytes.append(instant, day: &day)
     }
 
-    /// Bytes of `2026-11-21T02:30:00.000Z`.
+    /// The number of bytes of `2026-11-21T02:30:00.000Z`.
     private static let instantLength = 24
 
     private mutating func cell(_ value: Int) {
@@ -570,7 +575,7 @@ package struct FeatureWriter: Sendable {
         json.bytes.appendDecimal(Int64(value))
     }
 
-    /// A cell. In CSV it is quoted where it must be (RFC 4180 section 2) and where blanks at its ends would be lost.
+    /// Writes a text cell. CSV quotes it if RFC 4180 section 2 requires quotes, or if blanks at its ends would be lost.
     private mutating func cell(_ text: String, first: Bool = false) {
         guard form == .csv else {
             var text = text

@@ -5,7 +5,7 @@ import Geometry
 ///
 /// Source: OGC 12-128r19 (GeoPackage 1.4) section 2.1.3; OGC 06-103r4 (Simple Feature Access part 1) section 8.2
 package enum GeoPackageGeometry {
-    /// Of longitudes and latitudes in degrees.
+    /// A bounding box of longitudes and latitudes in degrees.
     package struct Envelope: Sendable, Hashable {
         package var west: Double
         package var east: Double

@@ -12,7 +12,7 @@ package struct HazardPull: Sendable, Hashable {
     package var areas: [IssuedArea]
 
     /// The collections of its products.
-    package var collections: Set<IssuedArea.Collection> {
+    package var collections: Set<IssuedArea.DatasetNumber> {
         Set(kinds.compactMap { Catalogue.dataset(ofAreaKind: $0)?.areas })
     }
 
@@ -37,7 +37,7 @@ package struct HazardPull: Sendable, Hashable {
         let next = pulls.filter { $0 > at }.min()
         let own = areas.compactMap { area in
             let longest = at.advanced(by: HazardPull.longestSeconds)
-            return Self.held(area, from: at, to: min(area.validTo, longest, next ?? .distantFuture))
+            return Self.clipped(area, from: at, to: min(area.validTo, longest, next ?? .distantFuture))
         }
         var beginnings: [IssuedArea] = []
         if let before = pulls.filter({ $0 < at }).max() {
@@ -48,7 +48,7 @@ package struct HazardPull: Sendable, Hashable {
         }
         let others = known.compactMap { area in
             let isInForce = !Self.isBeginning(area) && area.validFrom < at && area.validTo > at
-            return isInForce ? Self.held(area, from: area.validFrom, to: at) : area
+            return isInForce ? Self.clipped(area, from: area.validFrom, to: at) : area
         }
         // A later entry with the same identity replaces an earlier one.
         var placed = Dictionary(others.map { ($0.identity, $0) }) { first, _ in first }
@@ -60,7 +60,7 @@ package struct HazardPull: Sendable, Hashable {
             // An area that a later copy still contains was not replaced before that copy.
             let from = max(area.validFrom, lastSeen[Issue(area)] ?? .distantPast)
             let superseded = issues.lazy.filter { $0.replaces(area) }.map(\.validFrom).filter { $0 > from }.min()
-            let area = Self.held(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
+            let area = Self.clipped(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
             return area.flatMap { unchanged.contains($0) ? nil : $0 }
         }.sorted { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
     }
@@ -72,7 +72,7 @@ package struct HazardPull: Sendable, Hashable {
             guard area.kind == IssuedArea.sigmetKind, let issuedAt = area.issuedAt, issuedAt > start else {
                 return nil
             }
-            return held(area, from: issuedAt, to: min(area.validTo, end))
+            return clipped(area, from: issuedAt, to: min(area.validTo, end))
         }
     }
 
@@ -93,7 +93,7 @@ package struct HazardPull: Sendable, Hashable {
     }
 
     /// nil if its validity is empty.
-    private static func held(_ area: IssuedArea, from start: Instant, to end: Instant) -> IssuedArea? {
+    private static func clipped(_ area: IssuedArea, from start: Instant, to end: Instant) -> IssuedArea? {
         guard start < end else { return nil }
         var area = area
         area.validFrom = start

@@ -29,7 +29,7 @@ package enum ImportFormat: String, Sendable, Hashable {
         let isWhole = atEnd || start.count >= window
         guard let first = start.firstIndex(where: { !isBlank($0) }) else {
             if atEnd { throw .unknownFormat("it is empty") }
-            if isWhole { throw .unknownFormat("it begins with nothing but blanks") }
+            if isWhole { throw .unknownFormat("it begins with blanks only") }
             return nil
         }
         if let found = openSky(start[first...]) { throw .unknownFormat(found) }
@@ -53,16 +53,16 @@ package enum ImportFormat: String, Sendable, Hashable {
 
     /// Recognises JSON files of the OpenSky Network, which look like records but can't be imported.
     ///
-    /// Source: OpenSky REST API, openskynetwork.github.io/opensky-api/rest.html
+    /// Source: OpenSky REST API, https://openskynetwork.github.io/opensky-api/rest.html
     private static func openSky(_ start: ArraySlice<UInt8>) -> String? {
         let beginning = text(start.prefix(200))
         if beginning.prefixMatch(of: /\{\s*("time"\s*:\s*[0-9]+\s*,\s*)?"states"\s*:/) != nil {
-            return "it holds OpenSky's state vectors, which are fetched by a source of kind opensky and not imported"
+            return "it holds OpenSky's state vectors; a source of kind opensky fetches them, and they can't be imported"
         }
         if beginning.prefixMatch(of: /\[?\s*\{\s*"icao24"\s*:\s*"[^"]*"\s*,\s*"(firstSeen|callsign|startTime)"\s*:/)
             != nil
         {
-            return "it holds OpenSky's flights or tracks, which are not imported"
+            return "it holds OpenSky's flights or tracks, which can't be imported"
         }
         return nil
     }

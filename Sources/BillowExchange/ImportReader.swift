@@ -277,7 +277,6 @@ package struct ImportReader: Sendable {
     private mutating func append(_ decoded: ObservationDecoder.Decoded) {
         summary.read += 1
         if decoded.finerCell { summary.finerCells += 1 }
-        if decoded.clampedSeverity { summary.clampedSeverities += 1 }
         count(decoded.observation)
         items.append(.observation(decoded.observation))
     }

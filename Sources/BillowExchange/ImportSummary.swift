@@ -34,8 +34,6 @@ package struct ImportSummary: Sendable, Hashable {
     package internal(set) var skippedAreas: [String: Int] = [:]
     /// Cells finer than resolution 5, which were replaced by their parent.
     package internal(set) var finerCells = 0
-    /// Severities of 5, which were reduced to 4.
-    package internal(set) var clampedSeverities = 0
     /// Unknown words in pilot reports, as `field: word`.
     package internal(set) var unknownWords: [String: Int] = [:]
     /// The accepted levels of fields, by product.
@@ -90,7 +88,6 @@ package struct ImportSummary: Sendable, Hashable {
         areas.merge(other.areas, uniquingKeysWith: +)
         skippedAreas.merge(other.skippedAreas, uniquingKeysWith: +)
         finerCells += other.finerCells
-        clampedSeverities += other.clampedSeverities
         unknownWords.merge(other.unknownWords, uniquingKeysWith: +)
         duplicates += other.duplicates
         leftOut.merge(other.leftOut, uniquingKeysWith: +)
@@ -147,11 +144,10 @@ extension ImportSummary: CustomStringConvertible {
                 : areas.isEmpty && skippedAreas.isEmpty && !hasGrids ? "no observations" : nil,
             pilotReportCount > 0
                 ? "\(pilotReportCount) pilot reports: "
-                    + [list(pilotReports), line(silentPilotReports, "without a word on turbulence") ?? ""]
+                    + [list(pilotReports), line(silentPilotReports, "that don't mention turbulence") ?? ""]
                     .filter { !$0.isEmpty }.joined(separator: ", ") : nil,
             line(duplicates, "there already"),
-            line(finerCells, "finer cells, brought to resolution 5"),
-            line(clampedSeverities, "severities of 5, read as 4"),
+            line(finerCells, "finer cells, converted to resolution 5"),
             line(groupsWithoutLevel, "turbulence groups without a level, in pireps only"),
             line(groupsWithUnusableLevel, "turbulence groups with an impossible level, in pireps only"),
         ].compactMap { $0 }

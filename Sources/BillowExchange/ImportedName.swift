@@ -4,7 +4,7 @@ import Datasets
 package struct ImportedName: Sendable {
     /// The name in messages.
     package let text: String
-    /// Its synonyms.
+    /// The synonyms of the name.
     package let aliases: [String]
     /// A phrase without its full stop.
     package let summary: String
@@ -19,8 +19,8 @@ package struct ImportedName: Sendable {
     /// Names outside the schemas: the identity, place and simulation mark of a feature.
     static let outsideSchemas = [
         ImportedName(text: "id", aliases: [], summary: "The observation's own id"),
-        ImportedName(text: "longitude", aliases: ["lon", "lng"], summary: "Degrees east, where there is no Point"),
-        ImportedName(text: "latitude", aliases: ["lat"], summary: "Degrees north, where there is no Point"),
+        ImportedName(text: "longitude", aliases: ["lon", "lng"], summary: "Degrees east, if there is no Point"),
+        ImportedName(text: "latitude", aliases: ["lat"], summary: "Degrees north, if there is no Point"),
         ImportedName(text: "simulated", aliases: [], summary: "Whether the data is simulated"),
     ]
 }

@@ -94,9 +94,9 @@ struct JSONSplitter: RecordSplitter {
             return nil
         case .garbage(let inObject):
             switch byte {
-            case UInt8(ascii: ","), 0x0A: leave(inObject)
+            case UInt8(ascii: ","), 0x0A: resume(inObject)
             case UInt8(ascii: "]"):
-                leave(inObject)
+                resume(inObject)
                 return consume(byte, buffer)
             default: break
             }
@@ -151,7 +151,7 @@ struct JSONSplitter: RecordSplitter {
             return nil
         case .closed:
             let range = kept..<scanned
-            leave(inObject)
+            resume(inObject)
             if tooDeep { return .broken(line: recordLine, .tooDeep) }
             if tooLong { return .broken(line: recordLine, .tooLong(limit: longestRecord)) }
             return .record(range, line: recordLine)
@@ -178,11 +178,11 @@ struct JSONSplitter: RecordSplitter {
         keyIsSimulated = false
     }
 
-    private mutating func leave(_ inObject: Bool?) {
+    private mutating func resume(_ inObject: Bool?) {
         if let inObject { place = .elements(inObject: inObject) } else { place = .root }
     }
 
-    private enum Scanned: Equatable {
+    private enum ScanResult: Equatable {
         case inside
         case closed
         /// The opening bracket of a top-level object's features.
@@ -190,7 +190,7 @@ struct JSONSplitter: RecordSplitter {
         case damaged(String)
     }
 
-    private mutating func scan(_ byte: UInt8, _ buffer: [UInt8]) -> Scanned {
+    private mutating func scan(_ byte: UInt8, _ buffer: [UInt8]) -> ScanResult {
         if inText {
             if escaped {
                 escaped = false
@@ -223,7 +223,7 @@ struct JSONSplitter: RecordSplitter {
                     levels & 1 == 1
                     ? lastSignificant == UInt8(ascii: ":")
                     : lastSignificant == UInt8(ascii: ",") || lastSignificant == UInt8(ascii: "[")
-                guard fits else { return .damaged("a bracket where none can stand") }
+                guard fits else { return .damaged("a bracket in the wrong place") }
             }
             if !isObject, depth == 1, keyIsFeatures, case .record(nil) = place { return .features }
             depth += 1

@@ -2,8 +2,8 @@ package import Datasets
 import Geometry
 package import Turbulence
 
-/// How a KML document looks, and what it says of itself.
-package struct KMLLook: Sendable {
+/// The name, description and colours of a KML document.
+package struct KMLStyle: Sendable {
     /// The colours of a severity.
     package struct Colours: Sendable {
         /// Red, green, blue and alpha, not premultiplied.
@@ -19,7 +19,7 @@ package struct KMLLook: Sendable {
     /// The document's name and description.
     package var name: String
     package var description: String
-    /// One for each severity.
+    /// The colours of each severity.
     package var colours: [Severity: Colours]
 
     package init(name: String, description: String, colours: [Severity: Colours]) {
@@ -28,7 +28,7 @@ package struct KMLLook: Sendable {
         self.colours = colours
     }
 
-    /// The colours of what has no severity.
+    /// The colours of features without a severity.
     static let plain = Colours(fill: [47, 95, 160, 128], border: [47, 95, 160, 255])
 }
 
@@ -66,7 +66,7 @@ package enum KMLFolder: Sendable, Hashable {
 /// Source: OGC 07-147r2 (KML 2.2)
 struct KMLWriter: Sendable {
     private let dataset: Dataset
-    private let look: KMLLook
+    private let design: KMLStyle
     private let isSimulated: Bool
     private let properties: [Property]
     /// The folder that is written; nil for a document without folders.
@@ -79,9 +79,9 @@ struct KMLWriter: Sendable {
     /// The property with the feature's id.
     static let id = "featureId"
 
-    init(_ dataset: Dataset, _ look: KMLLook?, isSimulated: Bool) {
+    init(_ dataset: Dataset, _ design: KMLStyle?, isSimulated: Bool) {
         self.dataset = dataset
-        self.look = look ?? KMLLook(name: dataset.title, description: dataset.summary, colours: [:])
+        self.design = design ?? KMLStyle(name: dataset.title, description: dataset.summary, colours: [:])
         self.isSimulated = isSimulated
         properties = dataset.properties.filter { !$0.isOfTilesOnly }
     }
@@ -92,12 +92,14 @@ struct KMLWriter: Sendable {
         text += Array(
             """
             <?xml version="1.0" encoding="UTF-8"?>
-            <kml xmlns="http://www.opengis.net/kml/2.2"><Document id="billow"><name>\(Self.escaped(look.name))</name>
-            <description>\(Self.escaped(look.description))</description>
+            <kml xmlns="http://www.opengis.net/kml/2.2"><Document id="billow"><name>\(Self.escaped(design.name))</name>
+            <description>\(Self.escaped(design.description))</description>
 
             """.utf8)
-        for severity in Severity.allCases { style(.severity(severity), look.colours[severity] ?? KMLLook.plain, &text) }
-        style(.other, KMLLook.plain, &text)
+        for severity in Severity.allCases {
+            style(.severity(severity), design.colours[severity] ?? KMLStyle.plain, &text)
+        }
+        style(.other, KMLStyle.plain, &text)
         text += Array("<Schema name=\"\(dataset.id)\" id=\"\(dataset.id)\">".utf8)
         field(Self.id, "string", &text)
         for property in properties { field("\(property.name)", property.kmlType, &text) }
@@ -110,7 +112,7 @@ struct KMLWriter: Sendable {
         text += Array("</Document></kml>\n".utf8)
     }
 
-    /// Goes on with another folder, which is written with its first feature.
+    /// Starts the next folder, which is written with its first feature.
     mutating func begin(_ next: KMLFolder, _ text: inout [UInt8]) {
         if isFolderOpen { text += Array("</Folder>\n".utf8) }
         isFolderOpen = false
@@ -121,7 +123,7 @@ struct KMLWriter: Sendable {
         text += Array("<SimpleField type=\"\(type)\" name=\"\(name)\"/>".utf8)
     }
 
-    private func style(_ folder: KMLFolder, _ colours: KMLLook.Colours, _ text: inout [UInt8]) {
+    private func style(_ folder: KMLFolder, _ colours: KMLStyle.Colours, _ text: inout [UInt8]) {
         let (fill, border) = (Self.colour(colours.fill), Self.colour(colours.border))
         text += Array(
             """
@@ -142,7 +144,7 @@ struct KMLWriter: Sendable {
 
     // MARK: - Placemarks
 
-    /// Writes a feature, or passes it over where it belongs to another folder.
+    /// Writes a feature, or skips it if it belongs to another folder.
     /// - Returns: whether it was written.
     mutating func write(_ feature: Feature, _ text: inout [UInt8]) -> Bool {
         guard begin(feature, &text) else { return false }
@@ -185,7 +187,7 @@ struct KMLWriter: Sendable {
         return .severity(severity)
     }
 
-    /// What people call it: the first of these that it has.
+    /// The name of a feature for people: the first of these properties that it has.
     private static func name(of feature: Feature) -> String {
         for name in ["callsign", "hazard", "severityName", "icao24", "type"] {
             if case .text(let text)? = feature.value(name) { return text }
@@ -193,7 +195,7 @@ struct KMLWriter: Sendable {
         return feature.id
     }
 
-    /// The time that a feature is of: from its two instants named so, or the one that `datetime` filters by.
+    /// Writes the time of a feature: the range from its start to its end, or the instant that `datetime` filters by.
     private func time(of feature: Feature, _ text: inout [UInt8]) {
         let instants = properties.filter { $0.type == .instant }.map { (property: $0, name: "\($0.name)") }
         func instant(_ suffix: String) -> Instant? {
@@ -226,7 +228,7 @@ struct KMLWriter: Sendable {
 
     // MARK: - Geometry
 
-    /// The height of a feature in metres, and from where it is counted; nil for one on the ground.
+    /// The height of a feature in metres, and its reference; nil for a feature on the ground.
     struct Height: Sendable {
         private var metres: Double?
         private var isAboveGround = false

@@ -17,20 +17,19 @@ struct ObservationDecoder {
     struct Decoded {
         var observation: Observation
         var finerCell = false
-        var clampedSeverity = false
     }
 
     func observation(_ fields: RecordFields, featureID: RecordFields.Value) throws(RefusalReason) -> Decoded {
         guard fields[.reports] == .null else { throw .aggregated }
         let (cell, finer) = try place(fields)
         let altitude = try altitude(fields)
-        let (intensity, clamped) = try intensity(fields)
+        let intensity = try intensity(fields)
         let observedAt = try observedAt(fields)
         let observation = Observation(
             id: try id(fields, featureID: featureID, observedAt: observedAt), cell: cell, altitude: altitude,
             intensity: intensity, observedAt: observedAt, category: try category(fields), source: try source(fields),
             kind: try kind(fields), aircraft: try shortText(fields, .aircraft))
-        return Decoded(observation: observation, finerCell: finer, clampedSeverity: clamped)
+        return Decoded(observation: observation, finerCell: finer)
     }
 
     // MARK: Place
@@ -116,38 +115,36 @@ struct ObservationDecoder {
 
     // MARK: Intensity
 
-    private func intensity(_ fields: RecordFields) throws(RefusalReason) -> (Intensity, clamped: Bool) {
-        let (severity, clamped) = try severity(fields)
+    private func intensity(_ fields: RecordFields) throws(RefusalReason) -> Intensity {
+        let severity = try severity(fields)
         let edr = try edr(fields)
         // A severity that was derived from the EDR is derived again with the current table.
-        if let edr, try fields.text(.severityBasis) == "edr" { return (.measured(edr), clamped) }
+        if let edr, try fields.text(.severityBasis) == "edr" { return .measured(edr) }
         guard let intensity = Intensity(severity: severity, edr: edr) else { throw .withoutIntensity }
-        return (intensity, clamped)
+        return intensity
     }
 
-    private func severity(_ fields: RecordFields) throws(RefusalReason) -> (Severity?, clamped: Bool) {
+    private func severity(_ fields: RecordFields) throws(RefusalReason) -> Severity? {
         let expected = ObservationDecoder.severities
         let named = try fields.text(.severityName).flatMap { Severity($0.lowercased()) }
         guard let text = try fields.text(.severity) else {
             if named == nil, let word = try fields.text(.severityName) {
                 throw .invalid("severityName", word, expected)
             }
-            return (named, false)
+            return named
         }
         var severity = Severity(text.lowercased())
-        var clamped = false
         if severity == nil, RecordFields.looksLikeANumber(text), let number = Double(text) {
-            clamped = number == 5
-            severity = UInt8(exactly: number).flatMap { Severity(rawValue: min($0, $0 == 5 ? 4 : $0)) }
+            severity = UInt8(exactly: number).flatMap { Severity(rawValue: $0) }
         }
         guard let severity else { throw .invalid("severity", text, expected) }
         if let named, named != severity {
             throw .contradiction("severity \(severity.rawValue) is not severityName \(named.name)")
         }
-        return (severity, clamped)
+        return severity
     }
 
-    private static let severities = "0 to 5 or one of " + Severity.allCases.map(\.name).joined(separator: ", ")
+    private static let severities = "0 to 4 or one of " + Severity.allCases.map(\.name).joined(separator: ", ")
 
     private func edr(_ fields: RecordFields) throws(RefusalReason) -> EDR? {
         let expected = "m^(2/3)/s from 0 to 1"

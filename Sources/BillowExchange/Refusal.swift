@@ -41,22 +41,22 @@ package enum RefusalCode: String, Sendable, CaseIterable, Codable {
     /// The meaning of the code for the documentation.
     package var meaning: String {
         switch self {
-        case .unknownFormat: "the record has no known form"
-        case .syntaxError: "the record is not grammatical JSON"
+        case .unknownFormat: "the format of the record is unknown"
+        case .syntaxError: "the record is not valid JSON"
         case .truncated: "the body ends within the record"
         case .nestedTooDeeply: "the record is nested deeper than 64 levels"
-        case .tooLong: "the record is longer than a record can be"
+        case .tooLong: "the record is longer than the limit"
         case .notUTF8: "the record is not UTF-8"
-        case .notAnObservation: "the record is no turbulence observation"
-        case .aggregatedHexagon: "the record is a hexagon of the aggregated picture"
+        case .notAnObservation: "the record is not a turbulence observation"
+        case .aggregatedHexagon: "the record is an aggregated hexagon, not an observation"
         case .missingField: "the record lacks the field that `field` names"
         case .invalidField: "the field that `field` names has an unusable value"
-        case .contradiction: "two values of the record exclude each other"
+        case .contradiction: "two values of the record contradict each other"
         case .coarserCell: "the cell is larger than H3 resolution 5"
         case .inTheFuture: "`observedAt` is more than 5 minutes ahead of the clock"
         case .duplicateColumn: "two columns name the same field"
         case .olderThanRetention: "`observedAt` is older than the retention"
-        case .foreignSource: "the source is fetched from its upstream, and takes no records"
+        case .foreignSource: "the source is fetched from its upstream and accepts no records"
         }
     }
 }
@@ -124,6 +124,24 @@ package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The unusable value as it was given, shortened; nil if there is none.
+    package var value: String? {
+        switch self {
+        case .invalid(_, let value, _), .coarserCell(let value, _), .future(let value): value
+        default: nil
+        }
+    }
+
+    /// The values that the field can have; nil if there is no field.
+    package var allowed: String? {
+        switch self {
+        case .invalid(_, _, let expected): expected
+        case .coarserCell: "a cell of resolution 5 or finer"
+        case .future: "at most 5 minutes ahead of the clock"
+        default: nil
+        }
+    }
+
     /// The key of an import summary's counts: a short description without values.
     package var title: String {
         switch self {
@@ -152,14 +170,14 @@ package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unknownFormat(let found): "neither GeoJSON, CSV of observations, pilot reports nor GRIB2: \(found)"
         case .syntax(let what): "can't be read: \(what)"
-        case .truncated: "the file ends in the middle of it"
+        case .truncated: "the file ends within the record"
         case .tooDeep: "nested deeper than \(JSONScanner.maximumDepth) levels"
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notUTF8: "not UTF-8"
         case .notAFeature: "neither a GeoJSON Feature nor a pilot report"
         case .aggregated: "an aggregated hexagon (it has 'reports'), not an observation"
         case .missing(let field): "\(field) is missing"
-        case .withoutIntensity: "severity is missing, and so is edr: one of them must be there"
+        case .withoutIntensity: "severity and edr are missing; the record needs one of them"
         case .invalid(let field, let value, let expected): "\(field) is '\(value)'; it must be \(expected)"
         case .contradiction(let what): what
         case .coarserCell(let h3, let resolution):

@@ -27,7 +27,7 @@ struct WritingPlan<Record>: Sendable {
 
     private init(steps: [Step]) { self.steps = steps }
 
-    /// The same with only some properties; nil keeps all.
+    /// Returns a plan with only some properties; nil keeps all.
     func selecting(_ properties: Set<String>?) -> WritingPlan {
         guard let properties else { return self }
         return WritingPlan(steps: steps.filter { properties.contains("\($0.property)") })

@@ -22,7 +22,7 @@ package final class GridCells: Sendable {
     /// Finds the cells of a grid's points.
     /// - Complexity: O(points); GTG's 1.9 million take a second or two, most of it in libh3.
     ///
-    /// Source: h3geo.org/docs/api/indexing (latLngToCell)
+    /// Source: https://h3geo.org/docs/api/indexing (latLngToCell)
     package init(_ grid: GridDefinition) throws(CancellationError) {
         let projection = GridProjection(grid)
         var dense = [UInt32](repeating: 0, count: grid.count)

@@ -15,7 +15,7 @@ protocol BitCoder {
 /// A probability has 12 bits and moves by 1/16 of the distance to each coded bit.
 ///
 /// Source: G. Martin, "Range encoding: an algorithm for removing redundancy from a digitised message" (1979); carries
-/// as in the LZMA specification of the LZMA SDK (7-zip.org/sdk.html), section "Range decoder"
+/// as in the LZMA specification of the LZMA SDK (https://7-zip.org/sdk.html), section "Range decoder"
 struct RangeEncoder: BitCoder {
     private var low: UInt64 = 0
     private var range: UInt32 = .max

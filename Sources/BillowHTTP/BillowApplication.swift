@@ -81,6 +81,8 @@ package struct BillowApplication: Sendable {
     package let events: EventHub
     private let configuration: Configuration
     private let work: WorkExecutor
+    /// The memory of the responses that clients are reading.
+    let answers = ResponseBudget()
     /// The rule for the freshness of every answer.
     let policy: FreshnessPolicy
     private let store: any Store
@@ -138,7 +140,7 @@ package struct BillowApplication: Sendable {
         self.logger = logger
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
-        // Before clients learn of new data and request it.
+        // The microcache is invalidated before clients learn of new data and request it.
         publisher.observe { [microcache] _, _, _ in microcache.invalidate() }
         let publications = registry.counter(.publications)
         publisher.observe { _, _, _ in publications.increment(by: 1) }
@@ -156,7 +158,7 @@ package struct BillowApplication: Sendable {
             polygonHistories: configuration.polygonHistories,
             caches: CacheBudget(bytes: configuration.cacheBytes - Self.changeBytes(configuration)),
             logger: logger)
-        policy = FreshnessPolicy(configuration.freshness, states: states, frames: frames)
+        policy = FreshnessPolicy(configuration.freshness, frames: frames, requests: states.requests)
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(
             frames: frames, features: features, smallLogs: CacheBudget(bytes: Self.changeBytes(configuration)))
@@ -181,10 +183,11 @@ package struct BillowApplication: Sendable {
     /// All routes, which tests can reach without a socket.
     package func router() -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: InFlightMiddleware(readiness: readiness))
+        router.add(middleware: InFlightMiddleware(readiness: readiness, answers: answers))
         router.add(middleware: RequestJournalMiddleware(journal: journal))
         let table = RouteTable()
-        let files = PublicFiles(folder: configuration.publicFolder, made: [DatasetsModule.path: DatasetsModule.text])
+        let files = PublicFiles(
+            folder: configuration.publicFolder, generated: [DatasetsModule.path: DatasetsModule.text])
         router.add(middleware: ProblemMiddleware(routes: table, files: files))
         router.add(middleware: ContentCodingMiddleware(work: work, compressed: compressed))
         router.add(
@@ -320,13 +323,14 @@ package struct BillowApplication: Sendable {
                     try channel.pipeline.syncOperations.addHandler(listener, position: .first)
                 }
                 do { try await isWatched.get() } catch {
-                    logger.error("connections aren't limited", metadata: ["error": "\(error)"])
+                    logger.error("the number of connections is not limited", metadata: ["error": "\(error)"])
                 }
                 onListening(channel.localAddress?.port ?? 0)
             }, logger: logger)
     }
 
-    /// A service that ingests data, on threads of its own, so that it and requests don't delay each other.
+    /// Wraps a service that ingests data. It then runs on separate threads, so that it
+    /// and requests don't delay each other.
     package func receiving(_ service: any Service) -> any Service {
         ReservedService(service: service, workClass: .intake, work: work)
     }
@@ -388,7 +392,7 @@ private struct Heartbeat: Service {
             while true {
                 // Ends only by the shutdown.
                 do { try await Task.sleep(for: Self.interval) } catch { return }
-                hub.beat()
+                hub.sendHeartbeat()
             }
         }
     }
@@ -397,16 +401,19 @@ private struct Heartbeat: Service {
 /// Counts running requests, to the last byte of their bodies. A stream of events does not count.
 private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
     let readiness: Readiness
+    let answers: ResponseBudget
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let answering = Readiness.Answering(readiness)
-        #if DEBUG
-            var response = try await WorkExecutor.$isAnswering.withValue(true) { try await next(request, context) }
-        #else
-            var response = try await next(request, context)
-        #endif
+        var response = try await ResponseBudget.$ofServer.withValue(answers) {
+            #if DEBUG
+                try await WorkExecutor.$isAnswering.withValue(true) { try await next(request, context) }
+            #else
+                try await next(request, context)
+            #endif
+        }
         guard response.headers[.contentType] != EventRoutes.mediaType else { return response }
         let body = response.body
         response.body = ResponseBody(contentLength: body.contentLength) { writer in

@@ -36,7 +36,7 @@ package struct GeoPackageMetadata: Sendable {
 
     /// The members as GDAL's metadata document.
     ///
-    /// Source: gdal.org/en/stable/drivers/vector/gpkg.html, "Metadata"
+    /// Source: https://gdal.org/en/stable/drivers/vector/gpkg.html, "Metadata"
     var document: String {
         let items = members.map { "<MDI key=\"\(XMLText.escaped($0.name))\">\(XMLText.escaped($0.value))</MDI>" }
         return "<GDALMultiDomainMetadata><Metadata>\(items.joined())</Metadata></GDALMultiDomainMetadata>"

@@ -1,5 +1,5 @@
 package import BillowTiles
-import Crypto
+import Digests
 import Synchronization
 
 /// Writes a tileset as MBTiles: an SQLite file. Identical tiles are stored once, and vector tiles are compressed by
@@ -8,7 +8,7 @@ import Synchronization
 /// The tables `map` and `images` are a common way to store equal tiles once. `tiles` is the view that the specification
 /// requires. `map.tag` identifies the content of a tile, so that an update makes only changed tiles.
 ///
-/// Source: MBTiles 1.3, github.com/mapbox/mbtiles-spec/blob/master/1.3/spec.md
+/// Source: MBTiles 1.3, https://github.com/mapbox/mbtiles-spec/blob/master/1.3/spec.md
 package final class MBTilesFile: TilesetWriter {
     /// `MPBX`, which the specification recommends.
     private static let applicationID: Int32 = 0x4D50_4258
@@ -67,7 +67,7 @@ package final class MBTilesFile: TilesetWriter {
     private struct Digest: Hashable {
         var bytes: [UInt8]
 
-        init(_ tile: [UInt8]) { bytes = Array(SHA256.hash(data: tile).prefix(16)) }
+        init(_ tile: [UInt8]) { bytes = Array(SHA256.hash(tile).prefix(16)) }
     }
 
     /// Creates a file at a path for `SQLiteFile.init(creating:)`.

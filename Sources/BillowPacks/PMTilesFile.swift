@@ -1,5 +1,5 @@
 import BillowTiles
-import Crypto
+import Digests
 import Synchronization
 
 /// Writes a tileset as a PMTiles archive, version 3: one file that clients read in parts over HTTP. Tiles are in the
@@ -9,7 +9,7 @@ import Synchronization
 /// The first 16,384 bytes are reserved for the header and the root directory. The tiles follow as they are made, and
 /// then the metadata and the leaf directories, which are known only at the end.
 ///
-/// Source: PMTiles 3, github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
+/// Source: PMTiles 3, https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
 package final class PMTilesFile: TilesetWriter {
     /// A run of consecutive tiles with the same bytes, or a leaf directory (`run` is 0).
     struct Entry: Sendable, Hashable {
@@ -52,7 +52,7 @@ package final class PMTilesFile: TilesetWriter {
     package func add(_ tiles: [PackedTile]) throws(PackError) {
         for tile in tiles {
             guard let bytes = tile.bytes else { continue }
-            let digest = Array(SHA256.hash(data: bytes).prefix(16))
+            let digest = Array(SHA256.hash(bytes).prefix(16))
             let isKnown = state.withLock { $0.known[digest] != nil }
             let data: [UInt8] = isKnown ? [] : form == .mvt ? try Packing.gzip(bytes) : bytes
             let full = state.withLock { state -> (bytes: [UInt8], place: Int)? in

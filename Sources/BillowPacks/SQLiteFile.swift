@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A lock limits the connection to one caller at a time.
 ///
-/// Source: sqlite.org/pragma.html (journal_mode, synchronous, locking_mode)
+/// Source: https://sqlite.org/pragma.html (journal_mode, synchronous, locking_mode)
 package final class SQLiteFile: Sendable {
     /// A connection with its prepared statements.
     private struct Connection {

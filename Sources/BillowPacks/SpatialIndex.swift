@@ -5,7 +5,7 @@ import BillowExchange
 /// Features are sorted along a Hilbert curve in batches, so that neighbours share a node and the memory is bounded. The
 /// tree has the documented form, and passes SQLite's `rtreecheck`.
 ///
-/// Source: sqlite.org/rtree.html section 7.1 (shadow tables); en.wikipedia.org/wiki/Hilbert_curve
+/// Source: https://sqlite.org/rtree.html section 7.1 (shadow tables); https://en.wikipedia.org/wiki/Hilbert_curve
 struct SpatialIndex: Sendable {
     /// A box with the number of its feature, or of its node in the level below.
     private struct Entry: Sendable {

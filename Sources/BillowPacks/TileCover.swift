@@ -10,7 +10,7 @@ package struct TileCover: Sendable, Hashable {
 
     /// The region has more tiles than permitted.
     package struct TooMany: Error, Sendable, Hashable {
-        /// The number of tiles of a box; for an area, the number that were found before the search ended.
+        /// The number of tiles; for an area an estimate, because the search ends above the limit.
         package var tiles: Int
         package var limit: Int
     }
@@ -58,7 +58,11 @@ package struct TileCover: Sendable, Hashable {
                 return area.area.intersects(box)
             }
             guard found.count + level.count <= limit else {
-                throw TooMany(tiles: found.count + level.count, limit: limit)
+                // Each further zoom has some four times as many.
+                let further = (z...zooms.upperBound).reduce(0) { sum, zoom in
+                    zooms.contains(zoom) ? sum + level.count << (2 * (zoom - z)) : sum
+                }
+                throw TooMany(tiles: found.count + further, limit: limit)
             }
             if zooms.contains(z) { found += level }
             level = level.flatMap { coord in

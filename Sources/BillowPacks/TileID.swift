@@ -3,7 +3,7 @@ package import BillowTiles
 /// The number of a tile in a PMTiles archive: the count of all tiles of lower zooms, plus the tile's position on the
 /// Hilbert curve of its zoom. So tiles near each other have similar numbers.
 ///
-/// Source: PMTiles 3 section 4.1, github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
+/// Source: PMTiles 3 section 4.1, https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
 package enum TileID {
     package static func of(_ coord: TileCoord) -> UInt64 {
         var place: UInt64 = 0

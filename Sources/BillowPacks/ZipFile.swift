@@ -5,7 +5,7 @@ package import Turbulence
 /// Writes a ZIP archive entry by entry. Text is deflated, and files that are already compressed are stored. It does not
 /// use ZIP64, so the archive is limited to 4 GiB.
 ///
-/// Source: APPNOTE.TXT 6.3.10, pkware.com/documents/casestudies/APPNOTE.TXT
+/// Source: APPNOTE.TXT 6.3.10, https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 package final class ZipFile: Sendable {
     private struct Entry: Sendable {
         var name: [UInt8]

@@ -93,7 +93,9 @@ enum FieldSwatch {
         var drawing = Drawing()
         if style.field.isMissingHatched {
             for way in stride(from: -24.0, through: 24, by: 7) {
-                guard let line = AreaLook.swatchLine(.advisory, at: way, right: right, bottom: bottom) else { continue }
+                guard let line = AreaAppearance.swatchLine(.advisory, at: way, right: right, bottom: bottom) else {
+                    continue
+                }
                 drawing.stroke(line, with: Stroke(width: 1), colour: style.marks.fieldHatch)
             }
         }

@@ -17,7 +17,7 @@ public struct Legend: Sendable, Hashable, Encodable {
         package enum Sign: Sendable, Hashable {
             case severity(Severity, SeverityPaint)
             case report(ReportSymbol)
-            case area(AreaLook)
+            case area(AreaAppearance)
             case aircraft
             case track
             /// An EDR of a style's scale, in m^(2/3)/s.
@@ -91,9 +91,10 @@ public struct Legend: Sendable, Hashable, Encodable {
         case .reports: return reports(shown, severities)
         case .areas(let areas):
             return areas.map { area in
-                let subject: AreaLook.Subject = area.isOfTurbulence ? .turbulence : .other
+                let subject: AreaAppearance.Subject = area.isOfTurbulence ? .turbulence : .other
                 return Entry(
-                    label: area.label, sign: .area(AreaLook(kind: area.sign, subject: subject, isFaint: area.isFaint)))
+                    label: area.label,
+                    sign: .area(AreaAppearance(kind: area.sign, subject: subject, isFaint: area.isFaint)))
             }
         case .traffic: return [Entry(label: "Aircraft", sign: .aircraft)]
         case .tracks: return [Entry(label: "Track", sign: .track)]
@@ -126,7 +127,7 @@ extension Legend.Entry {
         switch sign {
         case .severity: nil
         case .report(let symbol): symbol.drawing(style)
-        case .area(let look): look.swatch(style)
+        case .area(let appearance): appearance.swatch(style)
         case .aircraft: AircraftSymbol(headingDegrees: 45).drawing(style.marks)
         case .track: TrackSymbol.drawing(style.marks)
         case .edr(_, let paint): FieldSwatch.drawing(paint.colour, style.marks)
@@ -209,11 +210,11 @@ extension Legend.Entry: Encodable {
         case .report(let symbol):
             try container.encode("report", forKey: .symbol)
             try container.encode(symbol.isUrgent, forKey: .urgent)
-        case .area(let look):
+        case .area(let appearance):
             try container.encode("area", forKey: .symbol)
-            try container.encode(look.kind.name, forKey: .kind)
-            try container.encode(look.subject == .turbulence ? "turbulence" : "other", forKey: .subject)
-            if look.isFaint { try container.encode(true, forKey: .ending) }
+            try container.encode(appearance.kind.name, forKey: .kind)
+            try container.encode(appearance.subject == .turbulence ? "turbulence" : "other", forKey: .subject)
+            if appearance.isFaint { try container.encode(true, forKey: .ending) }
         case .aircraft: try container.encode("aircraft", forKey: .symbol)
         case .track: try container.encode("track", forKey: .symbol)
         case .edr(let edr, let paint):

@@ -41,7 +41,7 @@ extension Mask {
     /// closed, wind either way, and must not cross themselves. The second of two nested rings, wound the other way, is
     /// a hole. The mask is empty if a coordinate of a ring is not finite.
     ///
-    /// Signed areas are accumulated along each row, as in font-rs (Raph Levien, github.com/raphlinus/font-rs,
+    /// Signed areas are accumulated along each row, as in font-rs (Raph Levien, https://github.com/raphlinus/font-rs,
     /// src/raster.rs).
     init(rings: [[Point]], canvasWidth: Int, canvasHeight: Int) {
         let clipped = rings.map { Mask.clip($0, width: Double(canvasWidth), height: Double(canvasHeight)) }

@@ -190,7 +190,7 @@ package final class SpriteMaker {
 
 extension InkRaster {
     /// One drawing of an outline by its sprite.
-    @usableFromInline package struct SpriteUse {
+    @usableFromInline package struct PlacedSprite {
         @usableFromInline let place: UInt16
         @usableFromInline let rim: UInt8
         @usableFromInline let fill: UInt8
@@ -206,7 +206,7 @@ extension InkRaster {
     /// Adds outlines by their sprites. Then it passes on the outlines without a sprite and those that are not
     /// completely inside the raster. If the sprites are for another raster size, it passes on all of them.
     package func add(
-        _ uses: UnsafeBufferPointer<SpriteUse>, of sprites: SpriteSheet, tileColumn: Int, tileRow: Int,
+        _ uses: UnsafeBufferPointer<PlacedSprite>, of sprites: SpriteSheet, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
     ) {
         guard sprites.stride == nil || sprites.stride == grid.stride else {
@@ -223,7 +223,7 @@ extension InkRaster {
 
     /// Writes the numbers of the uses that it doesn't add to `left`, and returns their count.
     private func add(
-        _ uses: UnsafeBufferPointer<SpriteUse>, _ buffers: SpriteSheet.Buffers, tileColumn: Int, tileRow: Int,
+        _ uses: UnsafeBufferPointer<PlacedSprite>, _ buffers: SpriteSheet.Buffers, tileColumn: Int, tileRow: Int,
         left: UnsafeMutableBufferPointer<Int>
     ) -> Int {
         let (width, height, grid, inks) = (width, height, grid, inks)

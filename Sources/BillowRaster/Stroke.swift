@@ -99,7 +99,8 @@ package struct Stroke: Sendable, Hashable {
 
         /// The interval of a segment inside the rectangle, as shares of its length.
         ///
-        /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984)
+        /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984),
+        /// doi:10.1145/357332.357333
         func part(of a: Point, _ b: Point) -> ClosedRange<Double>? {
             var (first, last) = (0.0, 1.0)
             for (step, room) in [

@@ -12,11 +12,11 @@ package struct AreaWindow: Sendable {
     package var count: Int { areas.count }
 
     /// The end of the last area of each collection.
-    package private(set) var ends: [IssuedArea.Collection: Instant] = [:]
+    package private(set) var ends: [IssuedArea.DatasetNumber: Instant] = [:]
 
     /// The areas of a collection that are valid at an instant, in the order of their ids.
     /// - Complexity: O(areas held)
-    package func valid(at instant: Instant, _ collection: IssuedArea.Collection) -> [IssuedArea] {
+    package func valid(at instant: Instant, _ collection: IssuedArea.DatasetNumber) -> [IssuedArea] {
         AreaWindow.ordered(areas.values.lazy.filter { $0.collection == collection && $0.isValid(at: instant) })
     }
 
@@ -44,7 +44,7 @@ package struct AreaWindow: Sendable {
     }
 
     /// The instants at which areas of a collection begin or end, within a range, ascending and without repeats.
-    package func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>) -> [Instant] {
+    package func changes(of collection: IssuedArea.DatasetNumber, in range: ClosedRange<Instant>) -> [Instant] {
         var changes = Set<Instant>()
         for area in areas.values where area.collection == collection {
             for instant in [area.validFrom, area.validTo] where range.contains(instant) { changes.insert(instant) }

@@ -4,9 +4,9 @@ package import Turbulence
 
 /// The places and times with fields of each source, and their newest times. Part of a snapshot.
 package struct FieldCoverage: Sendable, Hashable {
-    /// By source, the domains of its grids. Each has a time during which all pictures show a field on it.
+    /// Source → the domains of its grids. Each has a time range during which all pictures show a field on it.
     package private(set) var areas: [SourceID: [CoveredArea]] = [:]
-    /// By source and product: the newest valid time of nowcasts, and the newest run of forecasts.
+    /// Source → product → the newest valid time of nowcasts, or the newest run of forecasts.
     package private(set) var newest: [SourceID: [FieldProduct: Instant]] = [:]
     /// A cache of the grids' domains, which are slow to compute.
     private var domains: [GridDefinition: AreaRing?] = [:]

@@ -9,7 +9,7 @@ public struct Frame: Sendable {
     /// The filter of the picture.
     public let filter: Filter
     private let segments: [Segment]
-    /// The same segments, and those of the picture 30 minutes before.
+    /// These segments, and the segments of the frame 30 minutes before.
     private let segmentsForTrend: [Segment]
     private let sources: [SourceNumber: SourceID]
     private let table: SeverityTable

@@ -10,8 +10,8 @@ package struct FrameVersions: Sendable {
     package private(set) var rules = Version.zero
     /// The first step with known changes.
     private var first: TimeStep
-    /// By kind and hour, a version for each step.
-    private var hours: [ObservedKind: [Int: [Version]]] = [:]
+    /// Kind → hour → a version for each step.
+    private var hours: [ObservedTable: [Int: [Version]]] = [:]
     private var areas: [AreaVersion] = []
 
     private static let stepsInHour = 3_600 / TimeStep.seconds
@@ -42,7 +42,7 @@ package struct FrameVersions: Sendable {
         }
     }
 
-    private func version(of kind: ObservedKind, in steps: ClosedRange<TimeStep>) -> Version {
+    private func version(of kind: ObservedTable, in steps: ClosedRange<TimeStep>) -> Version {
         var newest = rules
         guard let hours = hours[kind] else { return newest }
         let (from, to) = (steps.lowerBound.number, steps.upperBound.number)

@@ -109,7 +109,7 @@ package struct Snapshot: Sendable {
     }
 
     /// The areas valid at an instant; nil for one before `liveFrom`.
-    package func areas(_ collection: IssuedArea.Collection, at instant: Instant) -> [IssuedArea]? {
+    package func areas(_ collection: IssuedArea.DatasetNumber, at instant: Instant) -> [IssuedArea]? {
         instant >= liveFrom ? areas.valid(at: instant, collection) : nil
     }
 
@@ -124,7 +124,7 @@ package struct Snapshot: Sendable {
 /// For each kind of data, the last version that changed any of it. Results made from one kind stay valid while other
 /// kinds change.
 package struct DataVersions: Sendable, Hashable {
-    /// Of observations, and of the sources' merge rules.
+    /// The last version that changed observations or the sources' merge rules.
     package var observations: Version
     package var reports: Version
     package var areas: Version

@@ -30,7 +30,7 @@ package struct Batch: Sendable {
     /// The time of a successful fetch of everything requested, set on its last batch.
     package var fetchedAt: Instant?
     /// The fetch times of kinds of data, if they are fetched separately.
-    package var fetchedKinds: [DataKind: Instant]
+    package var fetchedKinds: [FeedKind: Instant]
     /// The time from which the log is complete for the source; nil leaves it unchanged.
     package var completeSince: Instant?
     /// Rows that were observed, or ended, before this instant are imports, which retention does not delete, whatever
@@ -51,7 +51,7 @@ package struct Batch: Sendable {
         fields: [FieldLevelDraft] = [], retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
         fetchedPlaces: [Retraction.ValuePlace: Instant] = [:], coverage: [CoverageChange] = [],
         cursors: [String: String?] = [:], values: [String: String?] = [:], fetchedAt: Instant? = nil,
-        fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
+        fetchedKinds: [FeedKind: Instant] = [:], completeSince: Instant? = nil,
         importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
         registration: SourceRegistration? = nil
     ) {
@@ -162,7 +162,7 @@ package struct TransientEnd: Sendable {
 /// The areas that a part of a source's query requests from now on, for one kind of data. Other areas of the part are no
 /// longer requested.
 package struct CoverageChange: Sendable, Hashable {
-    package var kind: DataKind
+    package var kind: FeedKind
     /// The part of the query. Each part has its own areas.
     package var part: String
     /// nil stands for the world. An empty list requests nothing.
@@ -177,7 +177,7 @@ package struct CoverageChange: Sendable, Hashable {
     package var lastFetch: Instant?
 
     package init(
-        kind: DataKind, part: String, rings: [AreaRing?], since: Instant, at instant: Instant, isContinued: Bool,
+        kind: FeedKind, part: String, rings: [AreaRing?], since: Instant, at instant: Instant, isContinued: Bool,
         lastFetch: Instant?
     ) {
         self.kind = kind
@@ -194,12 +194,12 @@ package struct CoverageChange: Sendable, Hashable {
 /// kind that are valid at `at` and not in the batch. Such an area ends at that time, or when an area of the batch
 /// replaces it. Earlier frames keep it, and an area that had not begun is never shown.
 package struct AreaReplacement: Sendable, Hashable {
-    package var collection: IssuedArea.Collection
+    package var collection: IssuedArea.DatasetNumber
     /// nil for every kind.
     package var kind: String?
     package var at: Instant
 
-    package init(collection: IssuedArea.Collection, kind: String?, at: Instant) {
+    package init(collection: IssuedArea.DatasetNumber, kind: String?, at: Instant) {
         self.collection = collection
         self.kind = kind
         self.at = at

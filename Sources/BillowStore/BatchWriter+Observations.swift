@@ -103,7 +103,7 @@ extension BatchWriter {
     }
 
     /// Inserts or corrects an observation that came with an id. The open row with this id, of the same source and
-    /// reporter, is the same observation. It is corrected where it differs.
+    /// reporter, is the same observation. It is corrected if it differs.
     ///
     /// A fetched or imported observation may correct any reporter's row. An id in Billow's own format comes from an
     /// export, so the observation is then identified by its content.

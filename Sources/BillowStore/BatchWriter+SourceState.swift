@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Geometry
+internal import Datasets
 internal import Turbulence
 
 extension BatchWriter {
@@ -20,7 +21,7 @@ extension BatchWriter {
     }
 
     /// Records the kinds of data that sources have stored for the first time.
-    func noteStoredKinds(_ kinds: [SourceID: Set<DataKind>]) throws {
+    func noteStoredKinds(_ kinds: [SourceID: Set<FeedKind>]) throws {
         for (source, kinds) in kinds {
             let record = try record(of: source)
             for kind in kinds.subtracting(record.storedKinds) {

@@ -21,7 +21,7 @@ struct BatchWriter {
     let version: Int64
     var result: BatchResult
     /// The time steps with observed data that this batch changes, by kind.
-    var changed: [ObservedKind: Set<TimeStep>] = [:]
+    var changed: [ObservedTable: Set<TimeStep>] = [:]
     /// Where the search for a computed value resumes: no earlier key holds a current row for its place and time.
     var keysOfValues: [Subject: ObservationKey] = [:]
     /// The numbers of stored grids, by definition; nil until a batch needs one.

@@ -68,7 +68,7 @@ extension ContentTags {
 
 /// SipHash-2-4 over 64-bit words: a keyed hash that resists chosen inputs.
 ///
-/// Source: Aumasson, Bernstein, SipHash: a fast short-input PRF, 2012, doi.org/10.1007/978-3-642-34931-7_28
+/// Source: Aumasson, Bernstein, SipHash: a fast short-input PRF, 2012, https://doi.org/10.1007/978-3-642-34931-7_28
 struct SipHash {
     struct Key: Sendable, Hashable {
         var first: UInt64

@@ -13,10 +13,10 @@ package protocol ControlStore: Sendable {
     func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool
 
     /// The persisted override of a source, as JSON; nil without one.
-    func control(of source: SourceID) async throws(StoreError) -> String?
+    func persistedOverride(of source: SourceID) async throws(StoreError) -> String?
 
     /// Stores the override of a source, durable when this returns; nil removes it.
-    func setControl(_ value: String?, of source: SourceID) async throws(StoreError)
+    func setPersistedOverride(_ value: String?, of source: SourceID) async throws(StoreError)
 
     /// Every followed flight, by id.
     func followedFlights() async throws(StoreError) -> [FollowedFlight]

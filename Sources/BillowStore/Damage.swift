@@ -44,7 +44,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case deletion
     case packedPart
     case accessKey
-    case sourceControl
+    case persistedOverride = "sourceControl"
     case followedFlight
     case reporter
     case reporterSource
@@ -53,8 +53,8 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     /// Whether its rows are read around unreadable pages, which records the positions of those pages.
     var isReadAround: Bool { [.observation, .pilotReport, .area, .position].contains(self) }
 
-    /// The kinds of data that are incomplete where its rows are unreadable.
-    fileprivate var kinds: [DataKind] {
+    /// The kinds of data in its rows, which are incomplete where rows are unreadable.
+    var kinds: [FeedKind] {
         switch self {
         case .observation: [.observations]
         case .pilotReport: [.reports]
@@ -65,7 +65,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
         case .head, .source, .fetched, .storedKind, .coveredArea, .deletion: Catalogue.kinds
         // A client might take an outdated frame for the current one.
         case .changedStep: Catalogue.kinds
-        case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight, .reporter,
+        case .cursor, .sourceValue, .packedPart, .accessKey, .persistedOverride, .followedFlight, .reporter,
             .reporterSource:
             []
         }
@@ -127,7 +127,7 @@ struct UnreadableRow: Error, CustomStringConvertible {
 final class DamageRegister: Sendable {
     private struct State {
         var entries: [StoredTable: Entry] = [:]
-        var looks = 0
+        var probes = 0
     }
 
     private struct Entry {
@@ -217,9 +217,9 @@ final class DamageRegister: Sendable {
     }
 
     /// The number of single rows that were probed beside damaged pages.
-    var looks: Int { state.withLock { $0.looks } }
+    var probes: Int { state.withLock { $0.probes } }
 
-    func add(looks: Int) { state.withLock { $0.looks += looks } }
+    func add(probes: Int) { state.withLock { $0.probes += probes } }
 
     var damage: [StoredDamage] {
         state.withLock { state in
@@ -257,7 +257,7 @@ final class DamageRegister: Sendable {
 }
 
 extension SourceRecord {
-    fileprivate mutating func raiseCompleteSince(_ kind: DataKind, to instant: Instant) {
+    fileprivate mutating func raiseCompleteSince(_ kind: FeedKind, to instant: Instant) {
         let raised = max(completeSince(kind) ?? instant, instant)
         if kind.longestGapSeconds == nil { completeSince = raised } else { fetchedSince[kind] = raised }
         for index in coveredAreas.indices where coveredAreas[index].kind == kind {
@@ -345,7 +345,7 @@ extension RawStatement {
         return values
     }
 
-    /// Decodes the first row; nil where there is none or it is unreadable.
+    /// Decodes the first row; nil if there is none or it is unreadable.
     func firstReadable<Value>(_ damage: DamageRegister, _ decode: (Columns) throws -> Value) throws -> Value? {
         do { return try first(decode) } catch let row as UnreadableRow {
             damage.note(row)
@@ -363,9 +363,9 @@ struct DamagedRange {
     typealias Scan<Value> = (_ keys: ClosedRange<Int64>, _ body: (Int64, Value) throws -> Void) throws -> Void
 
     /// The number of single rows that were probed.
-    private(set) var looks = 0
-    /// The most probes; after them, the rest of the range counts as unreadable.
-    private let mostLooks: Int
+    private(set) var probes = 0
+    /// The maximum number of probes. After them, the rest of the range counts as unreadable.
+    private let mostProbes: Int
     /// Keys near which rows are likely, rising: for a range that is far wider than the stored data.
     private let hints: [Int64]
     /// Throws if the read was cancelled.
@@ -374,13 +374,13 @@ struct DamagedRange {
     /// The number of keys inside a gap that are probed for a readable part.
     private static let samples: Int64 = 32
 
-    init(hints: [Int64] = [], mostLooks: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
+    init(hints: [Int64] = [], mostProbes: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
         self.hints = hints.sorted()
-        self.mostLooks = mostLooks
+        self.mostProbes = mostProbes
         self.check = check
     }
 
-    private struct Found: Error {}
+    private struct FirstRowRead: Error {}
 
     /// Calls `gap` with each unreadable range of keys, before it calls `body` for the rows after that range.
     ///
@@ -412,7 +412,7 @@ struct DamagedRange {
         var unread = keys.lowerBound
         var end: Int64?
         var step: Int64 = 1
-        while end == nil, unread < keys.upperBound, looks < mostLooks {
+        while end == nil, unread < keys.upperBound, probes < mostProbes {
             let place = keys.upperBound - keys.lowerBound > step ? keys.lowerBound + step : keys.upperBound
             if try canRead(place...keys.upperBound, scan) { end = place } else { unread = place }
             step = step > Int64.max / 2 ? Int64.max : step * 2
@@ -422,7 +422,7 @@ struct DamagedRange {
             (unread, end) = found
         }
         while var found = end {
-            while found - unread > 1, looks < mostLooks {
+            while found - unread > 1, probes < mostProbes {
                 let middle = unread + (found - unread) / 2
                 if try canRead(middle...keys.upperBound, scan) { found = middle } else { unread = middle }
             }
@@ -445,7 +445,7 @@ struct DamagedRange {
         places += hints
         var unread = first
         for place in Set(places).sorted() where place > first && place < end {
-            guard looks < mostLooks else { return nil }
+            guard probes < mostProbes else { return nil }
             if try canRead(place...last, scan) { return (unread, place) }
             unread = place
         }
@@ -455,8 +455,8 @@ struct DamagedRange {
     /// Whether the first row of a range is readable, or the range is empty.
     private mutating func canRead<Value>(_ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>) throws -> Bool {
         try check()
-        looks += 1
-        do { try scan(keys) { _, _ in throw Found() } } catch is Found {
+        probes += 1
+        do { try scan(keys) { _, _ in throw FirstRowRead() } } catch is FirstRowRead {
             return true
         } catch let error as DatabaseError where error.isPageDamage {
             return false

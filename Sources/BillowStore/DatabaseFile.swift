@@ -6,7 +6,7 @@ internal import Turbulence
 package enum StoreAccess: Sendable, Hashable {
     /// Reads only: the file and its folder may be read-only, and nothing in them changes.
     case reading
-    /// Reads and writes; the file is created where there is none.
+    /// Reads and writes; a missing file is created.
     case writing
 }
 
@@ -65,7 +65,7 @@ struct DatabaseFile {
 
     /// The first 100 bytes, or fewer if the file is shorter.
     ///
-    /// Source: SQLite file format, section 1.3, sqlite.org/fileformat2.html
+    /// Source: SQLite file format, section 1.3, https://sqlite.org/fileformat2.html
     private func header() throws -> FileHeader {
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
@@ -104,7 +104,7 @@ struct DatabaseFile {
     private func isOursOrEmpty(_ access: StoreAccess) throws -> Bool {
         let needsRollback = Self.size(path + "-journal") > 0
         guard !needsRollback || access == .writing else {
-            throw unavailable("a process was killed while it created it; a command that writes brings it in order")
+            throw unavailable("a process was killed while it created the file; any command that writes repairs it")
         }
         let (id, isEmpty) = try reading(readonly: !needsRollback) { db in
             (
@@ -112,7 +112,7 @@ struct DatabaseFile {
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
             )
         }
-        return id == Schema.applicationID || id == 0 && isEmpty
+        return id == StoreSchema.applicationID || id == 0 && isEmpty
     }
 
     private func reading<T>(readonly: Bool = true, immutable: Bool = false, _ body: (Database) throws -> T) throws -> T
@@ -130,7 +130,7 @@ struct DatabaseFile {
     private func checkRelease() throws {
         let isUnreleased: Bool
         // Opening the file reports damage later.
-        do { isUnreleased = try reading(immutable: Self.size(path + "-wal") == 0, Schema.isUnreleased) } catch {
+        do { isUnreleased = try reading(immutable: Self.size(path + "-wal") == 0, StoreSchema.isUnreleased) } catch {
             return
         }
         if isUnreleased { throw StoreError.unreleased(path: path) }
@@ -216,7 +216,7 @@ struct DatabaseFile {
 
     /// The path or URI that SQLite opens to read the file without changing anything.
     ///
-    /// Source: sqlite.org/wal.html (read-only databases)
+    /// Source: https://sqlite.org/wal.html (read-only databases)
     func readOnlyAddress() throws -> String {
         guard try header().usesLog else { return path }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -263,7 +263,7 @@ struct DatabaseFile {
                 guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
                 path = URL(fileURLWithPath: next, relativeTo: URL(fileURLWithPath: path)).path
             }
-            throw unavailable("its links lead nowhere")
+            throw unavailable("its symbolic links lead to no file")
         }
     }
 }
@@ -279,7 +279,7 @@ struct FileHeader {
     var isSQLite: Bool { bytes.starts(with: Self.magic) }
     var isWhole: Bool { bytes.count == Self.length }
     var applicationID: UInt32 { integer(68) }
-    var isOurs: Bool { isWhole && applicationID == UInt32(bitPattern: Schema.applicationID) }
+    var isOurs: Bool { isWhole && applicationID == UInt32(bitPattern: StoreSchema.applicationID) }
     /// Whether the file is in the mode with a write-ahead log.
     var usesLog: Bool { isWhole && bytes[18] == 2 }
 

@@ -3,7 +3,7 @@ internal import Foundation
 /// The pages of an SQLite file, as stored in the file and its WAL. It doesn't use the b-trees, so it works on files
 /// whose b-trees are damaged.
 ///
-/// Source: SQLite file format, sections 1.2, 1.3, 1.5 and 4, sqlite.org/fileformat2.html
+/// Source: SQLite file format, sections 1.2, 1.3, 1.5 and 4, https://sqlite.org/fileformat2.html
 final class DatabasePages {
     private let file: Int32
     private let log: Int32

@@ -14,7 +14,8 @@ struct StoredArea {
         typealias Column = AreaColumn
         number = columns.integer(Column.number)
         let collection = UInt8(exactly: columns.integer(Column.collection))
-        guard columns.isWhole(Column.self), let collection = collection.flatMap(IssuedArea.Collection.init(rawValue:)),
+        guard columns.isWhole(Column.self),
+            let collection = collection.flatMap(IssuedArea.DatasetNumber.init(rawValue:)),
             let id = columns.text(Column.id), let source = names[columns.integer(Column.source)],
             let kind = columns.text(Column.kind),
             let validFrom = Instant(seconds: Int(columns.integer(Column.validFrom))),

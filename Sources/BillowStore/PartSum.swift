@@ -1,7 +1,7 @@
 /// A checksum over the rows of an archive part, in key order: 64-bit FNV-1a. It detects missing rows, which no row
 /// checksum does.
 ///
-/// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit)
+/// Source: RFC 9923 (The FNV Non-Cryptographic Hash Algorithm), FNV-1a, 64 bits
 struct PartSum: Sendable, Hashable {
     private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 

@@ -40,7 +40,7 @@ package struct Pruning: Sendable, Hashable {
 }
 
 /// The number of deleted rows, including closed ones.
-package struct Pruned: Sendable, Hashable {
+package struct PruneResult: Sendable, Hashable {
     package var observations = 0
     package var pilotReports = 0
     package var areas = 0

@@ -89,8 +89,8 @@ enum Query {
         [.since: "max(since, ?1)"], where: "source = ?2 AND \(deletionKind) = ?3")
     /// The raw value of the `DeletionKind` that deletes a kind of data.
     private static let deletionKind = """
-        CASE kind WHEN '\(DataKind.positions.rawValue)' THEN \(DeletionKind.positions.rawValue)
-            WHEN '\(DataKind.fields.rawValue)' THEN \(DeletionKind.fields.rawValue)
+        CASE kind WHEN '\(FeedKind.positions.rawValue)' THEN \(DeletionKind.positions.rawValue)
+            WHEN '\(FeedKind.fields.rawValue)' THEN \(DeletionKind.fields.rawValue)
             ELSE \(DeletionKind.rest.rawValue) END
         """
     static let setComplete = SourceColumn.update([.completeSince: "?1"], where: "number = ?2")
@@ -444,7 +444,7 @@ enum Query {
         [.version: "version + 1", .rules: "version + 1", .log: "?1"], where: "id = 1")
 
     /// Deletes the steps of a kind within a range that have no observed data left.
-    static func pruneSteps(of kind: ObservedKind) -> String {
+    static func pruneSteps(of kind: ObservedTable) -> String {
         let left =
             switch kind {
             case .observations: "observation WHERE key >= (step * 10 - 9) << 30 AND key < (step * 10 + 1) << 30"
@@ -465,7 +465,7 @@ enum Query {
             nextBucket, addressAfter, pruneBucket, deletedBefore, noteDeletedBefore, renewHead, raiseComplete,
             raiseFetchedSince, noteStoredKind,
         ]
-        + ObservedKind.allCases.map(pruneSteps)
+        + ObservedTable.allCases.map(pruneSteps)
 
     private static let allOfChanges =
         [
@@ -480,11 +480,11 @@ enum Query {
     static let insertAccessKey = AccessKeyColumn.insert
     static let revokeAccessKey = AccessKeyColumn.update(
         [.revokedAt: "max(?1, createdAt)"], where: "id = ?2 AND revokedAt IS NULL")
-    static let sourceControl = "SELECT \(SourceControlColumn.list) FROM sourceControl WHERE source = ?"
+    static let persistedOverride = "SELECT \(PersistedOverrideColumn.list) FROM sourceControl WHERE source = ?"
     /// A few rows, for a survey.
-    static let sourceControls = "SELECT \(SourceControlColumn.list) FROM sourceControl"
-    static let setSourceControl = SourceControlColumn.upsert(key: [.source])
-    static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
+    static let persistedOverrides = "SELECT \(PersistedOverrideColumn.list) FROM sourceControl"
+    static let setPersistedOverride = PersistedOverrideColumn.upsert(key: [.source])
+    static let removePersistedOverride = "DELETE FROM sourceControl WHERE source = ?"
 
     /// Some thousand rows at most, all of them needed.
     static let followedFlights = "SELECT \(FollowedFlightColumn.list) FROM followedFlight ORDER BY id"
@@ -493,7 +493,8 @@ enum Query {
     static let removeFollowedFlight = "DELETE FROM followedFlight WHERE id = ?"
 
     private static let besideTheLog = [
-        insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl, insertFollowedFlight,
+        insertAccessKey, revokeAccessKey, persistedOverride, setPersistedOverride, removePersistedOverride,
+        insertFollowedFlight,
         updateFollowedFlight, removeFollowedFlight,
     ]
 

@@ -221,5 +221,5 @@ struct Columns {
     }
 }
 
-/// SQLITE_TRANSIENT, a C macro that Swift doesn't import: SQLite copies what is bound.
+/// SQLITE_TRANSIENT, a C macro that Swift doesn't import. It makes SQLite copy the bound value.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

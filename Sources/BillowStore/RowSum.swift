@@ -8,8 +8,8 @@ internal import GRDBSQLite
 /// every change of a single value changes the state. A final mix follows, and the upper 24 bits are the checksum:
 /// SQLite stores them in three bytes. The algorithm is part of the file format.
 ///
-/// Source: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014, doi.org/10.1145/2714064.2660195
-/// (the finalizer of SplitMix64)
+/// Source: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014,
+/// https://doi.org/10.1145/2714064.2660195 (the finalizer of SplitMix64)
 struct RowSum {
     private var state: UInt64 = 0
 

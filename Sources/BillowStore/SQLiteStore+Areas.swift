@@ -3,7 +3,7 @@ package import Turbulence
 
 extension SQLiteStore {
     package func areas(
-        _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
+        _ collection: IssuedArea.DatasetNumber?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
         let areas = try await reading { [self] db in
             try DeletedBefore.check(.rest, from: from, asOf: version, db)
@@ -23,7 +23,7 @@ extension SQLiteStore {
     }
 
     package func areaChanges(
-        of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version
+        of collection: IssuedArea.DatasetNumber, in range: ClosedRange<Instant>, asOf version: Version
     )
         async throws(StoreError) -> [Instant]
     {

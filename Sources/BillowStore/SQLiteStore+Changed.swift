@@ -6,7 +6,7 @@ extension SQLiteStore {
         try await unlessDamaged({ ChangedTimes(rules: $0) }) { db in
             let steps = try RawStatement(db, Query.changedSteps)
             var changed = ChangedTimes(rules: try Self.rules(db))
-            for kind in ObservedKind.allCases {
+            for kind in ObservedTable.allCases {
                 try steps.bind(Int64(kind.rawValue), Int64(TimeStep(from).number), version.rawValue)
                 try steps.forEachRow { columns in
                     changed.steps.append(
@@ -20,7 +20,7 @@ extension SQLiteStore {
             try areas.forEachRow { columns in
                 typealias Column = ChangedAreaColumn
                 let number = columns.integer(Column.collection)
-                guard let collection = UInt8(exactly: number).flatMap(IssuedArea.Collection.init(rawValue:))
+                guard let collection = UInt8(exactly: number).flatMap(IssuedArea.DatasetNumber.init(rawValue:))
                 else { throw UnreadableRow(table: .area, key: number) }
                 changed.areas.append(
                     AreaVersion(
@@ -59,7 +59,7 @@ extension SQLiteStore {
     }
 
     /// The last version that changed anything observed in a range of steps; nil if none did.
-    static func lastChange(of kind: ObservedKind, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
+    static func lastChange(of kind: ObservedTable, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
         let statement = try RawStatement(db, Query.lastChangedStep)
         try statement.bind(Int64(kind.rawValue), Int64(steps.lowerBound.number), Int64(steps.upperBound.number))
         return try statement.value().map(Version.init(rawValue:))

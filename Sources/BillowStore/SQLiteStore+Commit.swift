@@ -63,7 +63,7 @@ struct BatchItems: Sendable {
     /// The indices of observations in the batch.
     let observations: [Int]
     /// The kinds of data in the batch, by source.
-    let kinds: [SourceID: Set<DataKind>]
+    let kinds: [SourceID: Set<FeedKind>]
 
     /// Sorts before the transaction, so that no other writer waits for it. Rows of similar times share database pages.
     init(_ batch: Batch) {
@@ -73,7 +73,7 @@ struct BatchItems: Sendable {
         observations =
             unnamed.sorted { (all[$0].observedAt, $0) < (all[$1].observedAt, $1) }
             + all.indices.filter { all[$0].id != nil }
-        var kinds: [SourceID: Set<DataKind>] = [:]
+        var kinds: [SourceID: Set<FeedKind>] = [:]
         for source in Set(all.map(\.source)) { kinds[source, default: []].insert(.observations) }
         for source in Set(batch.pilotReports.map(\.source)) { kinds[source, default: []].insert(.reports) }
         for source in Set(batch.positions.map(\.source)) { kinds[source, default: []].insert(.positions) }

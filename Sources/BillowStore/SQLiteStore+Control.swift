@@ -40,25 +40,27 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    package func control(of source: SourceID) async throws(StoreError) -> String? {
-        try await reading(.sourceControl) { [register] db in
-            let statement = try RawStatement(db, Query.sourceControl)
+    package func persistedOverride(of source: SourceID) async throws(StoreError) -> String? {
+        try await reading(.persistedOverride) { [register] db in
+            let statement = try RawStatement(db, Query.persistedOverride)
             try statement.bind(source.name)
-            return try statement.firstReadable(register, Self.controlValue)
+            return try statement.firstReadable(register, Self.overrideValue)
         }
     }
 
     /// Decodes the override from a query on all columns of overrides.
-    static func controlValue(_ columns: Columns) throws -> String {
-        guard columns.isWhole(SourceControlColumn.self), let value = columns.text(SourceControlColumn.value) else {
-            throw UnreadableRow(unnumbered: columns, SourceControlColumn.self)
+    static func overrideValue(_ columns: Columns) throws -> String {
+        guard columns.isWhole(PersistedOverrideColumn.self), let value = columns.text(PersistedOverrideColumn.value)
+        else {
+            throw UnreadableRow(unnumbered: columns, PersistedOverrideColumn.self)
         }
         return value
     }
 
-    package func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
+    package func setPersistedOverride(_ value: String?, of source: SourceID) async throws(StoreError) {
         try await writing { db in
-            let statement = try RawStatement(db, value == nil ? Query.removeSourceControl : Query.setSourceControl)
+            let statement = try RawStatement(
+                db, value == nil ? Query.removePersistedOverride : Query.setPersistedOverride)
             if let value { try statement.bind(source.name, value) } else { try statement.bind(source.name) }
             try statement.run()
         }

@@ -175,7 +175,7 @@ extension SQLiteStore {
     /// would take an outdated frame for the current one.
     private static func stepProblems(_ db: Database, head: Int64) throws -> [String] {
         let rows = [
-            (ObservedKind.observations, "observation", "((key >> 30) + 9) / 10", "max(since, coalesce(until, 0))"),
+            (ObservedTable.observations, "observation", "((key >> 30) + 9) / 10", "max(since, coalesce(until, 0))"),
             (.reports, "pilotReport", "(observedAt + 9) / 10", "max(since, coalesce(until, 0))"),
             (.positions, "position", "(observedAt + 9) / 10", "since"),
         ]

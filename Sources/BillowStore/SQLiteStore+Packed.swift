@@ -37,7 +37,7 @@ extension SQLiteStore {
                 guard let changed = try Self.lastChange(of: part, db) else {
                     // Continues with the newest earlier step that has data.
                     try newest.bind(
-                        Int64(ObservedKind.observations.rawValue), Int64(part.steps.lowerBound.number))
+                        Int64(ObservedTable.observations.rawValue), Int64(part.steps.lowerBound.number))
                     guard let step = try newest.value().map({ TimeStep(number: Int($0)) }) else { break }
                     next = ArchivePart(TimeStep.instants(step...step).upperBound)
                     continue

@@ -2,7 +2,7 @@ internal import GRDB
 import Turbulence
 
 extension SQLiteStore {
-    package func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned {
+    package func prune(_ pruning: Pruning) async throws(StoreError) -> PruneResult {
         try await prune(pruning, longest: .milliseconds(100))
     }
 
@@ -15,9 +15,9 @@ extension SQLiteStore {
     func prune(
         _ pruning: Pruning, longest: Duration, rowsAtOnce: Int = 1_000,
         committed: @Sendable (Int) throws(StoreError) -> Void = { (_) throws(StoreError) in }
-    ) async throws(StoreError) -> Pruned {
+    ) async throws(StoreError) -> PruneResult {
         let found = try await reading { db in try DeletedRows(db, pruning) }
-        var pruned = Pruned()
+        var pruned = PruneResult()
         var place: DeletionPlace? = .observations(before: ObservationKey.first(of: pruning.before))
         var transactions = 0
         while let next = place {
@@ -40,8 +40,8 @@ extension SQLiteStore {
     }
 }
 
-extension Pruned {
-    fileprivate mutating func add(_ other: Pruned) {
+extension PruneResult {
+    fileprivate mutating func add(_ other: PruneResult) {
         observations += other.observations
         pilotReports += other.pilotReports
         areas += other.areas
@@ -118,7 +118,7 @@ private struct Deletion {
     private let found: DeletedRows
     private let rowsAtOnce: Int
     private let sources: Set<Int64>
-    private var pruned = Pruned()
+    private var pruned = PruneResult()
     /// The sources that lost rows, by kind of deletion.
     private var losers: [DeletionKind: Set<Int64>] = [:]
 
@@ -131,7 +131,9 @@ private struct Deletion {
     }
 
     /// Deletes until the time limit, then records the deletions.
-    mutating func run(from first: DeletionPlace, longest: Duration) throws -> (pruned: Pruned, next: DeletionPlace?) {
+    mutating func run(from first: DeletionPlace, longest: Duration) throws -> (
+        pruned: PruneResult, next: DeletionPlace?
+    ) {
         let began = ContinuousClock.now
         var place: DeletionPlace? = first
         repeat {
@@ -191,7 +193,7 @@ private struct Deletion {
     // MARK: Rows
 
     /// Deletes the last rows before a key in descending order, so that a run of consecutive keys can be deleted whole.
-    /// A row whose next key remains becomes void instead: it occupies its key (see `Schema`) and is visible at no
+    /// A row whose next key remains becomes void instead: it occupies its key (see `StoreSchema`) and is visible at no
     /// version.
     private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
         let statement = try RawStatement(db, Query.prunable)
@@ -228,7 +230,7 @@ private struct Deletion {
         }
         try SQLiteStore.noteDeletion(of: parts, db)
         if let oldest = leaving.last?.key.observedAt {
-            try forgetSteps(of: .observations, from: oldest, to: leaving.first?.key.observedAt ?? oldest)
+            try deleteSteps(of: .observations, from: oldest, to: leaving.first?.key.observedAt ?? oldest)
         }
         return read == rowsAtOnce ? .observations(before: last) : .reports(0)
     }
@@ -237,7 +239,7 @@ private struct Deletion {
         let rows = found.reports.dropFirst(done).prefix(rowsAtOnce)
         pruned.pilotReports += try delete(rows, Query.pruneReport, .rest)
         if let oldest = rows.map(\.time).min(), let newest = rows.map(\.time).max() {
-            try forgetSteps(
+            try deleteSteps(
                 of: .reports, from: Instant(clamping: Int(oldest)), to: Instant(clamping: Int(newest)))
         }
         return done + rows.count < found.reports.count ? .reports(done + rows.count) : .areas(0)
@@ -310,12 +312,12 @@ private struct Deletion {
         }
         if let end { return .positions(bucket: bucket.number, from: max(end, bucket.from + 1)) }
         let start = Instant(clamping: Int(bucket.number) * AircraftPosition.bucketSeconds)
-        try forgetSteps(of: .positions, from: start, to: start.advanced(by: AircraftPosition.bucketSeconds))
+        try deleteSteps(of: .positions, from: start, to: start.advanced(by: AircraftPosition.bucketSeconds))
         return .positions(bucket: bucket.number + 1, from: 0)
     }
 
     /// Deletes the change times of deleted rows. Steps with remaining rows stay.
-    private func forgetSteps(of kind: ObservedKind, from: Instant, to: Instant) throws {
+    private func deleteSteps(of kind: ObservedTable, from: Instant, to: Instant) throws {
         let statement = try RawStatement(db, Query.pruneSteps(of: kind))
         try statement.bind(Int64(TimeStep(from).number), Int64(TimeStep(to).number))
         try statement.run()
@@ -331,7 +333,7 @@ enum DeletionKind: Int64, Sendable, CaseIterable {
     case earlierForecasts = 3
 
     /// The kind of deletion that deletes a kind of data.
-    init(_ kind: DataKind) {
+    init(_ kind: FeedKind) {
         switch kind {
         case .positions: self = .positions
         case .fields: self = .fields

@@ -31,7 +31,7 @@ extension SQLiteStore {
         body: (Int64, Value) throws -> Void
     ) throws {
         var range = DamagedRange(check: db.checkCancellation)
-        defer { register.add(looks: range.looks) }
+        defer { register.add(probes: range.probes) }
         var hasGap = false
         func note(_ gap: ClosedRange<Int64>) {
             hasGap = true
@@ -45,7 +45,7 @@ extension SQLiteStore {
 
     /// The time span of the stored rows of a kind, to within a step, even if some pages are unreadable. nil without
     /// rows, or if the span is unreadable too.
-    static func storedTimes(_ kind: ObservedKind, _ db: Database) throws -> ClosedRange<Instant>? {
+    static func storedTimes(_ kind: ObservedTable, _ db: Database) throws -> ClosedRange<Instant>? {
         let statement = try RawStatement(db, Query.changedExtent)
         try statement.bind(Int64(kind.rawValue))
         do {

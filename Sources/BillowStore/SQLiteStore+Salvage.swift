@@ -15,11 +15,11 @@ extension SQLiteStore {
     /// - Parameter now: the time of the salvage: nothing newer can be missing. nil for the system's time.
     /// - Throws: `corrupt` if nothing is readable, `unavailable` if the new file exists.
     package static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
-        -> Salvaged
+        -> SalvageResult
     {
         let now = now ?? Instant(clamping: Int(Date().timeIntervalSince1970))
         guard FileIdentity(path) == nil else { throw .unavailable(path: path, reason: "it exists already") }
-        let result: Result<Salvaged, any Error> = await withCheckedContinuation { continuation in
+        let result: Result<SalvageResult, any Error> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
                 continuation.resume(returning: Result { try salvageNow(damaged, to: path, at: now) })
             }
@@ -28,7 +28,7 @@ extension SQLiteStore {
     }
 
     /// The synchronous salvage, on the caller's thread.
-    private static func salvageNow(_ damaged: String, to path: String, at now: Instant) throws -> Salvaged {
+    private static func salvageNow(_ damaged: String, to path: String, at now: Instant) throws -> SalvageResult {
         guard FileIdentity(damaged) != nil else {
             throw StoreError.unavailable(path: damaged, reason: "there is no such file")
         }
@@ -45,12 +45,12 @@ extension SQLiteStore {
             writing.foreignKeysEnabled = false
             writing.prepareDatabase(RowSum.register)
             let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
-            try Schema.migrator.migrate(target)
+            try StoreSchema.migrator.migrate(target)
             let source = try SalvageSource(damaged, repaired: repaired, pages: pages, as: target)
             // No transaction: SQLite can't end one after an unreadable page, and the damaged file is never written.
             let salvaged = try source.queue.unsafeRead { db in
                 try target.writeWithoutTransaction { target in
-                    func run(_ found: Database?) throws -> Salvaged {
+                    func run(_ found: Database?) throws -> SalvageResult {
                         var salvage = try Salvage(
                             source: db, found: found, target: target, isUnreleased: source.isUnreleased,
                             isListLost: source.isListLost, now: now)
@@ -116,7 +116,7 @@ private struct SalvageSource {
             try db.execute(sql: "PRAGMA synchronous = OFF")
         }
         let queue = try DatabaseQueue(path: pages, configuration: configuration)
-        try Schema.migrator.migrate(queue)
+        try StoreSchema.migrator.migrate(queue)
         let hasAny = try queue.writeWithoutTransaction { try SalvagedPages.copy(path, into: $0) > 0 }
         if !hasAny { try queue.close() }
         return hasAny ? queue : nil
@@ -126,7 +126,7 @@ private struct SalvageSource {
         _ path: String, repaired: String, as target: DatabaseQueue
     ) throws -> (queue: DatabaseQueue, isUnreleased: Bool) {
         let queue = try Self.open(path)
-        let isUnreleased = queue.unsafeRead { (try? Schema.isUnreleased($0)) ?? false }
+        let isUnreleased = queue.unsafeRead { (try? StoreSchema.isUnreleased($0)) ?? false }
         let wrong = try queue.unsafeRead { try Self.wrongTables(of: $0, target, path, isUnreleased: isUnreleased) }
         if wrong.isEmpty { return (queue, isUnreleased) }
         try queue.close()
@@ -181,11 +181,11 @@ private struct SalvageSource {
                 .map { (name: $0[0] as String, text: $0[1] as String) }
         }
         guard wanted.contains(where: { wanted in tables.contains { $0.name == wanted.name } }) else {
-            throw StoreError.corrupt(path: path, reason: "it has none of our tables")
+            throw StoreError.corrupt(path: path, reason: "it has none of Billow's tables")
         }
         if isUnreleased { return [] }
         // If the version is unreadable, the file is treated as one of this version.
-        let isKnown = (try? Schema.migrator.appliedIdentifiers(source))?.isEmpty == false
+        let isKnown = (try? StoreSchema.migrator.appliedIdentifiers(source))?.isEmpty == false
         return wanted.compactMap { name, text in
             let statement = TableDefinition.statement(text)
             guard let found = tables.first(where: { $0.name == name || $0.statement == statement }), found.page > 0

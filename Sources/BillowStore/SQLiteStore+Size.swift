@@ -6,7 +6,7 @@ extension SQLiteStore {
         var rows: [StoredTable: Int] = [:]
         if counting {
             for table in StoredTable.allCases {
-                // A damaged table is a metric of its own.
+                // Another metric reports a damaged table.
                 rows[table] = try? await reading(table) { db in
                     try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.rawValue.quotedDatabaseIdentifier)")
                 }

@@ -126,7 +126,7 @@ package final class SQLiteStore: Store {
         var configuration = configuration
         configuration.readonly = true
         let pool = try DatabasePool(path: try file.readOnlyAddress(), configuration: configuration)
-        let migrator = Schema.migrator
+        let migrator = StoreSchema.migrator
         let (applied, isNewer, isComplete) = try pool.read { db in
             (
                 try migrator.appliedIdentifiers(db), try migrator.hasBeenSuperseded(db),
@@ -160,7 +160,7 @@ package final class SQLiteStore: Store {
             }
             try db.execute(sql: "PRAGMA wal_autocheckpoint = \(SQLiteStore.checkpointPages)")
             try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteStore.keptLogBytes)")
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
         }
         try migrate(pool)
         return pool
@@ -169,7 +169,7 @@ package final class SQLiteStore: Store {
     /// Migrates the schema. If another process migrates at the same time, one of them runs each step. The other one's
     /// attempt fails without a change and is retried, and finds the step done.
     private static func migrate(_ pool: DatabasePool) throws {
-        let migrator = Schema.migrator
+        let migrator = StoreSchema.migrator
         while true {
             guard try pool.read(migrator.hasBeenSuperseded) == false else {
                 throw newer(pool.path)

@@ -8,7 +8,7 @@ extension Salvage {
     /// The number of levels in a transaction: each has tens of thousands of bytes.
     private static let levelsAtOnce = 200
     /// The most probes: far more than a thousand gaps need.
-    private static let mostLooks = 1 << 20
+    private static let mostProbes = 1 << 20
 
     /// An error of the new file. Reading the old file in another way would not help.
     private struct TargetError: Error {
@@ -29,7 +29,7 @@ extension Salvage {
                 SELECT \(columns.list) FROM \(table) \(order.isUnique ? "NOT INDEXED" : "")
                 WHERE \(order.list) >= \(order.marks) ORDER BY \(order.columns.joined(separator: ", "))
                 """
-            var range = DamagedRange(hints: hints(table), mostLooks: Self.mostLooks)
+            var range = DamagedRange(hints: hints(table), mostProbes: Self.mostProbes)
             // The minimum and maximum keys may be in an unreadable page, so the range is unbounded.
             let source = source
             var gaps: [ClosedRange<Int64>] = []
@@ -124,7 +124,7 @@ extension Salvage {
         var hasWrongSum = false
         /// Whether most rows were written before.
         var isFromBehind = false
-        var copied: Salvaged.Table
+        var copied: SalvageResult.Table
         var refusedKeys: [Int64] = []
         private var keysRead: Set<Int64> = []
         private var pending = 0
@@ -141,7 +141,7 @@ extension Salvage {
             insert = try target.makeStatement(sql: columns.insert(into: table))
             keyIndex = columns.names.firstIndex(of: "key")
             rowsAtOnce = table == "fieldLevel" ? Salvage.levelsAtOnce : Salvage.rowsAtOnce
-            copied = Salvaged.Table(name: table, rows: 0, refused: 0, gaps: [])
+            copied = SalvageResult.Table(name: table, rows: 0, refused: 0, gaps: [])
         }
 
         mutating func write(_ row: Row) throws {

@@ -15,7 +15,7 @@ struct Salvage {
     let isUnreleased: Bool
     /// The newest possible time of a stored row. A damaged row's time is limited to it.
     let end: Instant
-    var result = Salvaged()
+    var result = SalvageResult()
     /// The newest time that missing data may have.
     private var missingUntil: Instant?
     /// Recomputes the keys of observations if those of the source are unusable.
@@ -47,7 +47,7 @@ struct Salvage {
     }
 
     /// Copies everything and records missing data.
-    mutating func run() throws -> Salvaged {
+    mutating func run() throws -> SalvageResult {
         let hasSecret = try copySecret()
         try copy("source", keys: SalvageOrder("number"))
         if isUnreleased || !hasSecret { contentKeys = try ContentKeys(target) }
@@ -117,7 +117,7 @@ struct Salvage {
         return stored.upperBound
     }
 
-    private static func kind(of table: String) -> ObservedKind? {
+    private static func kind(of table: String) -> ObservedTable? {
         switch table {
         case "observation": .observations
         case "pilotReport": .reports
@@ -127,7 +127,7 @@ struct Salvage {
     }
 
     /// nil also if they are unreadable.
-    private func storedTimes(_ kind: ObservedKind) -> ClosedRange<Instant>? {
+    private func storedTimes(_ kind: ObservedTable) -> ClosedRange<Instant>? {
         try? SQLiteStore.storedTimes(kind, source)
     }
 
@@ -228,14 +228,14 @@ struct Salvage {
 
     /// Records the kinds of data of the copied rows, in addition to those on record.
     private func noteStoredKinds() throws {
-        var kinds: [(source: Int64, kind: DataKind)] = []
-        for (table, kind) in [
-            ("observation", DataKind.observations), ("pilotReport", .reports), ("position", .positions),
-        ] {
-            kinds += try Int64.fetchAll(target, sql: "SELECT DISTINCT source FROM \(table)").map { ($0, kind) }
+        var kinds: [(source: Int64, kind: FeedKind)] = []
+        for table in [StoredTable.observation, .pilotReport, .position, .fieldLevel] {
+            for source in try Int64.fetchAll(target, sql: "SELECT DISTINCT source FROM \(table.rawValue)") {
+                kinds += table.kinds.map { (source, $0) }
+            }
         }
         for row in try Row.fetchAll(target, sql: "SELECT DISTINCT source, collection FROM area") {
-            guard let kind = Catalogue.kind(of: IssuedArea.Collection(rawValue: row["collection"])) else { continue }
+            guard let kind = Catalogue.kind(of: IssuedArea.DatasetNumber(rawValue: row["collection"])) else { continue }
             kinds.append((row["source"], kind))
         }
         for (source, kind) in kinds {
@@ -285,8 +285,8 @@ struct Salvage {
             // Without cursors, everything that an upstream still has is fetched again.
             try markMissing()
         }
-        try target.execute(sql: Schema.recountChangedSteps)
-        try target.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        try target.execute(sql: StoreSchema.recountChangedSteps)
+        try target.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
     }
 

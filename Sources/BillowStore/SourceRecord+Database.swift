@@ -60,14 +60,14 @@ extension SourceRecord {
     ///   know.
     private static func subject<Column: StoredColumn>(
         _ columns: Columns, _ source: Column, _ kind: Column, of count: Int, _ damage: DamageRegister?
-    ) -> (index: Int, kind: DataKind)? {
+    ) -> (index: Int, kind: FeedKind)? {
         guard columns.isWhole(Column.self) else {
             damage?.note(UnreadableRow(unnumbered: columns, Column.self))
             return nil
         }
         // Numbers are dense. Kinds of later versions are ignored.
         let index = Int(columns.integer(source))
-        guard (0..<count).contains(index), let kind = columns.text(kind).flatMap(DataKind.init(rawValue:)) else {
+        guard (0..<count).contains(index), let kind = columns.text(kind).flatMap(FeedKind.init(rawValue:)) else {
             return nil
         }
         return (index, kind)
@@ -83,7 +83,7 @@ extension SourceRecord {
             guard columns.isWhole(Column.self), !hasRing || ring != nil else {
                 throw UnreadableRow(columns, key: Column.number)
             }
-            let kind = columns.text(Column.kind).flatMap(DataKind.init(rawValue:))
+            let kind = columns.text(Column.kind).flatMap(FeedKind.init(rawValue:))
             return (
                 index: Int(columns.integer(Column.source)),
                 area: kind.map { kind in

@@ -115,12 +115,12 @@ package protocol Store: Sendable {
     /// The areas of one or all collections that are visible at a version (nil: the head) and valid at some t with
     /// `from` ≤ t < `to`, ordered by id.
     func areas(
-        _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
+        _ collection: IssuedArea.DatasetNumber?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea]
 
     /// The times within a range at which areas of a collection, visible at a version, begin or end, in rising order
     /// without duplicates.
-    func areaChanges(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version)
+    func areaChanges(of collection: IssuedArea.DatasetNumber, in range: ClosedRange<Instant>, asOf version: Version)
         async throws(StoreError) -> [Instant]
 
     /// The positions observed at `from` ≤ t < `to` that are visible at a version (nil: the head).
@@ -149,7 +149,7 @@ package protocol Store: Sendable {
     /// Deletes old rows in small steps, so that other writers never wait for long. Each transaction that deletes rows
     /// raises the version. Frames of deleted rows get new addresses, and their sources are complete from a later time
     /// on. Reading that time at an earlier version throws `deleted`.
-    func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
+    func prune(_ pruning: Pruning) async throws(StoreError) -> PruneResult
 
     /// Whether a version changed some data.
     func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool

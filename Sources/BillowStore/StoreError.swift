@@ -1,7 +1,7 @@
 package import Turbulence
 
 /// The errors of a store.
-package enum StoreError: Error, Sendable, CustomStringConvertible {
+package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file can't be opened or written. Carries the path and the system's reason.
     case unavailable(path: String, reason: String)
     /// The file is no database, or another program's.
@@ -49,14 +49,14 @@ package enum StoreError: Error, Sendable, CustomStringConvertible {
             "source \(source) has \(simulated ? "simulated" : "real") data, and the database holds "
                 + "\(simulated ? "real" : "simulated") data of source \(other): they must not be mixed, use another "
                 + "database"
-        case .deleted(let before): "what was stored from before \(before) has been deleted"
+        case .deleted(let before): "the data from before \(before) has been deleted"
         case .failed(let reason): "the database failed: \(reason)"
         }
     }
 
     /// The explanation of `unreleased`, and the remedy.
     package static func unreleasedReason(_ path: String) -> String {
-        "a build from before Billow's first release wrote it, and it was not changed; "
+        "a build before Billow's first release wrote it, and it was not changed; "
             + "billow salvage \(path) -o NEW copies it into a new database"
     }
 }

@@ -198,9 +198,9 @@ enum AccessKeyColumn: Int32, StoredColumn {
 }
 
 /// Persisted overrides of sources.
-enum SourceControlColumn: Int32, StoredColumn {
+enum PersistedOverrideColumn: Int32, StoredColumn {
     case source, value, sum
-    static let table = StoredTable.sourceControl
+    static let table = StoredTable.persistedOverride
 }
 
 /// Followed flights.

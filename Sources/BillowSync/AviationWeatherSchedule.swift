@@ -9,8 +9,8 @@ struct AviationWeatherSchedule: Sendable {
     struct Call: Sendable, Hashable {
         var place: CallPlace
         var validators = AviationWeatherClient.Validators()
-        var askedAt: Instant?
-        var answeredAt: Instant?
+        var requestedAt: Instant?
+        var respondedAt: Instant?
         /// The number of records in the last response; nil before the first.
         var count: Int?
     }
@@ -22,7 +22,7 @@ struct AviationWeatherSchedule: Sendable {
     }
 
     private var calls: [AviationWeatherUpstream.Product: [Call]]
-    private var askedAt: [AviationWeatherUpstream.Product: Instant] = [:]
+    private var requestedAt: [AviationWeatherUpstream.Product: Instant] = [:]
     private let spacingSeconds: Int
 
     /// The smallest side of an area in degrees; smaller areas are not divided.
@@ -47,17 +47,17 @@ struct AviationWeatherSchedule: Sendable {
         let all = calls[product, default: []]
         if spacingSeconds == 0 { return all }
         // After the clock was set back, the last request is in the future and must not block the next one.
-        if let last = askedAt[product], last <= now, now < last.advanced(by: spacingSeconds) { return [] }
+        if let last = requestedAt[product], last <= now, now < last.advanced(by: spacingSeconds) { return [] }
         let next = all.enumerated().min { a, b in
-            (a.element.askedAt ?? .distantPast, a.offset) < (b.element.askedAt ?? .distantPast, b.offset)
+            (a.element.requestedAt ?? .distantPast, a.offset) < (b.element.requestedAt ?? .distantPast, b.offset)
         }
         return next.map { [$0.element] } ?? []
     }
 
     /// Records that a request is sent.
     mutating func noteRequest(_ product: AviationWeatherUpstream.Product, _ place: CallPlace, at now: Instant) {
-        askedAt[product] = now
-        update(product, place) { $0.askedAt = now }
+        requestedAt[product] = now
+        update(product, place) { $0.requestedAt = now }
     }
 
     /// Records a response; `count` is nil if nothing has changed. A response with the service's maximum number of
@@ -69,7 +69,7 @@ struct AviationWeatherSchedule: Sendable {
     ) -> Bool {
         update(product, place) { call in
             call.validators = validators
-            call.answeredAt = now
+            call.respondedAt = now
             call.count = count ?? call.count
         }
         guard case .area(let box) = place, let count, count >= AviationWeatherQuery.maximumResults else { return false }
@@ -82,29 +82,29 @@ struct AviationWeatherSchedule: Sendable {
 
     /// Discards validators and counts, so that the next requests are unconditional. The spacing between requests still
     /// applies.
-    mutating func resetAnswers() {
+    mutating func resetResponses() {
         for product in calls.keys {
             for index in calls[product, default: []].indices {
                 calls[product]?[index].validators = AviationWeatherClient.Validators()
-                calls[product]?[index].answeredAt = nil
+                calls[product]?[index].respondedAt = nil
             }
         }
     }
 
     /// Discards response times in the future, because the clock was wrong and their age is unknown.
-    mutating func forgetAnswers(aheadOf now: Instant) {
+    mutating func discardResponses(aheadOf now: Instant) {
         for product in calls.keys {
             for index in calls[product, default: []].indices
-            where calls[product]?[index].answeredAt?.isAhead(of: now) == true {
+            where calls[product]?[index].respondedAt?.isAhead(of: now) == true {
                 calls[product]?[index].validators = AviationWeatherClient.Validators()
-                calls[product]?[index].answeredAt = nil
+                calls[product]?[index].respondedAt = nil
             }
         }
     }
 
     /// The time since which every request of a product has had a response; nil if any has had none.
-    func allAnswered(_ product: AviationWeatherUpstream.Product) -> Instant? {
-        let times = calls[product, default: []].map(\.answeredAt)
+    func oldestResponse(_ product: AviationWeatherUpstream.Product) -> Instant? {
+        let times = calls[product, default: []].map(\.respondedAt)
         guard let first = times.first, times.allSatisfy({ $0 != nil }) else { return nil }
         return times.compactMap(\.self).min() ?? first
     }

@@ -44,10 +44,10 @@ package struct AviationWeatherUpstream: Upstream {
         package static let gairmets = Product(name: "gairmet")
 
         /// The kinds of data that its records become.
-        package var feeds: Set<DataKind> { Set(datasets.map(\.kind)) }
+        package var feeds: Set<FeedKind> { Set(datasets.map(\.kind)) }
 
         /// The kind and collection of its areas; nil for a product without areas.
-        var areas: (kind: Dataset.AreaKind, collection: IssuedArea.Collection)? {
+        var areas: (kind: Dataset.AreaKind, collection: IssuedArea.DatasetNumber)? {
             for dataset in datasets {
                 let kind = dataset.areaKinds.first { $0.origin == Dataset.Origin("aviationweather", rawValue) }
                 if let kind, let collection = dataset.areas { return (kind, collection) }
@@ -128,7 +128,7 @@ package struct AviationWeatherUpstream: Upstream {
 
     /// The spacing of requests, because no product is due more often.
     package var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
-    package var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
+    package var feeds: Set<FeedKind> { Set(products.flatMap(\.feeds)) }
 
     package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
         parts(of: collections(of: products.filter { !due($0, at: now).isEmpty }))
@@ -140,7 +140,7 @@ package struct AviationWeatherUpstream: Upstream {
     }
 
     package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
-        progress.state.withLock { $0.schedule.resetAnswers() }
+        progress.state.withLock { $0.schedule.resetResponses() }
     }
 
     // MARK: - A round
@@ -159,10 +159,10 @@ package struct AviationWeatherUpstream: Upstream {
 
     private func round(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let record = try await known(in: store)
-        progress.state.withLock { $0.schedule.forgetAnswers(aheadOf: now) }
+        progress.state.withLock { $0.schedule.discardResponses(aheadOf: now) }
         var failure: SyncError?
-        var failed = Set<DataKind>()
-        var asked = Set<DataKind>()
+        var failed = Set<FeedKind>()
+        var requested = Set<FeedKind>()
         for product in products {
             var use = RecordTally()
             /// The failure of one product does not affect the others. If the service is down or limits the rate, the
@@ -176,14 +176,14 @@ package struct AviationWeatherUpstream: Upstream {
             }
             for call in due(product, at: now) {
                 if Task.isCancelled { throw .cancelled }
-                asked.formUnion(product.feeds)
+                requested.formUnion(product.feeds)
                 try await attempt { () async throws(SyncError) in
-                    try await ask(product, call, now, &use, &outcome)
+                    try await fetch(product, call, now, &use, &outcome)
                 }
             }
             try await attempt { () async throws(SyncError) in try use.check() }
         }
-        let fetched = asked.subtracting(failed)
+        let fetched = requested.subtracting(failed)
         outcome.wasAnswered = !fetched.isEmpty
         if !fetched.isEmpty {
             let complete = fetched.contains(.reports) ? completeSince(record, now) : nil
@@ -194,7 +194,7 @@ package struct AviationWeatherUpstream: Upstream {
                 completeSince: complete)
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
-        if let failure { throw failure }
+        if let failure { throw failure.besides(answered: outcome.wasAnswered) }
     }
 
     /// The time from which the log has all areas' reports; nil if it is unchanged. After a gap the areas are requested
@@ -205,7 +205,7 @@ package struct AviationWeatherUpstream: Upstream {
             ?? false
         return progress.state.withLock { state in
             if !isUnbroken { state.resumedAt = now }
-            let answered = state.schedule.allAnswered(.pilotReports)
+            let answered = state.schedule.oldestResponse(.pilotReports)
             guard let answered, answered >= state.resumedAt ?? .distantPast else {
                 return state.resumedAt != nil && record?.completeSince != nil ? now : nil
             }
@@ -219,7 +219,7 @@ package struct AviationWeatherUpstream: Upstream {
     /// other area was requested before.
     private func coverage(_ record: SourceRecord?, since: Instant, at now: Instant) -> [CoverageChange] {
         let last = record?.fetchedAt(.reports)
-        return Self.areaKinds.compactMap { kind in
+        return Product.pilotReports.feeds.sorted { $0.rawValue < $1.rawValue }.compactMap { kind in
             let hasAreas = record?.coveredAreas.contains { $0.kind == kind } ?? false
             guard hasAreas || !areas.isEmpty else { return nil }
             return CoverageChange(
@@ -228,17 +228,14 @@ package struct AviationWeatherUpstream: Upstream {
         }
     }
 
-    /// The kinds of data that pilot reports become.
-    private static let areaKinds: [DataKind] = [.reports, .observations]
-
-    private func ask(
+    private func fetch(
         _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordTally,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         progress.state.withLock { $0.schedule.noteRequest(product, call.place, at: now) }
         switch call.place {
         case .area(let box):
-            let isFirst = call.answeredAt.map { $0 < now.advanced(by: -Self.gapSeconds) } ?? true
+            let isFirst = call.respondedAt.map { $0 < now.advanced(by: -Self.gapSeconds) } ?? true
             let reply = try await reply { () async throws(UpstreamError) in
                 try await client.pilotReports(
                     in: box, ageHours: isFirst ? Self.firstAgeHours : Self.ageHours,
@@ -266,18 +263,18 @@ package struct AviationWeatherUpstream: Upstream {
                     used: content.count - content.unreadable.values.reduce(0, +),
                     unusable: content.unreadable.counted { .report($0) })
             }
-            let isBelieved = reply.content.map { self.isBelieved(product, isEmpty: $0.count == 0) } ?? true
-            try await write(product, isBelieved ? reply.content : nil, now, &outcome)
+            let isTrusted = reply.content.map { self.isTrusted(product, isEmpty: $0.count == 0) } ?? true
+            try await write(product, isTrusted ? reply.content : nil, now, &outcome)
             _ = answered(
                 product, call, reply, now, count: reply.content?.count,
-                isUseful: isBelieved && reply.content?.unreadable.isEmpty ?? true)
+                isUseful: isTrusted && reply.content?.unreadable.isEmpty ?? true)
         }
     }
 
     /// Whether to trust a response. An empty response would end every hazard of a product, but it is more likely a
     /// fault of the service. So only the second empty response in a row is trusted. It must be unconditional, and comes
     /// one spacing later.
-    private func isBelieved(_ product: Product, isEmpty: Bool) -> Bool {
+    private func isTrusted(_ product: Product, isEmpty: Bool) -> Bool {
         progress.state.withLock { state in
             if isEmpty { return !state.empty.insert(product).inserted }
             state.empty.remove(product)

@@ -8,7 +8,7 @@ package import Turbulence
 package struct DataQuery: Sendable, Hashable {
     /// A type of data, by SkyPath's own name, which sessions and queries use too. Each is the type of the origin of a
     /// dataset in the catalogue.
-    package enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
+    package enum SkyPathType: String, Sendable, Hashable, CaseIterable, Comparable {
         case turbulence
         /// The upstream's own turbulence polygons.
         case polygons
@@ -26,7 +26,7 @@ package struct DataQuery: Sendable, Hashable {
 
         fileprivate var origin: Dataset.Origin { Dataset.Origin("skypath", rawValue) }
 
-        package static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: SkyPathType, b: SkyPathType) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// A part of the query's area.
@@ -49,14 +49,14 @@ package struct DataQuery: Sendable, Hashable {
     }
 
     /// An empty set requests nothing.
-    package var types: Set<DataType>
+    package var types: Set<SkyPathType>
     package var severities: SeveritySet
     package var history: History
     package var category: AircraftCategory
     /// Whether polygons are requested for the whole world, and all other types too, unless there is a `polygon`.
     package var global: Bool
     /// Scopes of single types, which take precedence over `global`.
-    package var scopes: [DataType: Scope]
+    package var scopes: [SkyPathType: Scope]
     /// A route's corridor, or any other persistent area.
     package var polygon: AreaRing?
     /// The visible region of a client. A new one replaces the old one and its data; it doesn't persist across restarts.
@@ -66,8 +66,8 @@ package struct DataQuery: Sendable, Hashable {
     package var polygonsUpTo: Bool
 
     package init(
-        types: Set<DataType> = [.turbulence], severities: SeveritySet = .all, history: History = .default,
-        category: AircraftCategory = .default, global: Bool = true, scopes: [DataType: Scope] = [:],
+        types: Set<SkyPathType> = [.turbulence], severities: SeveritySet = .all, history: History = .default,
+        category: AircraftCategory = .default, global: Bool = true, scopes: [SkyPathType: Scope] = [:],
         polygon: AreaRing? = nil, viewport: AreaRing? = nil, polygonsUpTo: Bool = false
     ) {
         self.types = types
@@ -84,17 +84,17 @@ package struct DataQuery: Sendable, Hashable {
     /// Whether a type is requested for the whole world. A query without a polygon has no persistent area, so the world
     /// replaces it.
     ///
-    /// Source: docs/upstreams/skypath.md, "Areas" (the world is for polygons, all else for areas)
-    package func isGlobal(_ type: DataType) -> Bool {
+    /// Source: docs/upstreams/skypath.md, "Areas" (polygons may cover the world, other types only areas)
+    package func isGlobal(_ type: SkyPathType) -> Bool {
         if let scope = scopes[type] { return scope == .global }
         return global && (type == .polygons || polygon == nil)
     }
 
     /// The kinds of data that it requests.
-    package var kinds: Set<DataKind> { kinds(of: types) }
+    package var kinds: Set<FeedKind> { kinds(of: types) }
 
     /// The kinds of data of some of its types.
-    func kinds(of some: Set<DataType>) -> Set<DataKind> {
+    func kinds(of some: Set<SkyPathType>) -> Set<FeedKind> {
         Set(some.flatMap { Catalogue.kinds(of: $0.origin) })
     }
 
@@ -102,7 +102,7 @@ package struct DataQuery: Sendable, Hashable {
     package var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
 
     /// The areas for which a type is requested; empty if it isn't requested.
-    package func areas(of type: DataType) -> [Area] {
+    package func areas(of type: SkyPathType) -> [Area] {
         guard types.contains(type) else { return [] }
         return [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, isGlobal(type) ? .global : nil]
             .compactMap { $0 }
@@ -135,23 +135,23 @@ package struct DataQuery: Sendable, Hashable {
     package func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
 
     /// The area in which a type of data is requested at a place; nil outside all.
-    package func area(of place: LonLat, _ type: DataType) -> Area? { area(type) { $0.contains(place) } }
+    package func area(of place: LonLat, _ type: SkyPathType) -> Area? { area(type) { $0.contains(place) } }
 
-    private func area(_ type: DataType, _ isWithin: (AreaRing) -> Bool) -> Area? {
+    private func area(_ type: SkyPathType, _ isWithin: (AreaRing) -> Bool) -> Area? {
         if let viewport, isWithin(viewport) { return .viewport }
         if let polygon, isWithin(polygon) { return .corridor }
         return isGlobal(type) ? .global : nil
     }
 
     /// Whether a type of data is requested at a place.
-    func contains(_ place: LonLat, _ type: DataType) -> Bool { isGlobal(type) || area(of: place, type) != nil }
+    func contains(_ place: LonLat, _ type: SkyPathType) -> Bool { isGlobal(type) || area(of: place, type) != nil }
 }
 
 /// The requests of a round, by type. Two equal values request the same data.
 package struct SyncRequest: Sendable, Hashable {
     /// One type of data.
     struct Part: Sendable, Hashable {
-        var type: DataQuery.DataType
+        var type: DataQuery.SkyPathType
         /// The requested areas, in addition to the world.
         var rings: Set<AreaRing>
         var isGlobal: Bool
@@ -163,13 +163,13 @@ package struct SyncRequest: Sendable, Hashable {
         var category: AircraftCategory?
 
         /// Whether data that was fetched for this request satisfies another one.
-        func serves(_ asked: Part) -> Bool {
-            guard type == asked.type, category == asked.category, severities.isSuperset(of: asked.severities),
-                isGlobal || !asked.isGlobal && rings.isSuperset(of: asked.rings)
+        func serves(_ required: Part) -> Bool {
+            guard type == required.type, category == required.category, severities.isSuperset(of: required.severities),
+                isGlobal || !required.isGlobal && rings.isSuperset(of: required.rings)
             else { return false }
-            if type == .polygons { return histories.isSuperset(of: asked.histories) }
-            guard let longest = histories.max(), let wanted = asked.histories.max() else {
-                return histories == asked.histories
+            if type == .polygons { return histories.isSuperset(of: required.histories) }
+            guard let longest = histories.max(), let wanted = required.histories.max() else {
+                return histories == required.histories
             }
             return longest >= wanted
         }
@@ -177,29 +177,29 @@ package struct SyncRequest: Sendable, Hashable {
 
     var parts: Set<Part> = []
 
-    /// For an upstream without a query.
+    /// Creates an empty query, for upstreams that have no query.
     package init() {}
 
     /// The requests of a query.
     /// - Parameter types: limits the types; nil for all.
-    init(_ query: DataQuery, types: Set<DataQuery.DataType>? = nil) {
+    init(_ query: DataQuery, types: Set<DataQuery.SkyPathType>? = nil) {
         parts = Set(
             query.types.intersection(types ?? query.types).compactMap { type in
                 query.areas(of: type).isEmpty ? nil : Part(type, query)
             })
     }
 
-    var types: Set<DataQuery.DataType> { Set(parts.map(\.type)) }
+    var types: Set<DataQuery.SkyPathType> { Set(parts.map(\.type)) }
 
     /// Whether data that was fetched for this request satisfies another one.
-    func serves(_ asked: SyncRequest) -> Bool {
-        asked.parts.allSatisfy { part in parts.contains { $0.serves(part) } }
+    func serves(_ required: SyncRequest) -> Bool {
+        required.parts.allSatisfy { part in parts.contains { $0.serves(part) } }
     }
 }
 
 extension SyncRequest.Part {
     /// The request for a type in all areas of a query.
-    init(_ type: DataQuery.DataType, _ query: DataQuery) {
+    init(_ type: DataQuery.SkyPathType, _ query: DataQuery) {
         let histories: Set<History> =
             switch type {
             case .turbulence, .pireps: [query.history]

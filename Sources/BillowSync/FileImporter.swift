@@ -177,9 +177,10 @@ package struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConve
     package var description: String {
         let names = sources.prefix(3).map(\.name).joined(separator: ", ")
         return
-            "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: "
+            "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and they are too many: "
             + "at most \(FileImporter.mostNewSources) in a file, and "
-            + "\(SourceRecord.most - SourceRecord.reserved) in a database; is the column 'source' another one?"
+            + "\(SourceRecord.most - SourceRecord.reserved) in a database; has the column "
+            + "'source' another meaning?"
     }
 }
 
@@ -199,7 +200,7 @@ package struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConver
         if isReal {
             let whose = source.map { " of source '\($0)'" } ?? ""
             return
-                "the file holds data\(whose) that isn't said to be simulated, and the database holds simulated data: "
+                "the file holds data\(whose) that isn't marked as simulated, and the database holds simulated data: "
                 + "they must not be mixed"
         }
         let sign = source.map { " (source '\($0)')" } ?? ""

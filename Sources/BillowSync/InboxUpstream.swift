@@ -19,18 +19,18 @@ package struct InboxUpstream: Upstream {
     private let folder: URL
     private let store: any Store
     private let importer: FileImporter
-    private let looks: Looks
+    private let inbox: InboxState
 
     /// The interval in seconds at which a scan without new files is recorded.
     private static let noteSeconds = 60
     private static let unfinished = [".part", ".tmp"]
 
     /// The result of the last scan, and the time of the last record in the store.
-    private final class Looks: Sendable {
+    private final class InboxState: Sendable {
         struct FolderState {
-            var files: [String: Look] = [:]
+            var files: [String: FileAttributes] = [:]
             /// Files that were imported but could not be moved since, with their verdicts.
-            var read: [String: (look: Look, verdict: Verdict)] = [:]
+            var read: [String: (attributes: FileAttributes, verdict: Verdict)] = [:]
             var notedAt: Instant?
         }
         let state = Mutex(FolderState())
@@ -43,7 +43,7 @@ package struct InboxUpstream: Upstream {
     }
 
     /// The attributes that show whether a file has changed.
-    private struct Look: Sendable, Hashable {
+    private struct FileAttributes: Sendable, Hashable {
         var bytes: Int
         var modified: Date
     }
@@ -64,31 +64,31 @@ package struct InboxUpstream: Upstream {
         folder = URL(filePath: path, directoryHint: .isDirectory)
         importer = FileImporter(
             store: store, now: now, source: id, simulated: simulated, agingSeconds: retentionSeconds, work: work)
-        looks = Looks()
+        inbox = InboxState()
     }
 
     package var collections: [String] { Catalogue.datasets(of: .file).map(\.id) }
 
     /// Runs one scan. Imports the files that have not changed since the previous scan.
     package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
-        let seen = try look()
-        let before = looks.state.withLock { state in
+        let scanned = try scan()
+        let before = inbox.state.withLock { state in
             let before = state.files
-            state.files = seen
+            state.files = scanned
             return before
         }
         var outcome = SyncOutcome()
         do throws(SyncError) {
             var failure: SyncError?
-            for (name, look) in seen.sorted(by: { $0.key < $1.key }) where before[name] == look {
+            for (name, attributes) in scanned.sorted(by: { $0.key < $1.key }) where before[name] == attributes {
                 if Task.isCancelled { throw .cancelled }
                 // A file that can't be moved does not affect the others.
-                do throws(SyncError) { try await importFile(name, look, &outcome) } catch {
+                do throws(SyncError) { try await importFile(name, attributes, &outcome) } catch {
                     guard error.code == .inbox else { throw error }
                     failure = failure ?? error
                 }
             }
-            try await note(now, isNew: seen != before)
+            try await note(now, isNew: scanned != before)
             if let failure { throw failure }
         } catch {
             throw error.after(outcome)
@@ -98,7 +98,7 @@ package struct InboxUpstream: Upstream {
 
     /// Records that the folder was scanned.
     private func note(_ now: Instant, isNew: Bool) async throws(SyncError) {
-        let isDue = looks.state.withLock { state in
+        let isDue = inbox.state.withLock { state in
             guard !isNew, let notedAt = state.notedAt, notedAt <= now,
                 now < notedAt.advanced(by: Self.noteSeconds)
             else {
@@ -115,17 +115,17 @@ package struct InboxUpstream: Upstream {
 
     // MARK: - The folder
 
-    private func look() throws(SyncError) -> [String: Look] {
+    private func scan() throws(SyncError) -> [String: FileAttributes] {
         do {
             for place in [folder, done, refused] {
                 try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
             }
-            var seen: [String: Look] = [:]
+            var scanned: [String: FileAttributes] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
                 guard !name.hasPrefix("."), !Self.unfinished.contains(where: name.hasSuffix) else { continue }
-                if let look = look(at: name) { seen[name] = look }
+                if let attributes = attributes(of: name) { scanned[name] = attributes }
             }
-            return seen
+            return scanned
         } catch {
             throw SyncError(
                 kind: .transient, code: .inbox,
@@ -134,14 +134,14 @@ package struct InboxUpstream: Upstream {
     }
 
     /// nil if the file is missing or not a regular file.
-    private func look(at name: String) -> Look? {
+    private func attributes(of name: String) -> FileAttributes? {
         let path = folder.appending(path: name).path
         // A file that disappears after the listing is ignored.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeRegular, let bytes = attributes[.size] as? Int,
             let modified = attributes[.modificationDate] as? Date
         else { return nil }
-        return Look(bytes: bytes, modified: modified)
+        return FileAttributes(bytes: bytes, modified: modified)
     }
 
     private var done: URL { folder.appending(path: "done") }
@@ -149,34 +149,39 @@ package struct InboxUpstream: Upstream {
 
     // MARK: - One file
 
-    private func importFile(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let known = looks.state.withLock { state in state.read[name].flatMap { $0.look == before ? $0.verdict : nil } }
+    private func importFile(_ name: String, _ before: FileAttributes, _ outcome: inout SyncOutcome)
+        async throws(SyncError)
+    {
+        let known = inbox.state.withLock { state in
+            state.read[name].flatMap { $0.attributes == before ? $0.verdict : nil }
+        }
         let verdict: Verdict
         if let known {
             verdict = known
         } else {
             guard let read = try await read(name, before, &outcome) else { return }
             verdict = read
-            looks.state.withLock { $0.read[name] = (before, read) }
+            inbox.state.withLock { $0.read[name] = (before, read) }
         }
         do { try put(name, into: verdict.isRefused ? refused : done, report: verdict.report) } catch {
             throw SyncError(
                 kind: .transient, code: .inbox,
                 message: "\(name) can't be moved out of the inbox: \(error.localizedDescription)", isReachable: true)
         }
-        looks.state.withLock { state in
+        inbox.state.withLock { state in
             state.files[name] = nil
             state.read[name] = nil
         }
     }
 
     /// nil for a file that changed while it was read: it is incomplete, and is imported once it is complete.
-    private func read(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) -> Verdict?
+    private func read(_ name: String, _ before: FileAttributes, _ outcome: inout SyncOutcome) async throws(SyncError)
+        -> Verdict?
     {
         let verdict: Verdict
         do {
             let summary = try await importer.importFile(folder.appending(path: name).path)
-            guard look(at: name) == before else { return nil }
+            guard attributes(of: name) == before else { return nil }
             count(summary, &outcome)
             let taken =
                 summary.observationCount + summary.pilotReportCount + summary.areaCount + summary.fieldCount

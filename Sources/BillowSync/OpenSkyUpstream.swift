@@ -38,7 +38,7 @@ package struct OpenSkyUpstream: Upstream {
     }
 
     package var collections: [String] { Catalogue.datasets(of: Dataset.Origin("opensky", "states")).map(\.id) }
-    package var feeds: Set<DataKind> { [.positions] }
+    package var feeds: Set<FeedKind> { [.positions] }
     package var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
 
     /// The interval at which the credits last for the day.
@@ -57,7 +57,7 @@ package struct OpenSkyUpstream: Upstream {
             var positions: [AircraftPosition] = []
             var use = RecordTally()
             for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
-                positions += try await ask(box, now, &use, &outcome)
+                positions += try await fetch(box, now, &use, &outcome)
             }
             try use.check()
             try await write(positions, now, &outcome)
@@ -69,7 +69,7 @@ package struct OpenSkyUpstream: Upstream {
         return outcome
     }
 
-    private func ask(
+    private func fetch(
         _ box: GeographicBox?, _ now: Instant, _ use: inout RecordTally, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [AircraftPosition] {
         let answer: StateVectors
@@ -127,7 +127,7 @@ package struct OpenSkyUpstream: Upstream {
 
     /// The area in which the log is complete from this fetch on.
     private func coverage(_ record: SourceRecord?, at now: Instant) -> CoverageChange {
-        let kind = DataKind.positions
+        let kind = FeedKind.positions
         let last = record?.fetchedKinds[kind]
         let start = now.advanced(by: -(kind.longestGapSeconds ?? 0))
         // Earlier versions recorded no areas and are assumed to have requested the world.

@@ -27,12 +27,12 @@ struct SkyPathPieceName: Sendable, Hashable {
 struct SkyPathCoverage: Sendable {
     struct Entry: Sendable, Hashable {
         /// The request of the last complete round.
-        var asked: String
+        var request: String
         var fetchedAt: Instant
         var completeSince: Instant
 
-        init(asked: String, fetchedAt: Instant, completeSince: Instant) {
-            self.asked = asked
+        init(request: String, fetchedAt: Instant, completeSince: Instant) {
+            self.request = request
             self.fetchedAt = fetchedAt
             self.completeSince = completeSince
         }
@@ -43,10 +43,10 @@ struct SkyPathCoverage: Sendable {
             guard parts.count == 3, let fetchedAt = Int(parts[0]).flatMap(Instant.init(seconds:)),
                 let completeSince = Int(parts[1]).flatMap(Instant.init(seconds:))
             else { return nil }
-            self.init(asked: String(parts[2]), fetchedAt: fetchedAt, completeSince: completeSince)
+            self.init(request: String(parts[2]), fetchedAt: fetchedAt, completeSince: completeSince)
         }
 
-        var text: String { "\(fetchedAt.seconds) \(completeSince.seconds) \(asked)" }
+        var text: String { "\(fetchedAt.seconds) \(completeSince.seconds) \(request)" }
     }
 
     private var entries: [DataQuery.Area: Entry]
@@ -69,7 +69,7 @@ struct SkyPathCoverage: Sendable {
         if entries.isEmpty, let old = values[Self.oldName], let fetchedAt = record?.fetchedAt(.observations),
             let completeSince = record?.completeSince, let only = areas.first, areas.count == 1
         {
-            entries[only] = Entry(asked: old, fetchedAt: fetchedAt, completeSince: completeSince)
+            entries[only] = Entry(request: old, fetchedAt: fetchedAt, completeSince: completeSince)
         }
         let noted = values[Self.name(.all)].flatMap { Int($0) }.flatMap(Instant.init(seconds:))
         if let noted, let completeSince = record?.completeSince, completeSince > noted {
@@ -87,13 +87,13 @@ struct SkyPathCoverage: Sendable {
     /// - Parameter start: the start of its window.
     /// - Returns: the new coverage of the area.
     mutating func note(
-        _ area: DataQuery.Area, asked: String, ring: AreaRing?, at now: Instant, from start: Instant
+        _ area: DataQuery.Area, request: String, ring: AreaRing?, at now: Instant, from start: Instant
     ) -> CoverageChange {
         let last = entries[area]
         let isContinued =
-            last.map { $0.asked == asked && $0.fetchedAt >= start && !$0.fetchedAt.isAhead(of: now) } ?? false
+            last.map { $0.request == request && $0.fetchedAt >= start && !$0.fetchedAt.isAhead(of: now) } ?? false
         let completeSince = isContinued ? min(last?.completeSince ?? start, start) : start
-        entries[area] = Entry(asked: asked, fetchedAt: now, completeSince: completeSince)
+        entries[area] = Entry(request: request, fetchedAt: now, completeSince: completeSince)
         return CoverageChange(
             kind: .observations, part: area.rawValue, rings: [ring], since: completeSince, at: now,
             isContinued: isContinued, lastFetch: last?.fetchedAt)

@@ -33,9 +33,9 @@ struct SkyPathCursor: Sendable, Hashable {
 
     /// Whether the upstream still has all changes since the cursor. A clock that was set back by a little does not
     /// invalidate the cursor.
-    func isUsable(for asked: SkyPathSignature, at now: Instant, reachSeconds: Int) -> Bool {
+    func isUsable(for required: SkyPathSignature, at now: Instant, reachSeconds: Int) -> Bool {
         let age = now.seconds - fetchedAt.seconds
-        return SkyPathSignature(text: query)?.serves(asked) == true && age >= -SkyPathUpstream.futureSeconds
+        return SkyPathSignature(text: query)?.serves(required) == true && age >= -SkyPathUpstream.futureSeconds
             && age < reachSeconds
     }
 }
@@ -76,8 +76,9 @@ struct SkyPathSignature: Sendable, Hashable {
 
     /// Whether data that was fetched under this signature satisfies another one. A longer history and more severities
     /// do.
-    func serves(_ asked: SkyPathSignature) -> Bool {
-        api == asked.api && category == asked.category && baseURL == asked.baseURL && history >= asked.history
-            && severities.isSuperset(of: asked.severities)
+    func serves(_ required: SkyPathSignature) -> Bool {
+        api == required.api && category == required.category && baseURL == required.baseURL
+            && history >= required.history
+            && severities.isSuperset(of: required.severities)
     }
 }

@@ -5,26 +5,26 @@ import Turbulence
 final class SkyPathProgress: Sendable {
     private struct ProgressState {
         /// The last nowcast, and the time of its fetch.
-        var nowcast: Fetched<SyncRequest.Part>?
+        var nowcast: FetchedRequest<SyncRequest.Part>?
         /// The request of the last complete round, by area.
-        var requests: [DataQuery.Area: Fetched<SyncRequest>] = [:]
+        var requests: [DataQuery.Area: FetchedRequest<SyncRequest>] = [:]
         /// The last fetch of turbulence, by area.
-        var turbulence: [DataQuery.Area: Fetched<SyncRequest.Part>] = [:]
-        var disabled: [DataQuery.DataType: (since: Instant, message: String)] = [:]
+        var turbulence: [DataQuery.Area: FetchedRequest<SyncRequest.Part>] = [:]
+        var disabled: [DataQuery.SkyPathType: (since: Instant, message: String)] = [:]
         /// The types whose last response was empty.
-        var empty: Set<DataQuery.DataType> = []
+        var empty: Set<DataQuery.SkyPathType> = []
         var hasResumed = false
-        var keptSession: String?
+        var storedSession: String?
     }
 
-    private struct Fetched<Request: Sendable>: Sendable {
+    private struct FetchedRequest<Request: Sendable>: Sendable {
         var request: Request
         var at: Instant
     }
 
     private let state = Mutex(ProgressState())
     /// Serialises read-modify-write sequences on the store.
-    let ledger = Turns()
+    let ledger = AsyncLock()
 
     /// The seconds after which a type that the account lacks is requested again.
     private static let restSeconds = 3_600
@@ -32,28 +32,28 @@ final class SkyPathProgress: Sendable {
     // MARK: - Fetches
 
     /// The time of the last nowcast, if it satisfies a request; nil otherwise.
-    func nowcastAt(for asked: SyncRequest.Part) -> Instant? {
-        state.withLock { state in state.nowcast.flatMap { $0.request.serves(asked) ? $0.at : nil } }
+    func nowcastAt(for required: SyncRequest.Part) -> Instant? {
+        state.withLock { state in state.nowcast.flatMap { $0.request.serves(required) ? $0.at : nil } }
     }
 
     func noteNowcast(_ request: SyncRequest.Part, at now: Instant) {
-        state.withLock { $0.nowcast = Fetched(request: request, at: now) }
+        state.withLock { $0.nowcast = FetchedRequest(request: request, at: now) }
     }
 
     /// Records a complete round.
     func note(_ request: SyncRequest?, of area: DataQuery.Area, at now: Instant) {
-        state.withLock { $0.requests[area] = request.map { Fetched(request: $0, at: now) } }
+        state.withLock { $0.requests[area] = request.map { FetchedRequest(request: $0, at: now) } }
     }
 
     /// Records a fetch of an area's turbulence.
     func note(_ turbulence: SyncRequest.Part?, of area: DataQuery.Area, at now: Instant) {
-        state.withLock { $0.turbulence[area] = turbulence.map { Fetched(request: $0, at: now) } }
+        state.withLock { $0.turbulence[area] = turbulence.map { FetchedRequest(request: $0, at: now) } }
     }
 
     /// The oldest fetch that satisfies the requests of some areas; nil if one isn't satisfied.
-    func allFetched(_ asked: [(area: DataQuery.Area, request: SyncRequest)]) -> Instant? {
+    func allFetched(_ requests: [(area: DataQuery.Area, request: SyncRequest)]) -> Instant? {
         state.withLock { state in
-            let times = asked.map { area, request in
+            let times = requests.map { area, request in
                 state.requests[area].flatMap { $0.request.serves(request) ? $0.at : nil }
             }
             return times.contains(nil) ? nil : times.compactMap(\.self).min()
@@ -61,9 +61,9 @@ final class SkyPathProgress: Sendable {
     }
 
     /// The oldest fetch of the turbulence of some areas; nil if one isn't satisfied.
-    func allFetched(_ asked: [(area: DataQuery.Area, turbulence: SyncRequest.Part?)]) -> Instant? {
+    func allFetched(_ requests: [(area: DataQuery.Area, turbulence: SyncRequest.Part?)]) -> Instant? {
         state.withLock { state in
-            let times = asked.map { area, part -> Instant? in
+            let times = requests.map { area, part -> Instant? in
                 guard let part, let fetched = state.turbulence[area], fetched.request.serves(part) else { return nil }
                 return fetched.at
             }
@@ -72,7 +72,7 @@ final class SkyPathProgress: Sendable {
     }
 
     /// Whether to trust an empty response: only if the previous one was empty too.
-    func isEmptyAgain(_ type: DataQuery.DataType, isEmpty: Bool) -> Bool {
+    func wasEmptyBefore(_ type: DataQuery.SkyPathType, isEmpty: Bool) -> Bool {
         state.withLock { state in
             if isEmpty { return !state.empty.insert(type).inserted }
             state.empty.remove(type)
@@ -99,56 +99,56 @@ final class SkyPathProgress: Sendable {
     }
 
     /// The stored session.
-    var keptSession: String? {
-        get { state.withLock { $0.keptSession } }
-        set { state.withLock { $0.keptSession = newValue } }
+    var storedSession: String? {
+        get { state.withLock { $0.storedSession } }
+        set { state.withLock { $0.storedSession = newValue } }
     }
 
     // MARK: - Suspended types
 
     /// The suspended types, each with the upstream's message and the time of the next attempt.
-    func disabled(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
+    func disabled(at now: Instant) -> [DataQuery.SkyPathType: (message: String, until: Instant)] {
         state.withLock { state in
             state.disabled.mapValues { ($0.message, $0.since.advanced(by: Self.restSeconds)) }
                 .filter { $0.value.1 > now }
         }
     }
 
-    func disable(_ type: DataQuery.DataType, at now: Instant, _ message: String) {
+    func disable(_ type: DataQuery.SkyPathType, at now: Instant, _ message: String) {
         state.withLock { $0.disabled[type] = (now, message) }
     }
 
-    func enable(_ type: DataQuery.DataType) { state.withLock { $0.disabled[type] = nil } }
+    func enable(_ type: DataQuery.SkyPathType) { state.withLock { $0.disabled[type] = nil } }
 
     /// Lifts the suspension of all types.
     func enableAll() { state.withLock { $0.disabled = [:] } }
 }
 
 /// An asynchronous mutex that serves waiters in order.
-actor Turns {
-    private var isTaken = false
+actor AsyncLock {
+    private var isLocked = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private func enter() async {
-        guard isTaken else {
-            isTaken = true
+    private func lock() async {
+        guard isLocked else {
+            isLocked = true
             return
         }
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    private func leave() {
-        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+    private func unlock() {
+        if waiting.isEmpty { isLocked = false } else { waiting.removeFirst().resume() }
     }
 
-    nonisolated func alone<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
-        await enter()
+    nonisolated func withLock<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
+        await lock()
         do throws(SyncError) {
             let result = try await body()
-            await leave()
+            await unlock()
             return result
         } catch {
-            await leave()
+            await unlock()
             throw error
         }
     }

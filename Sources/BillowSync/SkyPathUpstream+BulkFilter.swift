@@ -77,7 +77,7 @@ extension SkyPathUpstream {
     }
 
     /// The request of some pieces as text, equal for equal requests in every process.
-    func asked(_ pieces: [SkyPathPiece]) -> String {
+    func requestText(of pieces: [SkyPathPiece]) -> String {
         signature.text + " " + SkyPathPiece.stableHash(Set(pieces.map(\.name)).sorted().joined(separator: ";"))
     }
 }

@@ -23,7 +23,7 @@ extension SkyPathUpstream {
     ) async throws(SyncError) {
         // Rows after this version may be newer than the response, so it must not retract them.
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
-        let answer = try await ask(piece, after: cursor, minimum: filter?.minimum ?? .smooth)
+        let answer = try await request(piece, after: cursor, minimum: filter?.minimum ?? .smooth)
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.environment.baseURL)
         count(answer.counts, &outcome)
@@ -81,7 +81,7 @@ extension SkyPathUpstream {
         } while start < observations.count
     }
 
-    private func ask(
+    private func request(
         _ piece: SkyPathPiece, after cursor: SkyPathCursor?, minimum: Severity
     ) async throws(SyncError) -> PieceAnswer {
         let hours = Double(reachSeconds) / 3_600

@@ -20,7 +20,7 @@ extension SkyPathUpstream {
     private static let nowcastSeverities = 2...4
 
     /// Fetches one type of data whole.
-    func fetch(_ type: DataQuery.DataType, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+    func fetch(_ type: DataQuery.SkyPathType, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         switch type {
         case .turbulence: break
         case .polygons: try await polygons(now, &outcome)
@@ -37,7 +37,7 @@ extension SkyPathUpstream {
     private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
         for history in wanted.polygonHistories {
-            let reply = try await ask(&outcome) { () async throws(UpstreamError) in
+            let reply = try await reply(&outcome) { () async throws(UpstreamError) in
                 try await client.polygons(hours: history.hours)
             }
             sets.append((history, reply))
@@ -48,14 +48,14 @@ extension SkyPathUpstream {
             for area in reply.records where isWanted(area, .polygons) {
                 areas.append(
                     issued(
-                        area, .polygons, "polygon", id: "\(area.severity)-\(history.text)", validFrom: updatedAt,
+                        area, .polygons, "polygon", id: "\(area.severity)-\(history.text)-\(id)", validFrom: updatedAt,
                         // At this time, the set's youngest observation leaves the window.
                         validTo: updatedAt.advanced(by: history.seconds), issuedAt: updatedAt,
                         historySeconds: history.seconds))
             }
         }
         // The set of one history may be empty, but it is doubtful if all are.
-        guard isBelieved(.polygons, isEmpty: sets.allSatisfy { $0.reply.records.isEmpty }) else { return }
+        guard isTrusted(.polygons, isEmpty: sets.allSatisfy { $0.reply.records.isEmpty }) else { return }
         try await replace(.polygons, "polygon", with: areas.areas, at: updatedAt, &outcome)
     }
 
@@ -67,12 +67,12 @@ extension SkyPathUpstream {
 
     /// Whether to trust a response. An empty response is more likely a fault of the upstream than a quiet sky. Stored
     /// areas end only if the next response is empty too.
-    private func isBelieved(_ type: DataQuery.DataType, isEmpty: Bool) -> Bool {
-        progress.isEmptyAgain(type, isEmpty: isEmpty) || !isEmpty
+    private func isTrusted(_ type: DataQuery.SkyPathType, isEmpty: Bool) -> Bool {
+        progress.wasEmptyBefore(type, isEmpty: isEmpty) || !isEmpty
     }
 
     private func nowcast(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(UpstreamError) in try await client.nowcast() }
+        let reply = try await reply(&outcome) { () async throws(UpstreamError) in try await client.nowcast() }
         let issuedAt = Self.updatedAt(reply.records, now)
         var areas = AreaIdentifiers()
         for area in reply.records where isWanted(area, .nowcast) {
@@ -90,10 +90,10 @@ extension SkyPathUpstream {
             guard validFrom < validTo else { continue }
             areas.append(
                 issued(
-                    area, .forecast, "nowcast", id: "\(area.severity)-\(area.forecastHour ?? 0)", validFrom: validFrom,
-                    validTo: validTo, issuedAt: issuedAt, forecastHour: area.forecastHour))
+                    area, .forecast, "nowcast", id: "\(id)-nowcast-\(area.severity)-\(area.forecastHour ?? 0)",
+                    validFrom: validFrom, validTo: validTo, issuedAt: issuedAt, forecastHour: area.forecastHour))
         }
-        guard isBelieved(.nowcast, isEmpty: reply.records.isEmpty) else { return }
+        guard isTrusted(.nowcast, isEmpty: reply.records.isEmpty) else { return }
         try await replace(.forecast, "nowcast", with: areas.areas, at: issuedAt, &outcome)
         progress.noteNowcast(SyncRequest.Part(.nowcast, wanted), at: now)
     }
@@ -113,13 +113,13 @@ extension SkyPathUpstream {
     }
 
     private func issued(
-        _ area: SkyPathArea, _ collection: IssuedArea.Collection, _ kind: String, id: String, validFrom: Instant,
+        _ area: SkyPathArea, _ collection: IssuedArea.DatasetNumber, _ kind: String, id: String, validFrom: Instant,
         validTo: Instant, issuedAt: Instant, forecastHour: Int? = nil, historySeconds: Int? = nil
     ) -> IssuedArea {
         let altitudes = area.altitudesThousands
         return IssuedArea(
             collection: collection,
-            id: "\(self.id)-\(kind)-\(id)" + (altitudes.map { "-\($0.lowerBound)-\($0.upperBound)" } ?? ""),
+            id: id + (altitudes.map { "-\($0.lowerBound)-\($0.upperBound)" } ?? ""),
             source: self.id, kind: kind, hazard: "TURB", severity: Severity(rawValue: UInt8(area.severity)),
             altitudeMinFeet: altitudes.map { $0.lowerBound * 1_000 },
             altitudeMaxFeet: altitudes.map { $0.upperBound * 1_000 }, validFrom: validFrom, validTo: validTo,
@@ -131,7 +131,7 @@ extension SkyPathUpstream {
         areas.compactMap(\.updatedAt).max().map { min(Instant(clamping: $0), now) } ?? now
     }
 
-    private func isWanted(_ area: SkyPathArea, _ type: DataQuery.DataType) -> Bool {
+    private func isWanted(_ area: SkyPathArea, _ type: DataQuery.SkyPathType) -> Bool {
         guard let severity = Severity(rawValue: UInt8(area.severity)), wanted.severities.contains(severity) else {
             return false
         }
@@ -144,7 +144,7 @@ extension SkyPathUpstream {
 
     /// Replaces the stored areas: an area that is missing in the response has ended.
     private func replace(
-        _ collection: IssuedArea.Collection, _ kind: String, with areas: [IssuedArea], at instant: Instant,
+        _ collection: IssuedArea.DatasetNumber, _ kind: String, with areas: [IssuedArea], at instant: Instant,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         let batch = Batch(
@@ -158,7 +158,7 @@ extension SkyPathUpstream {
     // MARK: - Points
 
     private func flights(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(UpstreamError) in try await client.flights() }
+        let reply = try await reply(&outcome) { () async throws(UpstreamError) in try await client.flights() }
         var positions: [AircraftPosition] = []
         var known: [ICAO24: String] = [:]
         for flight in reply.records where wanted.contains(flight.place, .flights) {
@@ -198,7 +198,7 @@ extension SkyPathUpstream {
     /// Fetches pilot reports. They appear only in the collection of pilot reports, because SkyPath's hexagons already
     /// include its own information.
     private func pilotReports(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(UpstreamError) in
+        let reply = try await reply(&outcome) { () async throws(UpstreamError) in
             try await client.pilotReports(hours: wanted.history.hours)
         }
         var reports: [String: PilotReport] = [:]
@@ -241,7 +241,7 @@ extension SkyPathUpstream {
 
     // MARK: - Requests
 
-    private func ask<Record>(
+    private func reply<Record>(
         _ outcome: inout SyncOutcome, _ call: () async throws(UpstreamError) -> SkyPathReply<Record>
     ) async throws(SyncError) -> SkyPathReply<Record> {
         let reply: SkyPathReply<Record>

@@ -1,4 +1,5 @@
 import BillowStore
+import Datasets
 import Geometry
 import SkyPath
 package import Turbulence
@@ -59,16 +60,16 @@ extension SkyPathUpstream {
     }
 
     /// The requested types that are suspended for the account.
-    private func resting(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
+    private func resting(at now: Instant) -> [DataQuery.SkyPathType: (message: String, until: Instant)] {
         progress.disabled(at: now).filter { wanted.types.contains($0.key) }
     }
 
-    /// The types that a round of an area requests: those that aren't suspended, without a nowcast so young that there
-    /// is no newer one yet.
-    func due(_ area: DataQuery.Area, at now: Instant) -> [DataQuery.DataType] {
+    /// The types that a round of an area requests. It omits suspended types, and a nowcast that is too young to have a
+    /// successor.
+    func due(_ area: DataQuery.Area, at now: Instant) -> [DataQuery.SkyPathType] {
         let types = request(of: area)?.types ?? []
         let resting = resting(at: now)
-        return DataQuery.DataType.allCases.filter { type in
+        return DataQuery.SkyPathType.allCases.filter { type in
             types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
         }
     }
@@ -80,7 +81,7 @@ extension SkyPathUpstream {
     ) async throws(SyncError) {
         let due = due(area, at: clock.now)
         var failure: SyncError?
-        var answered = Set<DataQuery.DataType>()
+        var answered = Set<DataQuery.SkyPathType>()
         var pieces: [SkyPathPiece]?
         types: for type in due {
             if Task.isCancelled { throw .cancelled }
@@ -110,7 +111,7 @@ extension SkyPathUpstream {
             try await finish(area, pieces, answered, isComplete: failure == nil, clock, &outcome)
         }
         outcome.wasAnswered = !answered.isEmpty
-        if let failure { throw failure }
+        if let failure { throw failure.besides(answered: outcome.wasAnswered) }
         let resting = resting(at: clock.now).values
         if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
             throw SyncError(
@@ -123,18 +124,18 @@ extension SkyPathUpstream {
     /// Ends a round in one transaction: the fetch time, the coverage, and the session. It removes the cursors of pieces
     /// that are no longer requested, and the data of the previous viewport.
     ///
-    /// The fetch time of a source is that of its oldest area, and so is that of its turbulence. A suspended type does
+    /// The fetch times of a source and of its turbulence are the fetch time of the oldest area. A suspended type does
     /// not hold back the source's fetch time, only its own.
     /// - Parameter pieces: the pieces of the turbulence, all up to date; nil if it wasn't fetched.
     private func finish(
-        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.SkyPathType>, isComplete: Bool,
         _ clock: Clock, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         if isComplete { progress.note(request(of: area), of: area, at: clock.now) }
         if answered.contains(.turbulence) {
             progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: clock.now)
         }
-        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
+        let result = try await progress.ledger.withLock { () async throws(SyncError) -> BatchResult in
             var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, clock.now) })
             if answered.contains(.turbulence) {
                 kinds[.observations] = progress.allFetched(
@@ -150,7 +151,7 @@ extension SkyPathUpstream {
             let session = await changedSession()
             if let session { batch.values.updateValue(session, forKey: Self.sessionName) }
             let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
-            if let session { progress.keptSession = session }
+            if let session { progress.storedSession = session }
             return result
         }
         outcome.retracted += result.retracted
@@ -169,7 +170,7 @@ extension SkyPathUpstream {
         var coverage = SkyPathCoverage(
             values, record: try await known(in: store), requested: wanted.areas(of: .turbulence))
         let covered = coverage.note(
-            area, asked: asked(pieces), ring: ring(of: area), at: clock.now, from: start)
+            area, request: requestText(of: pieces), ring: ring(of: area), at: clock.now, from: start)
         batch.coverage.append(covered)
         batch.values = coverage.changes(to: values)
         for name in cursors.keys where !names.contains(name) {
@@ -187,7 +188,7 @@ extension SkyPathUpstream {
 
     /// The coverage of a fetched type; nil for turbulence, whose areas are recorded separately.
     func coverage(
-        of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
+        of type: DataQuery.SkyPathType, _ record: SourceRecord?, at now: Instant
     ) -> CoverageChange? {
         guard type != .turbulence, let kind = wanted.kinds(of: [type]).first else { return nil }
         let rings =

@@ -20,12 +20,12 @@ extension SkyPathUpstream {
     /// Loads the stored session after a restart. It stays valid until it expires.
     func resumeSession() async throws(SyncError) {
         guard let sessionMark, !progress.hasResumed else { return }
-        try await progress.ledger.alone { () async throws(SyncError) in
+        try await progress.ledger.withLock { () async throws(SyncError) in
             guard !progress.hasResumed, try await known(in: store) != nil else { return }
             let values = try await stored { () async throws(StoreError) in try await store.values(of: id) }
             defer { progress.hasResumed = true }
             guard let kept = values[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
-            progress.keptSession = kept
+            progress.storedSession = kept
             guard let session = SkyPathSession(text: kept.dropFirst(sessionMark.count + 1)) else { return }
             await client.resume(session)
         }
@@ -36,16 +36,16 @@ extension SkyPathUpstream {
     func changedSession() async -> String?? {
         guard let sessionMark else { return nil }
         let session = await client.session.map { sessionMark + " " + $0.text }
-        return session == progress.keptSession ? nil : .some(session)
+        return session == progress.storedSession ? nil : .some(session)
     }
 
     /// Stores the session after a round without other results.
     func saveSession() async throws(SyncError) {
-        try await progress.ledger.alone { () async throws(SyncError) in
+        try await progress.ledger.withLock { () async throws(SyncError) in
             guard let session = await changedSession(), try await known(in: store) != nil else { return }
             let batch = Batch(source: id, values: [Self.sessionName: session])
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
-            progress.keptSession = session
+            progress.storedSession = session
         }
     }
 }

@@ -46,7 +46,7 @@ package struct SkyPathUpstream: Upstream {
     static let futureSeconds = 300
     /// Rows this near to an end of the window are never retracted, because the upstream's clock may differ.
     static let windowMarginSeconds = 180
-    /// The seconds after which a partly unreadable response is requested again. It may well stay unreadable.
+    /// The seconds after which a partly unreadable response is requested again. It may stay unreadable.
     static let recheckSeconds = 600
     /// The most corridor requests for one area in a round, which should take a minute. Above this, bulk requests are
     /// used.
@@ -89,9 +89,9 @@ package struct SkyPathUpstream: Upstream {
     }
 
     package var query: DataQuery? { wanted }
-    package var types: [DataQuery.DataType] { DataQuery.DataType.allCases }
+    package var types: [DataQuery.SkyPathType] { DataQuery.SkyPathType.allCases }
     package var credential: String? { client.configuration.apiKey.fingerprint }
-    package var slowKinds: [DataKind: Duration] {
+    package var slowKinds: [FeedKind: Duration] {
         wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
     }
 
@@ -114,7 +114,7 @@ package struct SkyPathUpstream: Upstream {
 
     package var areas: [DataQuery.Area] { [.corridor, .viewport, .global] }
 
-    /// The area whose rounds fetch types other than turbulence: such a type comes whole in one request for all areas.
+    /// The area whose rounds fetch types other than turbulence, because one request returns such a type for all areas.
     /// It is the first persistent area.
     private var carrier: DataQuery.Area? {
         let types = wanted.types.subtracting([.turbulence]).filter { !wanted.areas(of: $0).isEmpty }
@@ -136,7 +136,7 @@ package struct SkyPathUpstream: Upstream {
         var parts = self.parts(of: due.filter { $0 != .turbulence }.flatMap(\.collections))
         if due.contains(.turbulence) {
             parts.formUnion(
-                DataQuery.DataType.turbulence.collections.map { SourceState.Part(area: area, collection: $0) })
+                DataQuery.SkyPathType.turbulence.collections.map { SourceState.Part(area: area, collection: $0) })
         }
         return parts
     }
@@ -170,7 +170,7 @@ package struct SkyPathUpstream: Upstream {
     /// requested, and removes its cursors and coverage.
     func end(_ ended: [DataQuery.Area], at now: Instant) async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
-        try await progress.ledger.alone { () async throws(SyncError) in
+        try await progress.ledger.withLock { () async throws(SyncError) in
             let (cursors, values) = try await stored { () async throws(StoreError) in
                 (try await store.cursors(of: id), try await store.values(of: id))
             }

@@ -9,9 +9,9 @@ extension SourceLoop {
     package var settings: SourceSettings { SourceSettings(query: upstream.query, update: update) }
 
     /// The types of data that the query may request.
-    package var types: [DataQuery.DataType] { upstream.types }
+    package var types: [DataQuery.SkyPathType] { upstream.types }
 
-    /// The settings after a change of some members, by the rules of the settings file.
+    /// Returns the settings after a change of some members. The rules are those of the settings file.
     /// - Throws: at the first invalid member, or one that makes the query invalid.
     package func settings(changedBy members: [String: JSONValue]) throws(SourceSettings.Problem) -> SourceSettings {
         let changed = try settings.changed(by: members, types: upstream.types)
@@ -30,7 +30,7 @@ extension SourceLoop {
     /// Changes the query or the frequency. An area whose data no longer suffices is fetched within a second, in one
     /// round with all other changes of that second. A new frequency counts from the last round. Rounds with an outdated
     /// request are cancelled; their committed data stays.
-    /// - Throws: if the change can't be stored; it is not made then.
+    /// - Throws: if the change can't be stored. The settings then stay as they were.
     package func change(_ settings: SourceSettings) async throws(StoreError) {
         let old = self.settings
         guard settings != old else { return }
@@ -54,7 +54,7 @@ extension SourceLoop {
     func restore() async {
         await restoreSettings()
         do throws(SyncError) { try await upstream.prepareAfterRestart(now: now()) } catch {
-            logger.error("what was stored for the process before can't be ended", metadata: ["error": "\(error)"])
+            logger.error("the stored data can't be prepared after the restart", metadata: ["error": "\(error)"])
         }
     }
 
@@ -63,7 +63,7 @@ extension SourceLoop {
         var isHalted = false
         var refusal: SourceState.Failure?
         do throws(StoreError) {
-            let text = try await control.control(of: id)
+            let text = try await control.persistedOverride(of: id)
             guard let override = text.flatMap({ PersistedSourceOverride(text: $0) }) else { return }
             if override.configured == configured.text {
                 if let settings = override.settings(like: configured) { apply(settings) }
@@ -72,7 +72,8 @@ extension SourceLoop {
             }
             if override.haltedCredential != nil, override.haltedCredential == upstream.credential {
                 (isHalted, refusal) = (true, override.refusal)
-                logger.warning("its key was refused before the restart; nothing is tried until it is started again")
+                logger.warning(
+                    "the key was refused before the restart; the source sends no request until it is started again")
             }
         } catch {
             logger.error("the persisted override can't be read", metadata: ["error": "\(error)"])
@@ -98,6 +99,6 @@ extension SourceLoop {
             configured: configured.text, settings: settings, haltedCredential: isHalted ? upstream.credential : nil,
             refusal: isHalted ? machine.refusal : nil)
         let isNew = settings != configured || isHalted
-        try await control?.setControl(isNew ? override.text : nil, of: id)
+        try await control?.setPersistedOverride(isNew ? override.text : nil, of: id)
     }
 }

@@ -4,20 +4,19 @@ import ServiceLifecycle
 import UpstreamKit
 package import Turbulence
 
-/// Keeps one source up to date for as long as the service group runs.
+/// Keeps one source up to date while the service group runs.
 ///
-/// The rules are those of `SyncStateMachine`; this actor performs its actions. Each area of the query has an activity
-/// of its own, one after the other, so that an area that fails never holds up another. Changed settings and a refused
-/// key are kept across restarts.
+/// `SyncStateMachine` holds the rules, and this actor performs its actions. Each area of the query runs its own
+/// sequence of activities, so a failing area never delays another. Changed settings and a refused key survive restarts.
 package actor SourceLoop: Service {
     package nonisolated let id: SourceID
-    /// Of its answers' bodies, since the start of the process.
+    /// Bytes received in response bodies since the process started.
     package nonisolated var receivedBytes: Int { received.bytes }
     private nonisolated let received = TransferMeter()
     var upstream: any Upstream
     var update: UpdateFrequency
     private let lengths: UpdateLengths
-    /// As configured; a stored change is a change of it.
+    /// The settings of the configuration. A persisted override changes them.
     let configured: SourceSettings
     private let states: SourceStates
     let control: (any ControlStore)?
@@ -26,38 +25,38 @@ package actor SourceLoop: Service {
     private let random: @Sendable () -> Double
     private let sleep: @Sendable (Duration) async throws -> Void
     let logger: Logger
-    /// Whose threads the activities run on; nil leaves them to the cooperative pool.
+    /// Runs the activities; nil uses the cooperative pool.
     private let executor: (any TaskExecutor)?
     private(set) var machine: SyncStateMachine
-    /// The activity under way in each area, and the event that ends it.
+    /// The running activity of each area. Its value is the event that ends it.
     private var activities: [DataQuery.Area: Task<SyncStateMachine.Event, Never>] = [:]
-    /// Whether pauses are slept; otherwise a caller of `round` waits by itself.
+    /// Whether the loop sleeps during pauses. Otherwise the caller of `round` waits.
     private var isRunning = false
     private var mustPersist = false
 
     private static let started = ContinuousClock.now
 
-    /// Since the process began; it is monotonic.
+    /// The monotonic time since the process started.
     package static let uptime: @Sendable () -> Duration = { started.duration(to: .now) }
 
-    /// Why a requested round is not made.
+    /// The reason to refuse a requested round.
     package enum Refusal: Error, Sendable, Hashable {
         case tooSoon(retryAfterSeconds: Int)
         /// The upstream refused our key.
         case halted
-        /// The query asks for nothing.
+        /// The query requests no data.
         case nothingToAsk
     }
 
     /// - Parameters:
     ///   - lengths: the lengths of the named frequencies.
-    ///   - control: the store of changes; nil keeps none.
-    ///   - now: the time of the data.
+    ///   - control: stores persisted overrides; nil stores none.
+    ///   - now: the clock for the times of data.
     ///   - uptime: a monotonic clock, for waits.
     ///   - random: 0 ..< 1, for the jitter.
     ///   - sleep: waits, and throws when cancelled.
-    ///   - executor: whose threads every activity runs on, whoever asked for it: decoding is work for the bounded
-    ///     executor. nil leaves activities to the cooperative pool.
+    ///   - executor: runs every activity, whoever requested it, because decoding belongs on the bounded executor. nil
+    ///     uses the cooperative pool.
     package init(
         upstream: any Upstream, update: UpdateFrequency, lengths: UpdateLengths = UpdateLengths(), states: SourceStates,
         control: (any ControlStore)? = nil, now: @escaping @Sendable () -> Instant,
@@ -107,7 +106,7 @@ package actor SourceLoop: Service {
                 }
             case .sleep(let area, let duration):
                 guard isRunning else { break }
-                // An error is a cancellation, which ends a sleep early.
+                // The only error is a cancellation, which ends the sleep early.
                 activities[area] = Task(executorPreference: executor) { [sleep] in
                     try? await sleep(duration)
                     return .slept(area)
@@ -121,7 +120,7 @@ package actor SourceLoop: Service {
         }
     }
 
-    /// Reports an event that nothing refuses.
+    /// Reports an event that the machine never refuses.
     func note(_ event: SyncStateMachine.Event) {
         do throws(Refusal) { try report(event) } catch { preconditionFailure("only a request is refused: \(error)") }
     }
@@ -137,13 +136,13 @@ package actor SourceLoop: Service {
             activity.cancel()
         }
         activities[area] = nil
-        // Then nothing new begins.
+        // No activity starts after a cancellation or during a shutdown.
         if Task.isCancelled || Task.isShuttingDownGracefully { isRunning = false }
         note(event)
         guard mustPersist else { return }
         mustPersist = false
         do throws(StoreError) { try await persist() } catch {
-            logger.error("the refusal can't be kept across a restart", metadata: ["error": "\(error)"])
+            logger.error("the refusal of the key can't be persisted", metadata: ["error": "\(error)"])
         }
     }
 
@@ -167,7 +166,8 @@ package actor SourceLoop: Service {
             return .released(area, isDone: true)
         } catch {
             logger.error(
-                "the data of an area can't be ended", metadata: ["area": "\(area.rawValue)", "error": "\(error)"])
+                "the data of an area that is no longer requested can't be ended",
+                metadata: ["area": "\(area.rawValue)", "error": "\(error)"])
             return .released(area, isDone: false)
         }
     }
@@ -175,7 +175,7 @@ package actor SourceLoop: Service {
     private func log(_ note: SyncStateMachine.Note) {
         switch note {
         case .planChanged(let update):
-            logger.notice("asks for something else", metadata: ["update": "\(update.text)"])
+            logger.notice("the source's query changed", metadata: ["update": "\(update.text)"])
         case .answersAgain(let area, let failures):
             logger.notice(
                 "the upstream answers again", metadata: ["area": "\(area.rawValue)", "failures": "\(failures)"])
@@ -188,7 +188,7 @@ package actor SourceLoop: Service {
                 ])
         case .failed(let area, let error, let failures, let next):
             logger.warning(
-                "could not synchronise",
+                "the synchronisation failed",
                 metadata: [
                     "area": "\(area.rawValue)", "code": "\(error.code.rawValue)", "error": "\(error.message)",
                     "failures": "\(failures)",
@@ -208,14 +208,14 @@ package actor SourceLoop: Service {
         isRunning = false
     }
 
-    /// A graceful shutdown ends an activity as a cancellation would: what isn't committed is asked for again.
+    /// Runs an area's activities. A graceful shutdown cancels them; the next process requests uncommitted data again.
     private func run(_ area: DataQuery.Area) async {
         if isRunning { report(due: area) }
         while activities[area] != nil { await cancelWhenGracefulShutdown { await self.finish(area) } }
     }
 
-    /// One round of every area, one after the other; gives the shortest wait until the next. Does nothing in an area
-    /// that is halted, stopped or under way.
+    /// Runs one round of each area in turn, and returns the shortest wait until the next round. Skips an area that is
+    /// halted, stopped or busy.
     package func round() async -> Duration {
         var shortest = SyncStateMachine.idle
         for area in upstream.areas {
@@ -230,15 +230,15 @@ package actor SourceLoop: Service {
         return shortest
     }
 
-    /// Ends the pauses between two rounds, or the next one where a round is under way.
+    /// Ends the pause between two rounds. During a round, it ends the next pause instead.
     package func refresh() { note(.woken) }
 
-    /// A round of every area now, whatever the frequency says.
-    /// - Parameter full: everything, in place of what is new.
+    /// Requests a round of every area now, regardless of the update frequency.
+    /// - Parameter full: true fetches all data, false new data only.
     package func requestSync(full: Bool) throws(Refusal) { try report(.syncRequested(full: full)) }
 
-    /// Tries again, now, after the session was refused.
-    /// - Throws: where the stored refusal can't be removed.
+    /// Resumes the source now, after the upstream refused its session.
+    /// - Throws: if the stored refusal can't be removed.
     package func start() async throws(StoreError) {
         upstream.liftSuspensions()
         note(.restarted)

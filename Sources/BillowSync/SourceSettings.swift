@@ -75,7 +75,7 @@ package struct SourceSettings: Sendable, Hashable {
         /// A query that the upstream can't answer.
         init(unaskable member: String, _ reason: String) {
             self.init(
-                member: member, value: "", allowed: "a query that the upstream can be asked",
+                member: member, value: "", allowed: "a query that the upstream supports",
                 area: member == "polygon" ? .corridor : member == "viewport" ? .viewport : nil)
             self.reason = reason
         }
@@ -84,7 +84,8 @@ package struct SourceSettings: Sendable, Hashable {
     /// These settings after a change of some members.
     /// - Parameter types: the types that may be requested.
     /// - Throws: at the first invalid member.
-    package func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings
+    package func changed(by members: [String: JSONValue], types: [DataQuery.SkyPathType]) throws(Problem)
+        -> SourceSettings
     {
         var settings = self
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
@@ -94,7 +95,9 @@ package struct SourceSettings: Sendable, Hashable {
                 try Self.change(&query, name, value, types)
                 settings.query = query
             } else {
-                throw Problem(member: name, value: value.text, allowed: "only update, for this kind of source")
+                throw Problem(
+                    member: name, value: value.text,
+                    allowed: "left out; only update can be changed for this kind of source")
             }
         }
         return settings
@@ -111,7 +114,7 @@ package struct SourceSettings: Sendable, Hashable {
     }
 
     private static func change(
-        _ query: inout DataQuery, _ name: String, _ value: JSONValue, _ types: [DataQuery.DataType]
+        _ query: inout DataQuery, _ name: String, _ value: JSONValue, _ types: [DataQuery.SkyPathType]
     ) throws(Problem) {
         func bad(_ allowed: String, _ area: DataQuery.Area? = nil) -> Problem {
             Problem(member: name, value: value.text, allowed: allowed, area: area)
@@ -122,7 +125,7 @@ package struct SourceSettings: Sendable, Hashable {
         }
         switch name {
         case "types":
-            let named = value.array?.map { $0.string.flatMap(DataQuery.DataType.init(rawValue:)) }
+            let named = value.array?.map { $0.string.flatMap(DataQuery.SkyPathType.init(rawValue:)) }
             guard let named, named.allSatisfy({ $0.map(types.contains) ?? false }) else {
                 throw bad("a list of \(types.map(\.rawValue).joined(separator: ", "))")
             }
@@ -157,16 +160,16 @@ package struct SourceSettings: Sendable, Hashable {
 
     /// Parses null, or an object with a scope for some types.
     private static func scopes(
-        _ value: JSONValue, _ types: [DataQuery.DataType], bad: (String) -> Problem
-    ) throws(Problem) -> [DataQuery.DataType: DataQuery.Scope] {
+        _ value: JSONValue, _ types: [DataQuery.SkyPathType], bad: (String) -> Problem
+    ) throws(Problem) -> [DataQuery.SkyPathType: DataQuery.Scope] {
         if value == .null { return [:] }
         let form =
             "null, or an object from \(types.map(\.rawValue).joined(separator: ", ")) to "
             + DataQuery.Scope.allCases.map(\.rawValue).joined(separator: " or ")
         guard case .object(let members) = value else { throw bad(form) }
-        var scopes: [DataQuery.DataType: DataQuery.Scope] = [:]
+        var scopes: [DataQuery.SkyPathType: DataQuery.Scope] = [:]
         for (name, scope) in members {
-            guard let type = DataQuery.DataType(rawValue: name), types.contains(type),
+            guard let type = DataQuery.SkyPathType(rawValue: name), types.contains(type),
                 let scope = scope.string.flatMap(DataQuery.Scope.init(rawValue:))
             else { throw bad(form) }
             scopes[type] = scope
@@ -251,6 +254,6 @@ struct PersistedSourceOverride: Sendable {
 
     /// The settings; nil if this version can't use them.
     func settings(like configured: SourceSettings) -> SourceSettings? {
-        try? configured.changed(by: settings, types: DataQuery.DataType.allCases)
+        try? configured.changed(by: settings, types: DataQuery.SkyPathType.allCases)
     }
 }

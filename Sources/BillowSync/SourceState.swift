@@ -14,11 +14,11 @@ package struct SourceState: Sendable, Hashable {
     /// The collections that get its data.
     package var collections: [String]
     /// The kinds of data that it fetches.
-    package var feeds: Set<DataKind>
+    package var feeds: Set<FeedKind>
     /// The seconds between two rounds; nil without rounds.
     package var interval: Duration?
     /// The kinds of data with a longer interval, and the interval.
-    package var slowKinds: [DataKind: Duration] = [:]
+    package var slowKinds: [FeedKind: Duration] = [:]
     /// Whether the upstream responded to the last request; nil before the first one.
     package var isReachable: Bool?
     /// The parts that the running round requests, even if the query changes meanwhile. Empty between rounds, in a round
@@ -45,7 +45,7 @@ package struct SourceState: Sendable, Hashable {
     package var adjusted: [String: Int] = [:]
     /// The requested types of data that the upstream refuses to this account, with its message. These types are
     /// suspended.
-    package var disabled: [DataQuery.DataType: String] = [:]
+    package var disabled: [DataQuery.SkyPathType: String] = [:]
 
     /// The state of the rounds of one area.
     package struct AreaState: Sendable, Hashable {
@@ -91,7 +91,7 @@ package struct SourceState: Sendable, Hashable {
         package var message: String
         package var at: Instant
         /// The type of data that failed; nil if all did.
-        package var type: DataQuery.DataType?
+        package var type: DataQuery.SkyPathType?
     }
 
     init(_ upstream: any Upstream, _ plan: SyncPlan) {

@@ -14,8 +14,8 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         case cancelled
     }
 
-    /// A machine-readable code: that of the upstream's error, or one of the module's own. The table in the
-    /// documentation derives from it.
+    /// A machine-readable code: the code of the upstream's error, or one of this module. The table in the documentation
+    /// derives from it.
     package enum Code: Sendable, Hashable, CaseIterable {
         case upstream(UpstreamError.Code)
         case simulatedData
@@ -50,7 +50,7 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         package var meaning: String {
             switch self {
             case .upstream(let code): code.meaning
-            case .simulatedData: "simulated data came where real data is expected, or the other way round"
+            case .simulatedData: "a source of real data got simulated data, or a source of simulated data got real data"
             case .store: "the database can't be read or written"
             case .inbox: "the folder can't be used, or a file can't be moved out of it"
             }
@@ -64,14 +64,16 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     package var isReachable: Bool?
     package var retryAfterSeconds: Int?
     /// The affected type of data; nil if all are affected.
-    package var type: DataQuery.DataType?
+    package var type: DataQuery.SkyPathType?
+    /// Whether only single products failed, and the upstream answered requests for others in the same round.
+    package var isPartial = false
     /// The outcome of the round before the failure.
     package var outcome = SyncOutcome()
 
     package var description: String { message }
 
     /// This error for one type of data.
-    func about(_ type: DataQuery.DataType) -> SyncError {
+    func about(_ type: DataQuery.SkyPathType) -> SyncError {
         var error = self
         error.type = type
         return error
@@ -81,6 +83,13 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     func after(_ outcome: SyncOutcome) -> SyncError {
         var error = self
         error.outcome = outcome
+        return error
+    }
+
+    /// This error of a round in which the upstream may have answered requests for other products.
+    func besides(answered: Bool) -> SyncError {
+        var error = self
+        error.isPartial = answered && isAboutOneType
         return error
     }
 

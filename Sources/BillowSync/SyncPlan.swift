@@ -12,8 +12,8 @@ struct SyncPlan: Sendable, Hashable {
     /// The request of each area's rounds; an area without one is not fetched.
     var requests: [DataQuery.Area: SyncRequest]
     var collections: [String]
-    var feeds: Set<DataKind>
-    var slowKinds: [DataKind: Duration]
+    var feeds: Set<FeedKind>
+    var slowKinds: [FeedKind: Duration]
     /// Whether requests to the upstream carry an access key.
     var hasKey: Bool
 
@@ -31,8 +31,8 @@ extension SyncPlan {
         feeds = upstream.feeds
         slowKinds = upstream.slowKinds
         hasKey = upstream.credential != nil
-        let asked = upstream.areas.compactMap { area in upstream.request(of: area).map { (area, $0) } }
-        requests = Dictionary(uniqueKeysWithValues: asked)
+        let pairs = upstream.areas.compactMap { area in upstream.request(of: area).map { (area, $0) } }
+        requests = Dictionary(uniqueKeysWithValues: pairs)
         if upstream.query?.asksForAnything != false, let interval = update.interval(lengths) {
             self.interval = max(interval, upstream.shortestInterval)
         }

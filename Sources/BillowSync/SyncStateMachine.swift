@@ -84,6 +84,8 @@ struct SyncStateMachine: Sendable {
         /// The interrupt that applies to the current activity.
         var interrupt: Interrupt?
         var failures = 0
+        /// The failures in a row that lengthen the wait. A failure of single products does not.
+        var backOffFailures = 0
         /// The request of the last successful round.
         var held: SyncRequest?
         var syncRequested = false
@@ -95,6 +97,8 @@ struct SyncStateMachine: Sendable {
         /// The components of that wait besides the interval.
         var retryAfterSeconds: Int?
         var spread = 0.5
+
+        mutating func resetFailures() { (failures, backOffFailures) = (0, 0) }
     }
 
     /// The current activity of a lane.
@@ -269,7 +273,7 @@ struct SyncStateMachine: Sendable {
         if let failures = lanes[area]?.failures, failures > 0 {
             actions.append(.log(.answersAgain(area, failures: failures)))
         }
-        lanes[area]?.failures = 0
+        lanes[area]?.resetFailures()
         lanes[area]?.held = round.request
         state.isReachable = true
         state.session = true
@@ -287,6 +291,9 @@ struct SyncStateMachine: Sendable {
     ) -> ([Action], Duration) {
         let failures = (lanes[area]?.failures ?? 0) + 1
         lanes[area]?.failures = failures
+        // The other products are fetched at the ordinary interval.
+        let backOffFailures = error.isPartial ? 1 : (lanes[area]?.backOffFailures ?? 0) + 1
+        lanes[area]?.backOffFailures = backOffFailures
         lanes[area]?.retryAfterSeconds = error.retryAfterSeconds
         // After a restart meanwhile, it tries once more.
         let halts = error.kind == .session && round.restartCount == restartCount
@@ -314,7 +321,7 @@ struct SyncStateMachine: Sendable {
         state.areas[area]?.consecutiveFailures = failures
         state.areas[area]?.failures += 1
         let delay = backOff.delay(
-            failures: failures, retryAfterSeconds: error.retryAfterSeconds, random: lanes[area]?.spread ?? 0.5)
+            failures: backOffFailures, retryAfterSeconds: error.retryAfterSeconds, random: lanes[area]?.spread ?? 0.5)
         actions += [
             .publish(state), .log(.failed(area, error, failures: failures, next: halts ? nil : delay)),
         ]
@@ -382,7 +389,8 @@ struct SyncStateMachine: Sendable {
     /// The wait after the last round of an area, by the current interval.
     private func nextDelay(_ area: DataQuery.Area) -> Duration {
         guard let lane = lanes[area], !isHalted, plan.isActive(area) else { return Self.idle }
-        return backOff.delay(failures: lane.failures, retryAfterSeconds: lane.retryAfterSeconds, random: lane.spread)
+        return backOff.delay(
+            failures: lane.backOffFailures, retryAfterSeconds: lane.retryAfterSeconds, random: lane.spread)
     }
 
     // MARK: - Steering
@@ -415,7 +423,7 @@ struct SyncStateMachine: Sendable {
             guard before != nil else { return actions }
             lanes[area]?.isReleased = true
             lanes[area]?.held = nil
-            lanes[area]?.failures = 0
+            lanes[area]?.resetFailures()
             return actions + wake(area, .wake)
         }
         guard isActive || isSuperseded else { return actions }
@@ -423,7 +431,7 @@ struct SyncStateMachine: Sendable {
         let needsData = request != before && lane.held?.serves(request) != true
         guard needsData || isSuperseded || !wasAsked else { return actions }
         // The new request has not failed yet.
-        if request != before { lanes[area]?.failures = 0 }
+        if request != before { lanes[area]?.resetFailures() }
         return actions + wake(area, .debounce)
     }
 

@@ -24,18 +24,18 @@ package protocol Upstream: Sendable {
     /// The current query; nil for an upstream without one.
     var query: DataQuery? { get }
     /// The types of data that a query may request.
-    var types: [DataQuery.DataType] { get }
+    var types: [DataQuery.SkyPathType] { get }
     /// The collections that it feeds.
     var collections: [String] { get }
     /// The collections that a round of an area would request at this time, each with its areas of the query.
     func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part>
     /// The kinds of data that it feeds, which become stale without a fetch. Empty for a folder, whose files may be a
     /// year apart.
-    var feeds: Set<DataKind> { get }
+    var feeds: Set<FeedKind> { get }
     /// The shortest time between two rounds that the upstream permits.
     var shortestInterval: Duration { get }
     /// Kinds of data that are requested less often than every round, with their intervals.
-    var slowKinds: [DataKind: Duration] { get }
+    var slowKinds: [FeedKind: Duration] { get }
     /// A fingerprint of its access key that does not reveal the key; nil without a key.
     var credential: String? { get }
 
@@ -45,12 +45,12 @@ package protocol Upstream: Sendable {
     func with(query: DataQuery) -> any Upstream
     /// Resets the cursors of an area, so that its next round fetches everything.
     func resetCursors(of area: DataQuery.Area) async throws(SyncError)
-    /// Lifts the suspension of types that the account was refused, so that the next round asks for them.
+    /// Lifts the suspension of types that the upstream refused to the account, so that the next round requests them.
     func liftSuspensions()
     /// Records that an area is no longer requested. Data that was stored only for the area ends now; earlier frames
     /// still show it.
     func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError)
-    /// Prepares the store after a restart, before the first round, even where none follows. It ends data that was
+    /// Prepares the store after a restart, before the first round, even if none follows. It ends data that was
     /// requested only while the previous process ran, and notes the areas that are no longer requested.
     func prepareAfterRestart(now: Instant) async throws(SyncError)
 }
@@ -65,12 +65,12 @@ extension Upstream {
         try await synchronise(now: now)
     }
     package var query: DataQuery? { nil }
-    package var types: [DataQuery.DataType] { [] }
+    package var types: [DataQuery.SkyPathType] { [] }
     package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
-    package var feeds: Set<DataKind> { query?.kinds ?? [] }
+    package var feeds: Set<FeedKind> { query?.kinds ?? [] }
     package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> { parts(of: collections) }
     package var shortestInterval: Duration { .seconds(1) }
-    package var slowKinds: [DataKind: Duration] { [:] }
+    package var slowKinds: [FeedKind: Duration] { [:] }
     package var credential: String? { nil }
 
     package func problem(with query: DataQuery) -> (member: String, text: String)? { nil }
@@ -102,7 +102,7 @@ package struct SyncOutcome: Sendable, Hashable {
     /// information about the rest.
     package var wasAnswered = true
     /// Types of data that the account has no access to, with the upstream's message. Other types are unaffected.
-    package var disabled: [DataQuery.DataType: String] = [:]
+    package var disabled: [DataQuery.SkyPathType: String] = [:]
 
     package init() {}
 

@@ -3,7 +3,7 @@ import Datasets
 import Geometry
 package import Turbulence
 
-extension AreaLook {
+extension AreaAppearance {
     /// An area whose validity ends within this time is drawn faint.
     private static let endingSeconds = 1_800
 
@@ -16,7 +16,7 @@ extension AreaLook {
             if hazard.isEmpty { isOfTurbulence = drawing.isUnnamedTurbulence }
         }
         let end = area.statedTo ?? area.validTo
-        let isFaint = (area.forecastHour ?? 0) > 0 || end <= instant.advanced(by: AreaLook.endingSeconds)
+        let isFaint = (area.forecastHour ?? 0) > 0 || end <= instant.advanced(by: AreaAppearance.endingSeconds)
         self.init(kind: sign, subject: isOfTurbulence ? .turbulence : .other, isFaint: isFaint)
     }
 
@@ -38,7 +38,7 @@ extension IssuedArea {
 struct AreaMark: Sendable, Hashable {
     /// The rings in the window's pixels, in one copy of the world.
     let rings: [MarkRing]
-    let look: AreaLook
+    let appearance: AreaAppearance
 
     struct MarkRing: Sendable, Hashable {
         /// The vertices; the first isn't repeated at the end.
@@ -55,8 +55,8 @@ struct AreaMark: Sendable, Hashable {
     /// The marks of a window, in the order of `areas`.
     static func marks(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> [AreaMark] {
         areas.flatMap { area in
-            let look = AreaLook(of: area, at: instant)
-            return area.geometry.polygons.flatMap { marks(of: $0, look, in: region) }
+            let appearance = AreaAppearance(of: area, at: instant)
+            return area.geometry.polygons.flatMap { marks(of: $0, appearance, in: region) }
         }
     }
 
@@ -64,15 +64,16 @@ struct AreaMark: Sendable, Hashable {
     /// turbulence before other hazards, and higher severities before lower ones.
     static func labels(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
-        func rank(_ area: IssuedArea, _ look: AreaLook) -> (UInt8, UInt8, Int, String) {
-            (look.kind.rawValue, look.subject.rawValue, -Int(area.severity?.rawValue ?? 0), area.id)
+        func rank(_ area: IssuedArea, _ appearance: AreaAppearance) -> (UInt8, UInt8, Int, String) {
+            (appearance.kind.rawValue, appearance.subject.rawValue, -Int(area.severity?.rawValue ?? 0), area.id)
         }
-        let named = areas.compactMap { area -> (text: String, look: AreaLook, ring: [Point], area: IssuedArea)? in
+        let named = areas.compactMap {
+            area -> (text: String, appearance: AreaAppearance, ring: [Point], area: IssuedArea)? in
             guard let text = area.caption, let ring = area.geometry.polygons.first?.first, ring.count > 3 else {
                 return nil
             }
-            return (text, AreaLook(of: area, at: instant), ring.dropLast().map(region.worldPoint), area)
-        }.sorted { rank($0.area, $0.look) < rank($1.area, $1.look) }
+            return (text, AreaAppearance(of: area, at: instant), ring.dropLast().map(region.worldPoint), area)
+        }.sorted { rank($0.area, $0.appearance) < rank($1.area, $1.appearance) }
         let spots = named.map { InteriorPoint.all(of: $0.ring) }
         let size = 11.0
         return LabelSource(
@@ -82,7 +83,7 @@ struct AreaMark: Sendable, Hashable {
             }
         ) { item in
             Label(
-                named[item].text, size: size, ink: .area(named[item].look),
+                named[item].text, size: size, ink: .area(named[item].appearance),
                 spots: spots[item].map {
                     let baseline = Point(x: $0.x, y: $0.y + 0.36 * size * Double(region.scale))
                     return Label.Spot(place: baseline, alignment: .middle)
@@ -90,10 +91,11 @@ struct AreaMark: Sendable, Hashable {
         }
     }
 
-    private static func marks(of polygon: [[LonLat]], _ look: AreaLook, in region: MapRegion) -> [AreaMark] {
+    private static func marks(of polygon: [[LonLat]], _ appearance: AreaAppearance, in region: MapRegion) -> [AreaMark]
+    {
         region.copies(of: polygon, margin: margin * Double(region.scale)).map { copy in
             AreaMark(
-                rings: zip(polygon, copy).map { MarkRing(thinning: $1, seams: seams($0)) }, look: look)
+                rings: zip(polygon, copy).map { MarkRing(thinning: $1, seams: seams($0)) }, appearance: appearance)
         }
     }
 
@@ -105,7 +107,7 @@ struct AreaMark: Sendable, Hashable {
     }
 
     func mix(into fingerprint: inout Fingerprint) {
-        look.mix(into: &fingerprint)
+        appearance.mix(into: &fingerprint)
         fingerprint.mix(UInt64(rings.count))
         for ring in rings {
             fingerprint.mix(UInt64(ring.places.count))
@@ -116,13 +118,13 @@ struct AreaMark: Sendable, Hashable {
     }
 
     func paint(_ style: Style, region: MapRegion, onto canvas: inout Canvas) {
-        let colour = look.colour(style.marks)
+        let colour = appearance.colour(style.marks)
         let shape = rings.map(\.places)
         let pattern = PlacedPattern(
-            look.pattern(scale: region.scale), originX: region.originX, originY: region.originY)
-        canvas.fill(shape, with: look.ground(style.marks))
+            appearance.pattern(scale: region.scale), originX: region.originX, originY: region.originY)
+        canvas.fill(shape, with: appearance.ground(style.marks))
         canvas.fill(shape, with: colour, pattern: pattern)
-        let stroke = look.stroke(scale: Double(region.scale))
+        let stroke = appearance.stroke(scale: Double(region.scale))
         for ring in rings {
             for line in ring.lines {
                 let halo = Stroke(width: stroke.width + 2 * Double(region.scale))

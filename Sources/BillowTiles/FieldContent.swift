@@ -6,7 +6,7 @@ import Turbulence
 /// The pixels of a field in a window, one code for each. Equal contents give equal pictures.
 ///
 /// A pixel shows the value of the grid point nearest to its centre, or interpolates between the four points around it
-/// (`FieldLook.isSmoothed`). A line marks where pixels with a value meet pixels without one.
+/// (`FieldAppearance.isSmoothed`). A line marks where pixels with a value meet pixels without one.
 struct FieldContent: Sendable, Hashable {
     let width: Int
     let height: Int
@@ -38,13 +38,13 @@ struct FieldContent: Sendable, Hashable {
         let sampler = FieldSampler(field, paint)
         let margin = region.scale
         let (width, height) = (region.width + 2 * margin, region.height + 2 * margin)
-        var seen = FieldSampler.Seen()
+        var kinds = FieldSampler.PixelKinds()
         var codes = [UInt8](unsafeUninitializedCapacity: width * height) { codes, count in
             codes.initialize(repeating: Code.outside)
-            sampler.sample(region, margin: margin, width: width, height: height, into: codes, &seen)
+            sampler.sample(region, margin: margin, width: width, height: height, into: codes, &kinds)
             count = width * height
         }
-        if seen.hasValue, seen.hasMissing || seen.hasOutside {
+        if kinds.hasValue, kinds.hasMissing || kinds.hasOutside {
             codes = Self.edged(codes, width: width, height: height, margin: margin)
         } else {
             codes = Self.cropped(codes, width: width, height: height, margin: margin)
@@ -132,7 +132,7 @@ struct FieldSampler {
     private let isByScale: Bool
 
     /// The kinds of pixels found so far.
-    struct Seen {
+    struct PixelKinds {
         var hasValue = false
         var hasMissing = false
         var hasOutside = false
@@ -143,10 +143,10 @@ struct FieldSampler {
         isByScale = paint.isByScale
         codes = (0...255).map { value in
             if value == FieldPlane.missing { return FieldContent.Code.missing }
-            guard let severity = field.look.severity(tenThousandths: value * 100) else {
+            guard let severity = field.appearance.severity(tenThousandths: value * 100) else {
                 return FieldContent.Code.nothing
             }
-            guard paint.isByScale else { return field.look.code(severity) }
+            guard paint.isByScale else { return field.appearance.code(severity) }
             guard paint.colour(hundredths: value) != nil else { return FieldContent.Code.nothing }
             return FieldContent.Code.firstValue + UInt8(min(value, FieldContent.Code.mostHundredths))
         }
@@ -154,7 +154,7 @@ struct FieldSampler {
 
     func sample(
         _ region: MapRegion, margin: Int, width: Int, height: Int, into codes: UnsafeMutableBufferPointer<UInt8>,
-        _ seen: inout Seen
+        _ kinds: inout PixelKinds
     ) {
         let projection = field.projection
         let columns = projection.columns(
@@ -163,16 +163,16 @@ struct FieldSampler {
             latitudes: (0..<height).map { min(max(region.latitude(row: $0 - margin), -90), 90) })
         for (number, row) in rows.enumerated() {
             let line = UnsafeMutableBufferPointer(rebasing: codes[number * width..<(number + 1) * width])
-            if field.look.isSmoothed {
-                smoothed(row, columns, into: line, &seen)
+            if field.appearance.isSmoothed {
+                smoothed(row, columns, into: line, &kinds)
             } else {
-                nearest(row, columns, into: line, &seen)
+                nearest(row, columns, into: line, &kinds)
             }
         }
     }
 
     private func nearest(
-        _ row: GridRow, _ columns: [GridColumn], into line: UnsafeMutableBufferPointer<UInt8>, _ seen: inout Seen
+        _ row: GridRow, _ columns: [GridColumn], into line: UnsafeMutableBufferPointer<UInt8>, _ kinds: inout PixelKinds
     ) {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: line.count) { cells in
             field.projection.nearestCells(row, columns, into: cells)
@@ -181,12 +181,12 @@ struct FieldSampler {
                     for place in line.indices {
                         let cell = cells[place]
                         guard cell >= 0 else {
-                            seen.hasOutside = true
+                            kinds.hasOutside = true
                             continue
                         }
                         let code = codes[Int(values[Int(cell)])]
                         line[place] = code
-                        if code == FieldContent.Code.missing { seen.hasMissing = true } else { seen.hasValue = true }
+                        if code == FieldContent.Code.missing { kinds.hasMissing = true } else { kinds.hasValue = true }
                     }
                 }
             }
@@ -194,32 +194,32 @@ struct FieldSampler {
     }
 
     private func smoothed(
-        _ row: GridRow, _ columns: [GridColumn], into line: UnsafeMutableBufferPointer<UInt8>, _ seen: inout Seen
+        _ row: GridRow, _ columns: [GridColumn], into line: UnsafeMutableBufferPointer<UInt8>, _ kinds: inout PixelKinds
     ) {
         for (place, column) in columns.enumerated() {
             let position = field.projection.position(column, row)
             guard field.projection.contains(position) else {
-                seen.hasOutside = true
+                kinds.hasOutside = true
                 continue
             }
             guard let edr = field.tenThousandths(at: position) else {
                 line[place] = FieldContent.Code.missing
-                seen.hasMissing = true
+                kinds.hasMissing = true
                 continue
             }
             line[place] = code(tenThousandths: edr)
-            seen.hasValue = true
+            kinds.hasValue = true
         }
     }
 
     /// By severity, an EDR between two hundredths counts exactly. By scale, it is rounded to the nearest hundredth.
     private func code(tenThousandths edr: Int) -> UInt8 {
         if isByScale { return codes[(edr + 50) / 100] }
-        return field.look.severity(tenThousandths: edr).map(field.look.code) ?? FieldContent.Code.nothing
+        return field.appearance.severity(tenThousandths: edr).map(field.appearance.code) ?? FieldContent.Code.nothing
     }
 }
 
-extension FieldLook {
+extension FieldAppearance {
     fileprivate func code(_ severity: Severity) -> UInt8 {
         severity == .smooth && !showsSmoothAir
             ? FieldContent.Code.nothing : FieldContent.Code.firstValue + severity.rawValue

@@ -8,19 +8,19 @@ package struct FieldPicture: Sendable {
     /// The largest value of all levels that are shown.
     package let plane: FieldPlane
     package let projection: GridProjection
-    package let look: FieldLook
+    package let appearance: FieldAppearance
 
     /// Returns nil unless the plane is as wide and as high as the grid.
-    package init?(plane: FieldPlane, projection: GridProjection, look: FieldLook) {
+    package init?(plane: FieldPlane, projection: GridProjection, appearance: FieldAppearance) {
         guard plane.width == projection.columns, plane.height == projection.rows else { return nil }
         self.plane = plane
         self.projection = projection
-        self.look = look
+        self.appearance = appearance
     }
 }
 
 /// How the values of a field become a picture.
-package struct FieldLook: Sendable, Hashable {
+package struct FieldAppearance: Sendable, Hashable {
     package let thresholds: SeverityThresholds
     package let severities: SeveritySet
     /// Whether smooth air is drawn in its severity's colour. In a style by scale, the scale itself says where colours

@@ -18,18 +18,19 @@ struct LabelSource {
 extension LabelSource {
     /// Labels beside symbols: to the right, else to the left.
     /// - Parameters:
-    ///   - kept: the symbols, the most important first.
+    ///   - symbols: the symbols, the most important first.
     ///   - gap: the distance from a symbol's place to its label, in points.
     ///   - scale: pixels per point.
     ///   - size: points per em.
-    ///   - text: returns the text of the symbol at an index of `kept`.
+    ///   - text: returns the text of the symbol at an index of `symbols`.
     init(
-        besideSymbols kept: [SymbolGrid.Kept], gap: Double, scale: Double, size: Double, text: @escaping (Int) -> String
+        besideSymbols symbols: [SymbolGrid.PlacedSymbol], gap: Double, scale: Double, size: Double,
+        text: @escaping (Int) -> String
     ) {
         self.init(
-            count: kept.count, anchors: kept.enumerated().map { Anchor(item: $0.offset, place: $0.element.point) }
+            count: symbols.count, anchors: symbols.enumerated().map { Anchor(item: $0.offset, place: $0.element.point) }
         ) { item in
-            let symbol = kept[item]
+            let symbol = symbols[item]
             func spot(_ side: Double, _ alignment: LabelMark.Alignment) -> Label.Spot {
                 Label.Spot(
                     place: Point(x: symbol.point.x + side * gap * scale, y: symbol.point.y + 4 * scale),

@@ -85,7 +85,7 @@ struct LabelMark: Sendable, Hashable {
 
     enum Ink: Sendable, Hashable {
         case ink
-        case area(AreaLook)
+        case area(AreaAppearance)
     }
 
     let text: String
@@ -101,7 +101,7 @@ struct LabelMark: Sendable, Hashable {
         place.mix(into: &fingerprint)
         fingerprint.mix(size.bitPattern)
         fingerprint.mix(UInt64(alignment.rawValue))
-        if case .area(let look) = ink { look.mix(into: &fingerprint) }
+        if case .area(let appearance) = ink { appearance.mix(into: &fingerprint) }
     }
 
     /// - Parameter scale: pixels per point.
@@ -116,7 +116,7 @@ struct LabelMark: Sendable, Hashable {
         let colour =
             switch ink {
             case .ink: style.marks.ink
-            case .area(let look): look.colour(style.marks)
+            case .area(let appearance): appearance.colour(style.marks)
             }
         try painter.draw(text, at: start, size: size, style.marks, colour: colour, on: &canvas)
     }

@@ -15,7 +15,7 @@ public struct PictureData: Sendable {
     /// The pilot reports.
     public var reports: [PilotReport]
     /// The areas of each dataset of areas.
-    public var areas: [IssuedArea.Collection: [IssuedArea]]
+    public var areas: [IssuedArea.DatasetNumber: [IssuedArea]]
     /// The positions of aircraft.
     public var positions: [AircraftPosition]
     /// The tracks: each has the positions of one aircraft, oldest first.
@@ -38,7 +38,7 @@ public struct PictureData: Sendable {
     /// Data that isn't given isn't drawn.
     public init(
         instant: Instant, plane: FramePlane? = nil, polygons: Polygons? = nil, reports: [PilotReport] = [],
-        areas: [IssuedArea.Collection: [IssuedArea]] = [:], positions: [AircraftPosition] = [],
+        areas: [IssuedArea.DatasetNumber: [IssuedArea]] = [:], positions: [AircraftPosition] = [],
         tracks: [[AircraftPosition]] = []
     ) {
         self.instant = instant

@@ -28,12 +28,12 @@ struct ReportMark: Sendable, Hashable {
     static func marks(of reports: [PilotReport], in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
-        let kept = kept(reports, grid, everywhere: isLabelled)
-        let marks = grid.found(kept).sorted { rank(reports[$0.index]) < rank(reports[$1.index]) }.map {
+        let symbols = thinned(reports, grid, everywhere: isLabelled)
+        let marks = grid.copies(of: symbols).sorted { rank(reports[$0.index]) < rank(reports[$1.index]) }.map {
             ReportMark(reports[$0.index], at: PicturePlace($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
-        let named = kept.filter { reports[$0.index].altitudeFeet != nil }.sorted {
+        let named = symbols.filter { reports[$0.index].altitudeFeet != nil }.sorted {
             rank(reports[$0.index]) > rank(reports[$1.index])
         }
         return (
@@ -48,12 +48,14 @@ struct ReportMark: Sendable, Hashable {
     /// The reports that are visible in a window, in drawing order: the highest rank last.
     static func shown(_ reports: [PilotReport], in region: MapRegion) -> [PilotReport] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
-        return grid.found(kept(reports, grid, everywhere: false)).map { reports[$0.index] }
+        return grid.copies(of: thinned(reports, grid, everywhere: false)).map { reports[$0.index] }
             .sorted { rank($0) < rank($1) }
     }
 
-    private static func kept(_ reports: [PilotReport], _ grid: SymbolGrid, everywhere: Bool) -> [SymbolGrid.Kept] {
-        grid.kept(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
+    private static func thinned(_ reports: [PilotReport], _ grid: SymbolGrid, everywhere: Bool) -> [SymbolGrid
+        .PlacedSymbol]
+    {
+        grid.thinned(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
     }
 
     /// The rank of a report. If there is room for only one report, an urgent one is shown, then the more severe, then

@@ -47,7 +47,7 @@ public final class SpriteCache: Sendable {
     public init() {}
 
     /// The access of one tile to the cache.
-    struct Use {
+    struct TileAccess {
         fileprivate let store: SpriteCache
         let size: Size
         fileprivate let tile: UInt64
@@ -56,8 +56,8 @@ public final class SpriteCache: Sendable {
         func sheet(_ chunk: Int) -> SpriteSheet { store.sheet(Key(size: size, chunk: chunk), tile: tile) }
     }
 
-    func use(_ size: Size) -> Use {
-        Use(
+    func access(_ size: Size) -> TileAccess {
+        TileAccess(
             store: self, size: size,
             tile: state.withLock { state in
                 state.tiles += 1
@@ -117,7 +117,7 @@ final class SpriteQueue {
     let store: SpriteCache
 
     /// Cells of one chunk that were drawn without sprites.
-    struct Wanted {
+    struct PendingSprites {
         var size: SpriteCache.Size
         var pixels: InkRaster
         var projection: SubpixelProjection
@@ -128,54 +128,54 @@ final class SpriteQueue {
     }
 
     private var makers: [ObjectIdentifier: SpriteMaker] = [:]
-    private var wanted: [Wanted] = []
-    private var wantedCount = 0
-    private static let mostWanted = 60_000
+    private var pending: [PendingSprites] = []
+    private var pendingCount = 0
+    private static let mostPending = 60_000
 
     init(_ store: SpriteCache) { self.store = store }
 
     /// Queues cells. If the queue is full, they are dropped; they are queued again when they are next drawn.
-    func want(_ more: [Wanted]) {
-        guard wantedCount < Self.mostWanted else { return }
-        wanted += more
-        wantedCount += more.reduce(0) { $0 + $1.positions.count }
+    func enqueue(_ more: [PendingSprites]) {
+        guard pendingCount < Self.mostPending else { return }
+        pending += more
+        pendingCount += more.reduce(0) { $0 + $1.positions.count }
     }
 
     /// Makes up to `limit` sprites, those of the newest pictures first.
     ///
     /// - Returns: whether more are waiting to be made.
     func make(_ limit: Int) -> Bool {
-        guard !wanted.isEmpty else { return false }
+        guard !pending.isEmpty else { return false }
         guard store.hasRoom() else {
-            wanted = []
-            wantedCount = 0
+            pending = []
+            pendingCount = 0
             return false
         }
         var left = limit
-        while left > 0, var next = wanted.popLast() {
+        while left > 0, var next = pending.popLast() {
             let known = store.sheet(of: next.size, chunk: next.index)
             var builder = SpriteSheet.Builder(known)
             let before = left
             while left > 0, let position = next.positions.popLast() {
-                wantedCount -= 1
+                pendingCount -= 1
                 guard builder.isUnknown(Int(position)) else { continue }
                 make(Int(position), next, &builder)
                 left -= 1
             }
             if left < before { store.replace(known, by: builder.sprites, of: next.size, chunk: next.index) }
-            if !next.positions.isEmpty { wanted.append(next) }
+            if !next.positions.isEmpty { pending.append(next) }
         }
-        return !wanted.isEmpty
+        return !pending.isEmpty
     }
 
-    private func make(_ position: Int, _ wanted: Wanted, _ builder: inout SpriteSheet.Builder) {
-        let ring = wanted.chunk.vertices(position)
+    private func make(_ position: Int, _ pending: PendingSprites, _ builder: inout SpriteSheet.Builder) {
+        let ring = pending.chunk.vertices(position)
         guard (3...CellOutlines.mostCorners).contains(ring.count) else { return }
-        let projection = wanted.projection
+        let projection = pending.projection
         let outline = ring.map { projection.project($0, world: 0) }
         var inset = outline
         inset.withUnsafeMutableBufferPointer { CellOutlines.shrink($0) }
-        let maker = maker(for: wanted.pixels)
+        let maker = maker(for: pending.pixels)
         outline.withUnsafeBufferPointer { outline in
             inset.withUnsafeBufferPointer { inset in
                 builder.make(

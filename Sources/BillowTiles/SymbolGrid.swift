@@ -31,7 +31,7 @@ struct SymbolGrid {
     }
 
     /// The index of a shown item, and its place in the world's pixels.
-    struct Kept {
+    struct PlacedSymbol {
         let index: Int
         let point: Point
     }
@@ -40,37 +40,37 @@ struct SymbolGrid {
     /// - Parameters:
     ///   - everywhere: whether to include items far from the window.
     ///   - isBetter: decides which of two items in a square is shown; must not depend on their order.
-    func kept<Item>(
+    func thinned<Item>(
         _ items: [Item], everywhere: Bool, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
-    ) -> [Kept] {
-        var best: [SIMD2<Int32>: Kept] = [:]
+    ) -> [PlacedSymbol] {
+        var best: [SIMD2<Int32>: PlacedSymbol] = [:]
         for (index, item) in items.enumerated() {
             let point = region.worldPoint(place(item))
             // Items outside the margin matter if they share a square with an item inside it.
             guard everywhere || isNear(point, margin + spacing) else { continue }
             let square = SIMD2(Int32((point.x / spacing).rounded(.down)), Int32((point.y / spacing).rounded(.down)))
             if let other = best[square], !isBetter(item, items[other.index]) { continue }
-            best[square] = Kept(index: index, point: point)
+            best[square] = PlacedSymbol(index: index, point: point)
         }
         return best.values.sorted { $0.index < $1.index }
     }
 
     /// The items that reach into the window, once for each visible copy of the world.
-    func found(_ kept: [Kept]) -> [(index: Int, at: Point)] {
-        kept.filter { isNear($0.point, margin) }.flatMap { kept in
-            region.copies(from: kept.point.x, to: kept.point.x, margin: margin).map { copy in
-                (kept.index, region.local(kept.point, copy: copy))
+    func copies(of symbols: [PlacedSymbol]) -> [(index: Int, at: Point)] {
+        symbols.filter { isNear($0.point, margin) }.flatMap { symbol in
+            region.copies(from: symbol.point.x, to: symbol.point.x, margin: margin).map { copy in
+                (symbol.index, region.local(symbol.point, copy: copy))
             }
         }
     }
 
     /// The first `most` items of each block of 256 × 256 points of the map.
-    func first(_ most: Int, ofEachBlock kept: [Kept]) -> [Kept] {
+    func first(_ most: Int, ofEachBlock symbols: [PlacedSymbol]) -> [PlacedSymbol] {
         let block = Double(SymbolGrid.blockPoints * region.scale)
         var counts: [SIMD2<Int32>: Int] = [:]
-        return kept.filter { kept in
+        return symbols.filter { symbol in
             let key = SIMD2(
-                Int32((kept.point.x / block).rounded(.down)), Int32((kept.point.y / block).rounded(.down)))
+                Int32((symbol.point.x / block).rounded(.down)), Int32((symbol.point.y / block).rounded(.down)))
             counts[key, default: 0] += 1
             return counts[key, default: 0] <= most
         }

@@ -100,7 +100,7 @@ public final class TilePainter {
         _ raster: InkRaster
     ) {
         let table = CellTable.of(resolution: content.resolution)
-        let known = zoom <= SpriteCache.highestZoom ? sprites.store.use(SpriteCache.Size(zoom, scale)) : nil
+        let known = zoom <= SpriteCache.highestZoom ? sprites.store.access(SpriteCache.Size(zoom, scale)) : nil
         var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, sprites: known)
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0
@@ -115,9 +115,9 @@ public final class TilePainter {
             }
         }
         guard let known, !outlines.unknown.isEmpty else { return }
-        sprites.want(
+        sprites.enqueue(
             outlines.unknown.map { chunk, positions in
-                SpriteQueue.Wanted(
+                SpriteQueue.PendingSprites(
                     size: known.size, pixels: raster, projection: projection, chunk: table.chunk(chunk), index: chunk,
                     positions: positions.reversed())
             })
@@ -145,7 +145,7 @@ struct CellOutlines {
     private let fills: [UInt8]
     private let raster: InkRaster
     private let projection: SubpixelProjection
-    private let sprites: SpriteCache.Use?
+    private let sprites: SpriteCache.TileAccess?
     /// The cells without a sprite, by chunk.
     private(set) var unknown: [(chunk: Int, positions: [UInt16])] = []
     /// The class of each cell's rim by position in the chunk that is being drawn, or nothing.
@@ -155,7 +155,7 @@ struct CellOutlines {
     static let mostCorners = 16
 
     fileprivate init(
-        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, sprites: SpriteCache.Use?
+        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, sprites: SpriteCache.TileAccess?
     ) {
         fills = borders.indices.map { UInt8($0 + 1) }
         rims = borders.enumerated().map { UInt8(($1 ?? $0) + 1) }
@@ -209,14 +209,14 @@ struct CellOutlines {
     private func addSprites(
         _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ sprites: SpriteSheet
     ) -> Bool {
-        withUnsafeTemporaryAllocation(of: InkRaster.SpriteUse.self, capacity: cells.count) { uses in
+        withUnsafeTemporaryAllocation(of: InkRaster.PlacedSprite.self, capacity: cells.count) { uses in
             let areKnown = sprites.withPlaces { places in
                 var areKnown = true
                 for (number, cell) in cells.enumerated() {
                     let severity = Int(cell & 7)
                     let place = places[Int(cell >> 3) - first]
                     areKnown = areKnown && place != SpriteSheet.unknown
-                    uses[number] = InkRaster.SpriteUse(place: place, rim: rims[severity], fill: fills[severity])
+                    uses[number] = InkRaster.PlacedSprite(place: place, rim: rims[severity], fill: fills[severity])
                 }
                 return areKnown
             }

@@ -35,12 +35,14 @@ struct TrafficMark: Sendable, Hashable {
     {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = labels > 0 && region.zoom >= firstLabelZoom
-        let kept = kept(positions, grid, everywhere: isLabelled)
-        let marks = grid.found(kept).sorted { positions[$0.index].isOnGround && !positions[$1.index].isOnGround }.map {
+        let symbols = thinned(positions, grid, everywhere: isLabelled)
+        let marks = grid.copies(of: symbols).sorted {
+            positions[$0.index].isOnGround && !positions[$1.index].isOnGround
+        }.map {
             TrafficMark(positions[$0.index], at: PicturePlace($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
-        let named = grid.first(labels, ofEachBlock: kept.filter { !positions[$0.index].isOnGround })
+        let named = grid.first(labels, ofEachBlock: symbols.filter { !positions[$0.index].isOnGround })
         return (
             marks,
             LabelSource(besideSymbols: named, gap: 11, scale: Double(region.scale), size: 10) { text(positions[$0]) }
@@ -50,13 +52,13 @@ struct TrafficMark: Sendable, Hashable {
     /// The aircraft that are visible in a window.
     static func shown(_ positions: [AircraftPosition], in region: MapRegion) -> [AircraftPosition] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
-        return grid.found(kept(positions, grid, everywhere: false)).map { positions[$0.index] }
+        return grid.copies(of: thinned(positions, grid, everywhere: false)).map { positions[$0.index] }
     }
 
-    private static func kept(_ positions: [AircraftPosition], _ grid: SymbolGrid, everywhere: Bool)
-        -> [SymbolGrid.Kept]
+    private static func thinned(_ positions: [AircraftPosition], _ grid: SymbolGrid, everywhere: Bool)
+        -> [SymbolGrid.PlacedSymbol]
     {
-        grid.kept(positions, everywhere: everywhere, place: \.place, isBetter: isBetter)
+        grid.thinned(positions, everywhere: everywhere, place: \.place, isBetter: isBetter)
     }
 
     private static func text(_ position: AircraftPosition) -> String {

@@ -123,7 +123,7 @@ extension VectorTile {
         return polygons
     }
 
-    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    /// Source: the crossing number, W. R. Franklin's PNPOLY, https://wrfranklin.org/Research/Short_Notes/pnpoly.html
     private static func contains(_ ring: [GridPoint], _ place: Point) -> Bool {
         var inside = false
         guard var a = ring.last.map(unit) else { return false }

@@ -3,7 +3,7 @@ public import Geometry
 
 /// A Mapbox vector tile: layers of features with properties.
 ///
-/// Source: Mapbox Vector Tile Specification 2.1, github.com/mapbox/vector-tile-spec
+/// Source: Mapbox Vector Tile Specification 2.1, https://github.com/mapbox/vector-tile-spec
 public struct VectorTile: Sendable {
     /// The value of a property.
     public enum Value: Sendable, Hashable {
@@ -330,7 +330,7 @@ private struct TileGeometry {
         return sum
     }
 
-    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974), doi:10.1145/360767.360802
     private static func clipped(ring: [Point]) -> [Point] {
         var ring = ring
         for inside in [{ $0.x - least }, { most - $0.x }, { $0.y - least }, { most - $0.y }] as [(Point) -> Double] {
@@ -352,7 +352,8 @@ private struct TileGeometry {
 
     /// The parts of a line inside the clip box.
     ///
-    /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984)
+    /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984),
+    /// doi:10.1145/357332.357333
     private static func clipped(line: [Point]) -> [[Point]] {
         var parts: [[Point]] = []
         var part: [Point] = []

@@ -15,24 +15,19 @@ package struct Timeline: Sendable, Hashable {
     /// The recommended maximum: more frames cost clients more than they show.
     package static let advisedIntervals = 20
 
-    /// - Throws: `ParameterError` for `end` if it isn't after the start or is too far from it. `ParameterError` for
-    ///   `intervals` outside 1…`limits.intervals`.
-    package init(start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits())
-        throws(ParameterError)
-    {
+    /// - Parameter asked: the request in whose words errors speak.
+    /// - Throws: `ParameterError` for the end, or for a start without an end, if the range is empty or too long.
+    ///   `ParameterError` for `intervals` outside 1…`limits.intervals`.
+    package init(
+        start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits(),
+        asked: TimelineRequest = TimelineRequest()
+    ) throws(ParameterError) {
         guard (1...limits.intervals).contains(intervals) else {
             throw ParameterError(
                 parameter: "intervals", value: String(intervals), expected: "from 1 to \(limits.intervals)")
         }
-        guard start < end else {
-            throw ParameterError(
-                parameter: "end", value: end.description, expected: "after the start, \(start)")
-        }
-        guard end.seconds - start.seconds <= limits.spanSeconds else {
-            throw ParameterError(
-                parameter: "end", value: end.description,
-                expected: "at most \(ISODuration.text(limits.spanSeconds)) after the start, "
-                    + "\(start.advanced(by: limits.spanSeconds)) at the latest")
+        guard start < end, end.seconds - start.seconds <= limits.spanSeconds else {
+            throw asked.unusable(start, end, spanSeconds: limits.spanSeconds)
         }
         self.init(start, end, intervals, isAnchored: false, live: nil)
     }
@@ -45,8 +40,8 @@ package struct Timeline: Sendable, Hashable {
         self.live = live
     }
 
-    /// The same range, with the frames between its ends at multiples of their spacing since 1970. It has a live frame
-    /// at `now` if that lies within. As time passes, all frames except these three are unchanged.
+    /// The same range, with the frames between its ends at round times: multiples of `roundStep` since 1970. It has a
+    /// live frame at `now` if that lies within. As time passes, all frames except these three are unchanged.
     package func anchored(now: Instant) -> Timeline {
         Timeline(start, end, intervals, isAnchored: true, live: now > start && now < end ? now : nil)
     }
@@ -71,8 +66,8 @@ package struct Timeline: Sendable, Hashable {
     /// The frames of a layer with an update interval in seconds, ascending: start + i · range ÷ (count − 1), truncated
     /// to whole seconds. The first is the start and the last the end; a single frame is at the end.
     ///
-    /// If the timeline is anchored, frames between the ends are at round times. The live frame replaces the adjacent
-    /// round one.
+    /// If the timeline is anchored, frames between the ends are at round times (`roundStep`), so there may be fewer.
+    /// The live frame replaces the adjacent round one.
     package func times(updateInterval seconds: Int = 1) -> [Instant] {
         let count = frameCount(updateInterval: seconds)
         guard count > 1 else { return [end] }
@@ -80,7 +75,7 @@ package struct Timeline: Sendable, Hashable {
             return (0..<count).map { start.advanced(by: $0 * rangeSeconds / (count - 1)) }
         }
         // Rounded up, so that there is at most one round time too many.
-        let step = (rangeSeconds + count - 2) / (count - 1)
+        let step = Self.roundStep(atLeast: (rangeSeconds + count - 2) / (count - 1))
         let first = start.floored(toMultipleOf: step).advanced(by: step)
         var between = stride(from: first.seconds, to: end.seconds, by: step).map { Instant(clamping: $0) }
         if let live, count > 2, !between.contains(live) {
@@ -98,6 +93,17 @@ package struct Timeline: Sendable, Hashable {
         }
         return [start] + between + [end]
     }
+
+    /// The shortest spacing of round times that is not below a number of seconds: a whole part of a minute, an hour or
+    /// a day, or whole days.
+    package static func roundStep(atLeast seconds: Int) -> Int {
+        roundSteps.first { $0 >= seconds } ?? (seconds + daySeconds - 1) / daySeconds * daySeconds
+    }
+
+    private static let daySeconds = 86_400
+    private static let roundSteps =
+        [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30]
+        + [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30].map { $0 * 60 } + [1, 2, 3, 4, 6, 8, 12, 24].map { $0 * 3_600 }
 
     /// The frames of a layer that is updated at irregular times, ascending: the state at the start, then each change.
     /// If there are more than `intervals`, the states at equally spaced instants are used. A single frame is at the
@@ -119,10 +125,11 @@ package struct Timeline: Sendable, Hashable {
 
     /// Validates an instant to seek to.
     /// - Throws: `ParameterError` if it is outside the timeline; both ends are inside.
-    package func goTo(_ instant: Instant, parameter: String = "time") throws(ParameterError) -> Instant {
+    /// - Parameter text: the instant as the client wrote it; nil for its standard form.
+    package func seek(to instant: Instant, text: String? = nil) throws(ParameterError) -> Instant {
         guard (start...end).contains(instant) else {
             throw ParameterError(
-                parameter: parameter, value: instant.description, expected: "from \(start) to \(end)")
+                parameter: "time", value: text ?? instant.description, expected: "from \(start) to \(end)")
         }
         return instant
     }

@@ -2,14 +2,14 @@ package import Turbulence
 
 /// A client's request for a timeline, in which parts may be left to the defaults.
 package struct TimelineRequest: Sendable, Hashable {
-    package var start: TimePoint?
-    package var end: TimePoint?
+    package var start: RequestedTimePoint?
+    package var end: RequestedTimePoint?
     package var intervals: Int?
     /// Whether frames are at round UTC times; nil if neither end is given.
     package var isAnchored: Bool?
 
     package init(
-        start: TimePoint? = nil, end: TimePoint? = nil, intervals: Int? = nil, isAnchored: Bool? = nil
+        start: RequestedTimePoint? = nil, end: RequestedTimePoint? = nil, intervals: Int? = nil, isAnchored: Bool? = nil
     ) {
         self.start = start
         self.end = end
@@ -26,15 +26,66 @@ package struct TimelineRequest: Sendable, Hashable {
         let start: Instant
         switch (self.start, self.end) {
         case (let first, let last?):
-            end = last.resolved(now: now)
-            start = first?.resolved(now: now) ?? end.advanced(by: defaults.startSeconds - defaults.endSeconds)
+            end = last.point.resolved(now: now)
+            start = first?.point.resolved(now: now) ?? end.advanced(by: defaults.startSeconds - defaults.endSeconds)
         case (let first, nil):
             end = now.advanced(by: defaults.endSeconds)
-            start = first?.resolved(now: now) ?? now.advanced(by: defaults.startSeconds)
+            start = first?.point.resolved(now: now) ?? now.advanced(by: defaults.startSeconds)
         }
         let timeline = try Timeline(
-            start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits)
+            start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits, asked: self)
         return isAnchored ?? (self.start == nil && self.end == nil) ? timeline.anchored(now: now) : timeline
+    }
+}
+
+extension TimelineRequest {
+    /// The end of a timeline that an error names: its parameter, and its value in the client's words.
+    package struct End: Sendable, Hashable {
+        package let parameter: String
+        package let text: String
+
+        package init(parameter: String, text: String) {
+            self.parameter = parameter
+            self.text = text
+        }
+    }
+
+    /// What the client gave of the range: its end, otherwise its start. Where it gave neither, the start of the default
+    /// range.
+    package var blamed: End {
+        if let end { return End(parameter: "end", text: end.text) }
+        return End(parameter: "start", text: start?.text ?? "the default")
+    }
+
+    /// The error of a range whose ends are in the wrong order, or too far apart.
+    func unusable(_ start: Instant, _ end: Instant, spanSeconds: Int) -> ParameterError {
+        let isOrdered = start < end
+        let span = ISODuration.text(spanSeconds)
+        let expected: String
+        if self.end == nil, self.start != nil {
+            let earliest = end.advanced(by: -spanSeconds)
+            expected =
+                isOrdered ? "at most \(span) before the end, \(earliest) at the earliest" : "before the end, \(end)"
+        } else {
+            let latest = start.advanced(by: spanSeconds)
+            expected =
+                isOrdered ? "at most \(span) after the start, \(latest) at the latest" : "after the start, \(start)"
+        }
+        let blamed = self.start == nil && self.end == nil ? End(parameter: "end", text: "\(end)") : blamed
+        return ParameterError(parameter: blamed.parameter, value: blamed.text, expected: expected)
+    }
+}
+
+/// A point of a timeline, with the client's own words for error messages.
+package struct RequestedTimePoint: Sendable, Hashable {
+    package let point: TimePoint
+    package let text: String
+
+    /// Returns nil for a text that is no point (`TimePoint.expected`).
+    package init?(_ text: some StringProtocol) {
+        guard let point = TimePoint(text) else { return nil }
+        self.point = point
+        self.text = String(text)
     }
 }
 

@@ -37,22 +37,22 @@ public enum Catalogue {
     }
 
     /// The kinds of data of all datasets, without repeats.
-    package static let kinds: [DataKind] = once(all.flatMap(\.kinds))
+    package static let kinds: [FeedKind] = once(all.flatMap(\.kinds))
 
     /// The kinds of data of issued areas, without repeats.
-    package static let kindsOfAreas: [DataKind] = once(all.compactMap(\.kindOfAreas))
+    package static let kindsOfAreas: [FeedKind] = once(all.compactMap(\.kindOfAreas))
 
     /// The kind of data of a collection's areas; nil for a collection without a dataset.
-    package static func kind(of areas: IssuedArea.Collection) -> DataKind? {
+    package static func kind(of areas: IssuedArea.DatasetNumber) -> FeedKind? {
         all.first { $0.issuedAreas == areas }?.kindOfAreas
     }
 
     /// The kinds of data that a type of an upstream's data is converted to.
-    package static func kinds(of origin: Dataset.Origin) -> Set<DataKind> {
+    package static func kinds(of origin: Dataset.Origin) -> Set<FeedKind> {
         Set(datasets(of: origin).map { $0.kind(of: origin) })
     }
 
-    private static func once(_ kinds: [DataKind]) -> [DataKind] {
+    private static func once(_ kinds: [FeedKind]) -> [FeedKind] {
         kinds.reduce(into: []) { kinds, kind in
             if !kinds.contains(kind) { kinds.append(kind) }
         }
@@ -74,5 +74,5 @@ public enum Catalogue {
     }
 
     /// The dataset of a collection of areas; nil for the upstream's own turbulence polygons, which `polygons` shows.
-    package static func dataset(of areas: IssuedArea.Collection) -> Dataset? { all.first { $0.areas == areas } }
+    package static func dataset(of areas: IssuedArea.DatasetNumber) -> Dataset? { all.first { $0.areas == areas } }
 }

@@ -16,7 +16,7 @@ public final class Dataset: Sendable {
     /// The source's name, required wherever the data is shown, and its disclaimer; nil if the source requires neither.
     package let attribution: String?
     /// The kind of its data. The sources of that kind determine its freshness.
-    package let kind: DataKind
+    package let kind: FeedKind
     package let geometry: GeometryType
     /// The part of the log that a picture of an instant shows.
     package let content: Content
@@ -47,7 +47,7 @@ public final class Dataset: Sendable {
     package let isShownAtFirst: Bool
 
     package init(
-        id: String, title: String, shortTitle: String, summary: String, kind: DataKind, geometry: GeometryType,
+        id: String, title: String, shortTitle: String, summary: String, kind: FeedKind, geometry: GeometryType,
         content: Content,
         selection: TimeSelection, timeProperty: String? = nil, updates: Updates = .every(seconds: 60),
         drawing: Drawing?, properties: [Property], sampleProperties: [Property] = [], origins: [Origin] = [],
@@ -124,11 +124,11 @@ extension Dataset {
     /// The data of a picture of an instant.
     package enum Content: Sendable, Hashable {
         /// The observations in the history before the instant.
-        case history(ObservedKind)
+        case history(ObservedTable)
         /// The recently seen aircraft, and their tracks of the given length.
         case positions(trackSeconds: Int)
         /// The areas valid at the instant.
-        case areas(IssuedArea.Collection)
+        case areas(IssuedArea.DatasetNumber)
         /// Turbulence polygons: dissolved from observations, or issued ones if they are requested.
         case polygons
         /// The turbulence field shown at the instant.
@@ -208,9 +208,9 @@ extension Dataset {
     package static let firstHexagonZoom = 6
 
     /// The kinds of its data.
-    package var kinds: [DataKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
+    package var kinds: [FeedKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
     /// The kind of data of its issued areas; nil if it has none. Issued polygons have another kind than Billow's own.
-    package var kindOfAreas: DataKind? {
+    package var kindOfAreas: FeedKind? {
         switch content {
         case .areas: kind
         case .polygons: .polygons
@@ -219,7 +219,7 @@ extension Dataset {
     }
 
     /// The collection of its issued areas, and of issued polygons; nil if it has none.
-    package var issuedAreas: IssuedArea.Collection? {
+    package var issuedAreas: IssuedArea.DatasetNumber? {
         switch content {
         case .areas(let collection): collection
         case .polygons: .polygons
@@ -228,7 +228,7 @@ extension Dataset {
     }
 
     /// The kind of data that one of its origins provides.
-    func kind(of origin: Origin) -> DataKind {
+    func kind(of origin: Origin) -> FeedKind {
         areaKinds.contains { $0.origin == origin } ? kindOfAreas ?? kind : kind
     }
 
@@ -273,7 +273,9 @@ extension Dataset {
         featureProperties.first { "\($0.name)".hasPrefix("altitude") && $0.range != nil }?.range
     }
     /// The collection of its areas; nil for a dataset without areas.
-    package var areas: IssuedArea.Collection? { if case .areas(let collection) = content { collection } else { nil } }
+    package var areas: IssuedArea.DatasetNumber? {
+        if case .areas(let collection) = content { collection } else { nil }
+    }
 }
 
 /// The signs of areas. They differ in line and pattern, not only in colour.

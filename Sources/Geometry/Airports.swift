@@ -8,7 +8,8 @@ package struct Airport: Sendable {
 
 /// About a hundred and twenty large airports on all continents.
 ///
-/// Source: ICAO location indicators and aerodrome reference points, public knowledge (national AIPs), rounded.
+/// Source: ICAO Doc 7910 (location indicators). Positions are rounded aerodrome reference points;
+/// https://ourairports.com/data/ lists them too.
 package enum Airports {
     private static let table: [(String, Double, Double, Double)] = [
         // North America: longitude, latitude, weight

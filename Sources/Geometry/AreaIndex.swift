@@ -38,7 +38,7 @@ public struct AreaIndex: Sendable, Hashable {
 
     /// Whether a place lies inside the area, whose edges are straight in degrees.
     ///
-    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    /// Source: the crossing number, W. R. Franklin's PNPOLY, https://wrfranklin.org/Research/Short_Notes/pnpoly.html
     public func contains(_ place: LonLat) -> Bool {
         var inside = false
         for edge in bands[AreaIndex.band(place.latitude)]

@@ -152,7 +152,8 @@ private struct PlainBox {
         return PlainBox(west: west + x, east: east - x, south: south + y, north: north - y)
     }
 
-    /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984)
+    /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984),
+    /// doi:10.1145/357332.357333
     func isCrossed(from a: AreaRing.Corner, to b: AreaRing.Corner) -> Bool {
         if max(a.longitude, b.longitude) < west || min(a.longitude, b.longitude) > east { return false }
         if max(a.latitude, b.latitude) < south || min(a.latitude, b.latitude) > north { return false }

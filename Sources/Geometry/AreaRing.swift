@@ -101,7 +101,7 @@ package struct AreaRing: Sendable, Hashable {
 
     /// Whether a place lies inside.
     ///
-    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    /// Source: the crossing number, W. R. Franklin's PNPOLY, https://wrfranklin.org/Research/Short_Notes/pnpoly.html
     package func contains(_ place: LonLat) -> Bool {
         guard place.latitude >= south, place.latitude <= north else { return false }
         // The place, shifted by multiples of 360°, for each shift at which it may lie within the box.
@@ -189,7 +189,7 @@ package struct AreaRing: Sendable, Hashable {
         ])
     }
 
-    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974), doi:10.1145/360767.360802
     private func clipped(at limit: Double, by axis: KeyPath<Corner, Double>, keeps: (Double, Double) -> Bool)
         -> [Corner]
     {

@@ -4,7 +4,7 @@
 /// a few gaps under the twelve pentagons (2,050,454 slots for 2,016,842 cells). As `parent = index ÷ 7`, the
 /// descendants of any coarser cell are one contiguous range. Unlike the 64-bit H3 index, they fit a JavaScript number.
 ///
-/// Source: H3 index bit layout, h3geo.org/docs/core-library/h3Indexing
+/// Source: H3 index bit layout, https://h3geo.org/docs/core-library/h3Indexing
 public struct Cell: Sendable, Hashable, Comparable {
     /// The dense index: 0 ..< `Cell.slots`.
     public let dense: UInt32

@@ -72,7 +72,7 @@ package enum CellOutlines {
         }
     }
 
-    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974), doi:10.1145/360767.360802
     private static func clipped(_ corners: [Corner], at limit: Int64, keeps: (Int64, Int64) -> Bool) -> [Corner] {
         var result: [Corner] = []
         guard var previous = corners.last else { return [] }

@@ -35,7 +35,7 @@ package final class CellTree: Sendable {
     /// A meridian touches the circle where sin Δλ = sin ρ / cos φ.
     ///
     /// Source: J. P. Matuschek, "Finding Points Within a Distance of a Latitude/Longitude Using Bounding Coordinates",
-    /// section 3.3, janmatuschek.de/LatitudeLongitudeBoundingCoordinates
+    /// section 3.3, http://janmatuschek.de/LatitudeLongitudeBoundingCoordinates
     private static func box(around center: LonLat, degrees: Double) -> GridBox32 {
         let north = center.latitude + degrees
         let south = center.latitude - degrees

@@ -36,7 +36,7 @@ public struct Corridor: Sendable, Hashable {
             switch self {
             case .width(let width): "the width is \(width) NM; it must be from 1 to 250 NM"
             case .aroundTheEarth:
-                "the route runs around the earth or a large part of it: no single ring borders what lies along it"
+                "the route runs around the earth or a large part of it: no single ring can border its corridor"
             case .tooWinding: "the route winds too much for its width: no ring of 250 positions follows it"
             }
         }

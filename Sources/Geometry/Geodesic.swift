@@ -14,7 +14,7 @@ public enum Geodesic {
     private static let f = 1 / 298.257_223_563
 
     /// The length and initial bearing of a geodesic between two places.
-    public struct Way: Sendable, Hashable {
+    public struct Path: Sendable, Hashable {
         /// The length in metres.
         public var metres: Double
         /// The initial bearing in degrees clockwise from north, 0 ..< 360.
@@ -22,11 +22,11 @@ public enum Geodesic {
     }
 
     /// The shortest path. Between opposite places, where several are equally short, it is one of them.
-    public static func way(from start: LonLat, to end: LonLat) -> Way {
+    public static func path(from start: LonLat, to end: LonLat) -> Path {
         var bearing = 0.0
         let metres = billow_geodesic_length(
             start.longitude, start.latitude, end.longitude, end.latitude, &bearing)
-        return Way(metres: metres, bearing: compass(bearing))
+        return Path(metres: metres, bearing: compass(bearing))
     }
 
     /// A place on a geodesic, and the bearing there.

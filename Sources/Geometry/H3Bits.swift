@@ -3,7 +3,8 @@
 /// A 64-bit cell index has, from the top, 1 reserved bit (0), 4 of mode (1 = cell), and 3 reserved (0). Then 4 of
 /// resolution and 7 of base cell follow. The rest are fifteen 3-bit digits, 7 where unused.
 ///
-/// Source: h3geo.org/docs/core-library/h3Indexing; the base cells with pentagons: h3geo.org/docs/core-library/restable
+/// Source: https://h3geo.org/docs/core-library/h3Indexing; the base cells with pentagons:
+/// https://h3geo.org/docs/core-library/restable
 enum H3Bits {
     private static let resolutionOffset: UInt64 = 52
     private static let baseCellOffset: UInt64 = 45

@@ -16,7 +16,7 @@ package enum LineSimplifier {
     /// - Complexity: O(n log m), where m consecutive corners are left out
     package static func simplified(_ line: [LonLat], tolerance: Double) -> [LonLat] {
         let shortcuts = Shortcuts(line)
-        return shortcuts.kept(tolerance: tolerance).map { line[$0] }
+        return shortcuts.simplified(tolerance: tolerance).map { line[$0] }
     }
 
     /// Simplifies a line with the smallest tolerance, to a few percent, that keeps at most a number of positions.
@@ -28,16 +28,16 @@ package enum LineSimplifier {
         let shortcuts = Shortcuts(line)
         var low = max(least, finest)
         var high = least
-        var best = shortcuts.kept(tolerance: least)
+        var best = shortcuts.simplified(tolerance: least)
         while best.count > positions {
             guard high < most else { return nil }
             low = max(high, finest)
             high = min(low * 4, most)
-            best = shortcuts.kept(tolerance: high)
+            best = shortcuts.simplified(tolerance: high)
         }
         while high > low * precision, high > least {
             let middle = (low * high).squareRoot()
-            let kept = shortcuts.kept(tolerance: middle)
+            let kept = shortcuts.simplified(tolerance: middle)
             if kept.count > positions {
                 low = middle
             } else {
@@ -94,8 +94,8 @@ private struct Shortcuts {
         stops = Set([0, far, first.squared >= second.squared ? first.index : second.index, line.count - 1]).sorted()
     }
 
-    /// The indices of the corners that are kept.
-    func kept(tolerance: Double) -> [Int] {
+    /// The indices of the corners of the simplified line.
+    func simplified(tolerance: Double) -> [Int] {
         let squared = tolerance * tolerance
         var kept = Array(stops.prefix(1))
         for (start, end) in zip(stops, stops.dropFirst()) {

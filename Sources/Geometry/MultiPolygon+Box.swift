@@ -26,7 +26,8 @@ private struct PlainBox {
         zip(ring, ring.dropFirst()).contains { isCrossed(from: $0, to: $1) }
     }
 
-    /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984)
+    /// Source: Y.-D. Liang, B. Barsky, "A new concept and method for line clipping", ACM TOG 3 (1984),
+    /// doi:10.1145/357332.357333
     private func isCrossed(from a: LonLat, to b: LonLat) -> Bool {
         var (enters, leaves) = (0.0, 1.0)
         let (dx, dy) = (b.longitude - a.longitude, b.latitude - a.latitude)

@@ -45,7 +45,7 @@ public struct MultiPolygon: Sendable, Hashable {
 
     /// Whether a place lies inside the area. Edges are straight in degrees.
     ///
-    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    /// Source: the crossing number, W. R. Franklin's PNPOLY, https://wrfranklin.org/Research/Short_Notes/pnpoly.html
     public func contains(_ place: LonLat) -> Bool {
         polygons.contains { rings in
             var inside = false

@@ -19,7 +19,7 @@ package enum RingRules {
             case .crossing(let a, let b): "the ring's edges from positions \(a + 1) and \(b + 1) cross or touch"
             case .withoutArea:
                 "the ring encloses no area: edges take the short way, so those from 180° W to 180° E have no length, "
-                    + "and a whole world is to be asked for without a ring"
+                    + "and the whole world is requested without a ring"
             case .holes(let count): "the polygon has \(count) hole\(count == 1 ? "" : "s"); it must be one ring"
             case .tooLarge(let km2, let limit): "the ring encloses \(km2) km²; it must enclose at most \(limit) km²"
             }
@@ -35,7 +35,7 @@ package enum RingRules {
     package static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
         guard ring.count >= AreaRing.positions.lowerBound else { throw .tooFew(ring.count) }
         guard ring.count <= AreaRing.positions.upperBound else { throw .tooMany(ring.count) }
-        guard let first = ring.first, let last = ring.last, RingWay.isSame(first, last) else { throw .open }
+        guard let first = ring.first, let last = ring.last, RingPath.isSame(first, last) else { throw .open }
         if let (a, b) = crossing(of: ring) { throw .crossing(a, b) }
         guard let area = MultiPolygon(outline: ring) else { throw .withoutArea }
         if let limitKm2, area.areaKm2 > limitKm2 {
@@ -52,10 +52,10 @@ package enum RingRules {
     /// are none.
     /// - Complexity: O(n²)
     static func crossing(of ring: [LonLat]) -> (Int, Int)? {
-        let way = RingWay(ring, from: ring.first?.longitude ?? 0)
-        let edges = way.corners.count
+        let path = RingPath(ring, from: ring.first?.longitude ?? 0)
+        let edges = path.corners.count
         guard edges >= 3 else { return nil }
-        let corners = (way.corners.map(\.corner) + [way.end]).map { SIMD2($0.longitude, $0.latitude) }
+        let corners = (path.corners.map(\.corner) + [path.end]).map { SIMD2($0.longitude, $0.latitude) }
         for i in 0..<edges {
             for j in i + 1..<edges {
                 // Shift one edge by a multiple of 360° to where both are nearest.
@@ -63,7 +63,7 @@ package enum RingRules {
                 let turn = SIMD2((apart / 360).rounded() * 360, 0)
                 let areNeighbours = j == i + 1 || i == 0 && j == edges - 1
                 if touches(corners[i], corners[i + 1], corners[j] + turn, corners[j + 1] + turn, areNeighbours) {
-                    return (way.corners[i].index, way.corners[j].index)
+                    return (path.corners[i].index, path.corners[j].index)
                 }
             }
         }

@@ -46,11 +46,11 @@ public struct Route: Sendable, Hashable {
                 distances.append(0)
                 continue
             }
-            let way = Geodesic.way(from: last, to: place)
-            guard way.metres > 1 else { continue }
+            let path = Geodesic.path(from: last, to: place)
+            guard path.metres > 1 else { continue }
             positions.append(place)
-            distances.append(distance + way.metres)
-            bearings.append(way.bearing)
+            distances.append(distance + path.metres)
+            bearings.append(path.bearing)
         }
         guard positions.count >= 2, let metres = distances.last else { throw .tooFew(positions.count) }
         let miles = metres / Geodesic.metresPerNauticalMile

@@ -13,9 +13,9 @@ struct UnrolledRing {
     /// Joins places by the shorter way, starting with a longitude near `start`. A ring around a pole is extended to it
     /// along the antimeridian. The pole is the one on the ring's side of the equator.
     init(_ places: [LonLat], from start: Double) {
-        let way = RingWay(places, from: start)
-        let corners = way.corners.map(\.corner)
-        self.init(corners: way.isAroundPole ? UnrolledRing.ledOverPole(corners, to: way.end) : corners)
+        let path = RingPath(places, from: start)
+        let corners = path.corners.map(\.corner)
+        self.init(corners: path.isAroundPole ? UnrolledRing.ledOverPole(corners, to: path.end) : corners)
     }
 
     /// Cuts a ring around a pole at the antimeridian, and extends it along that to the pole and back. If the ring meets

@@ -77,8 +77,8 @@ extension GuidanceClient {
     /// Requests a range and passes its bytes to the session as they arrive.
     private func fetch(_ range: RangePlan.ByteRange, _ session: DownloadSession) async throws(UpstreamError) {
         let expected = range.upper.map { $0 - range.lower } ?? 0
-        let account = RequestAccount(budget, try await budget.turn(expecting: expected))
-        defer { session.received(account.settle()) }
+        let account = RequestAccount(budget, try await budget.reserve(expecting: expected))
+        defer { session.received(account.close()) }
         var request = request(session.file.path)
         request.headers.add(name: "range", value: range.header)
         if let condition = session.validators.rangeCondition { request.headers.add(name: "if-range", value: condition) }

@@ -120,8 +120,8 @@ package struct GuidanceClient: Sendable {
     private func answer(
         to request: HTTPClientRequest, limit: Int, isPage: Bool = false
     ) async throws(UpstreamError) -> SmallAnswer {
-        let account = RequestAccount(budget, try await budget.turn(expecting: 0))
-        defer { account.settle() }
+        let account = RequestAccount(budget, try await budget.reserve(expecting: 0))
+        defer { account.close() }
         return try await exchange.stream(request) { head, pieces in
             try await refuse(head, pieces, allowsHTML: isPage)
             var bytes: [UInt8] = []

@@ -20,7 +20,7 @@ package final class RequestBudget: Sendable {
         package init() {}
     }
 
-    /// The bytes reserved for a request, corrected by `settle`.
+    /// The bytes reserved for a request, corrected by `close`.
     struct Reservation: Sendable {
         fileprivate let day: Int
         fileprivate var bytes: Int
@@ -69,7 +69,7 @@ package final class RequestBudget: Sendable {
     ///
     /// - Parameter bytes: the expected length of the response.
     /// - Throws: `.creditsSpent` if the day's bytes aren't enough, `.rateLimited` during a block, `.cancelled`.
-    func turn(expecting bytes: Int) async throws(UpstreamError) -> Reservation {
+    func reserve(expecting bytes: Int) async throws(UpstreamError) -> Reservation {
         while true {
             let now = clock.now()
             let seconds = clock.nowSeconds
@@ -114,7 +114,7 @@ package final class RequestBudget: Sendable {
     /// Corrects the reservation when a request has ended, successfully or not.
     ///
     /// - Parameter received: the number of bytes in its body.
-    func settle(_ reservation: Reservation, received: Int) {
+    func close(_ reservation: Reservation, received: Int) {
         state.withLock { state in
             guard state.ledger.day == reservation.day else { return }
             state.ledger.bytes = max(0, state.ledger.bytes + received - reservation.bytes)
@@ -161,9 +161,9 @@ final class RequestAccount: Sendable {
     }
 
     /// Ends the request, and returns the received bytes.
-    @discardableResult func settle() -> Int {
+    @discardableResult func close() -> Int {
         let (reservation, received) = state.withLock { ($0.reservation, $0.received) }
-        budget.settle(reservation, received: received)
+        budget.close(reservation, received: received)
         return received
     }
 }

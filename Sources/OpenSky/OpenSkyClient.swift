@@ -93,7 +93,7 @@ public final class OpenSkyClient: Sendable {
         var query = Query()
         if let time {
             guard configuration.credentials != nil else {
-                throw .invalidQuery("a time needs credentials: without them the service gives the present only")
+                throw .invalidQuery("a time needs credentials: without them the service gives only the present")
             }
             let seconds = try self.seconds(time, "the time")
             guard seconds >= now() - Self.statesHistorySeconds else {
@@ -140,7 +140,7 @@ public final class OpenSkyClient: Sendable {
     private func stateVectors(_ answer: Answer?) throws(UpstreamError) -> StateVectors {
         // An empty response has no time.
         guard let answer else { return StateVectors(time: Date(timeIntervalSince1970: Double(now())), vectors: []) }
-        var states = try ReplyReader.states(answer.bytes)
+        var states = try OpenSkyReplyReader.states(answer.bytes)
         states.isSimulated = answer.isSimulated
         return states
     }
@@ -199,7 +199,7 @@ public final class OpenSkyClient: Sendable {
         let at = time == nil ? now : seconds
         let cost = CreditCost.history(from: at, to: at, now: now)
         guard let answer = try await get("tracks/all", query, .tracks, cost: cost) else { return nil }
-        return try ReplyReader.track(answer.bytes)
+        return try OpenSkyReplyReader.track(answer.bytes)
     }
 
     private func flights(
@@ -215,7 +215,7 @@ public final class OpenSkyClient: Sendable {
         query.add("end", end)
         let cost = CreditCost.history(from: begin, to: end, now: now())
         guard let answer = try await get(path, query, .flights, cost: cost) else { return Flights() }
-        return try ReplyReader.flights(answer.bytes)
+        return try OpenSkyReplyReader.flights(answer.bytes)
     }
 
     // MARK: - The exchange

@@ -13,11 +13,11 @@ struct AssumedReader {
     /// (thousands of feet) and `updatedAt`; those of a nowcast also have `ts` and `forecastH`. A record without a
     /// usable area is skipped.
     func areas(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
-        try reply(bytes, at: ["features"]) { (feature) throws(Skipped) in
+        try reply(bytes, at: ["features"]) { (feature) throws(SkippedRecord) in
             guard let properties = feature["properties"], let geometry = feature["geometry"] else {
-                throw Skipped(.unreadable)
+                throw SkippedRecord(.unreadable)
             }
-            guard let area = Self.area(geometry) else { throw Skipped(.place) }
+            guard let area = Self.area(geometry) else { throw SkippedRecord(.place) }
             return SkyPathArea(
                 geometry: area, severity: try Self.severity(properties["sev"]),
                 altitudesThousands: try altitudes(properties["altFrom"], properties["altTo"]),
@@ -28,8 +28,8 @@ struct AssumedReader {
 
     /// Parses `data.flights`: `id`, `number`, `lon`, `lat`, `altFt`, `hdg`, `spdMs`, `ts`.
     func flights(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathFlight> {
-        try reply(bytes, at: ["data", "flights"]) { (flight) throws(Skipped) in
-            guard let id = flight["id"]?.string, !id.isEmpty else { throw Skipped(.unreadable) }
+        try reply(bytes, at: ["data", "flights"]) { (flight) throws(SkippedRecord) in
+            guard let id = flight["id"]?.string, !id.isEmpty else { throw SkippedRecord(.unreadable) }
             let heading = flight["hdg"]?.number.flatMap { (0...360).contains($0) ? $0 : nil }
             return SkyPathFlight(
                 id: id, number: flight["number"]?.string, place: try Self.place(flight),
@@ -41,8 +41,8 @@ struct AssumedReader {
 
     /// Parses `data.pireps`: `id`, `lon`, `lat`, `altFt`, `sev`, `acType`, `text`, `ts`.
     func pilotReports(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathPilotReport> {
-        try reply(bytes, at: ["data", "pireps"]) { (report) throws(Skipped) in
-            guard let id = report["id"]?.string, !id.isEmpty else { throw Skipped(.unreadable) }
+        try reply(bytes, at: ["data", "pireps"]) { (report) throws(SkippedRecord) in
+            guard let id = report["id"]?.string, !id.isEmpty else { throw SkippedRecord(.unreadable) }
             let severity = report["sev"]
             return SkyPathPilotReport(
                 id: id, place: try Self.place(report), observedAt: try requiredTime(report["ts"]),
@@ -55,14 +55,14 @@ struct AssumedReader {
     // MARK: Parts
 
     /// Why a record is skipped.
-    private struct Skipped: Error {
+    private struct SkippedRecord: Error {
         let reason: SkyPathSkipReason
 
         init(_ reason: SkyPathSkipReason) { self.reason = reason }
     }
 
     private func reply<Record>(
-        _ bytes: [UInt8], at path: [String], _ read: (JSONValue) throws(Skipped) -> Record
+        _ bytes: [UInt8], at path: [String], _ read: (JSONValue) throws(SkippedRecord) -> Record
     ) throws(UpstreamError) -> SkyPathReply<Record> {
         var tree = JSONValue.null
         do throws(UnreadableAnswer) {
@@ -77,7 +77,7 @@ struct AssumedReader {
         var counts = SkyPathCounts()
         for value in values {
             counts.read += 1
-            do throws(Skipped) { records.append(try read(value)) } catch { counts.skip(error.reason) }
+            do throws(SkippedRecord) { records.append(try read(value)) } catch { counts.skip(error.reason) }
         }
         return SkyPathReply(records: records, counts: counts)
     }
@@ -110,35 +110,35 @@ struct AssumedReader {
         return MultiPolygon(rings: places)
     }
 
-    private static func place(_ record: JSONValue) throws(Skipped) -> LonLat {
+    private static func place(_ record: JSONValue) throws(SkippedRecord) -> LonLat {
         guard let longitude = record["lon"]?.number, let latitude = record["lat"]?.number,
             let place = LonLat(longitude: longitude, latitude: latitude)
-        else { throw Skipped(.place) }
+        else { throw SkippedRecord(.place) }
         return place
     }
 
-    private static func severity(_ value: JSONValue?) throws(Skipped) -> Int {
-        guard let severity = value?.integer, (0...4).contains(severity) else { throw Skipped(.severity) }
+    private static func severity(_ value: JSONValue?) throws(SkippedRecord) -> Int {
+        guard let severity = value?.integer, (0...4).contains(severity) else { throw SkippedRecord(.severity) }
         return severity
     }
 
-    private func altitudes(_ low: JSONValue?, _ high: JSONValue?) throws(Skipped) -> ClosedRange<Int>? {
+    private func altitudes(_ low: JSONValue?, _ high: JSONValue?) throws(SkippedRecord) -> ClosedRange<Int>? {
         if low ?? .null == .null, high ?? .null == .null { return nil }
         guard let low = low?.integer, let high = high?.integer, low <= high,
             limits.recordAltitudesThousands.contains(low), limits.recordAltitudesThousands.contains(high)
-        else { throw Skipped(.altitude) }
+        else { throw SkippedRecord(.altitude) }
         return low...high
     }
 
     /// The time; nil if it is absent. An impossible time skips the record.
-    private func time(_ value: JSONValue?) throws(Skipped) -> Int? {
+    private func time(_ value: JSONValue?) throws(SkippedRecord) -> Int? {
         guard let value, value != .null else { return nil }
-        guard let time = value.integer, limits.observedAt.contains(time) else { throw Skipped(.time) }
+        guard let time = value.integer, limits.observedAt.contains(time) else { throw SkippedRecord(.time) }
         return time
     }
 
-    private func requiredTime(_ value: JSONValue?) throws(Skipped) -> Int {
-        guard let time = try time(value) else { throw Skipped(.time) }
+    private func requiredTime(_ value: JSONValue?) throws(SkippedRecord) -> Int {
+        guard let time = try time(value) else { throw SkippedRecord(.time) }
         return time
     }
 

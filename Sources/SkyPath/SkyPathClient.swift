@@ -138,8 +138,8 @@ public struct SkyPathClient: Sendable {
     private var writer: RequestWriter {
         RequestWriter(wire: configuration.wire, limits: configuration.limits)
     }
-    private var reader: ReplyReader {
-        ReplyReader(wire: configuration.wire, limits: configuration.limits)
+    private var reader: SkyPathReplyReader {
+        SkyPathReplyReader(wire: configuration.wire, limits: configuration.limits)
     }
 
     // MARK: The exchange

@@ -126,7 +126,7 @@ extension SkyPathWire {
                     $0 < index || self[keyPath: names[$0]] == standard[keyPath: names[$0]]
                 })
             else { return nil }
-            return Problem(setting: setting.name, text: "is '\(value)'; another name in \(call) is the same")
+            return Problem(setting: setting.name, text: "is '\(value)'; \(call) has another name with the same value")
         }
     }
 }

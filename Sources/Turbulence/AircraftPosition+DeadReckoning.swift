@@ -6,7 +6,8 @@ extension AircraftPosition {
     /// known motion stays in place; the observation time is unchanged. On a sphere of mean radius the error is less
     /// than 200 m after three minutes at 500 kt.
     ///
-    /// Source: E. Williams, "Aviation Formulary", "Lat/lon given radial and distance", edwilliams.org/avform147.htm
+    /// Source: E. Williams, "Aviation Formulary", "Lat/lon given radial and distance",
+    /// https://edwilliams.org/avform147.htm
     public func reckoned(to instant: Instant) -> AircraftPosition {
         let seconds = Double(instant.seconds - observedAt.seconds)
         guard let knots = groundSpeedKnots, let heading = headingDegrees, !isOnGround, knots > 0, seconds > 0 else {

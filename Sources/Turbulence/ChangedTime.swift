@@ -25,9 +25,9 @@ package struct TimeStep: Sendable, Hashable, Comparable {
     package static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }
 }
 
-/// A kind of row that the log records by its time of observation. There is one kind for each table of such rows, and
-/// not one for each dataset. The raw values are stored.
-package enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
+/// A table of rows with a time of observation. There is one for each such table, and not one for each dataset. The raw
+/// values are stored.
+package enum ObservedTable: UInt8, Sendable, Hashable, CaseIterable {
     case observations = 0
     case reports = 1
     case positions = 2
@@ -35,11 +35,11 @@ package enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
 
 /// The last version that changed any row of one kind observed in one step.
 package struct StepVersion: Sendable, Hashable {
-    package var kind: ObservedKind
+    package var kind: ObservedTable
     package var step: TimeStep
     package var version: Version
 
-    package init(kind: ObservedKind, step: TimeStep, version: Version) {
+    package init(kind: ObservedTable, step: TimeStep, version: Version) {
         self.kind = kind
         self.step = step
         self.version = version
@@ -48,12 +48,12 @@ package struct StepVersion: Sendable, Hashable {
 
 /// The last version that changed an area, and the area's validity.
 package struct AreaVersion: Sendable, Hashable {
-    package var collection: IssuedArea.Collection
+    package var collection: IssuedArea.DatasetNumber
     package var validFrom: Instant
     package var validTo: Instant
     package var version: Version
 
-    package init(collection: IssuedArea.Collection, validFrom: Instant, validTo: Instant, version: Version) {
+    package init(collection: IssuedArea.DatasetNumber, validFrom: Instant, validTo: Instant, version: Version) {
         self.collection = collection
         self.validFrom = validFrom
         self.validTo = validTo
@@ -64,12 +64,12 @@ package struct AreaVersion: Sendable, Hashable {
 /// A part of the data that a picture shows. The frame of a layer changes if one of its parts does.
 package enum FrameDependency: Sendable, Hashable {
     /// The rows observed in some steps.
-    case observed(ObservedKind, ClosedRange<TimeStep>)
+    case observed(ObservedTable, ClosedRange<TimeStep>)
     /// The areas valid at an instant.
-    case areas(IssuedArea.Collection, at: Instant)
+    case areas(IssuedArea.DatasetNumber, at: Instant)
 
     /// The rows observed in (instant − lookBackSeconds, instant], and in up to one more step.
-    package static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> FrameDependency {
+    package static func observed(_ kind: ObservedTable, at instant: Instant, lookBackSeconds: Int) -> FrameDependency {
         .observed(kind, TimeStep.range(upTo: instant, lookBackSeconds: lookBackSeconds))
     }
 }

@@ -4,30 +4,30 @@ public import Geometry
 /// polygon. It isn't an observation, so it doesn't affect the hexagons.
 public struct IssuedArea: Sendable, Hashable {
     /// The dataset that serves the area, by the number that the log stores. A new dataset of areas may add one.
-    public struct Collection: RawRepresentable, Sendable, Hashable {
+    public struct DatasetNumber: RawRepresentable, Sendable, Hashable {
         /// The number stored in the log.
         public let rawValue: UInt8
 
-        /// The collection of a stored number.
+        /// The dataset of a stored number.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// SIGMETs and G-AIRMETs.
-        public static let hazards = Collection(rawValue: 0)
+        public static let hazards = DatasetNumber(rawValue: 0)
         /// Forecasts and nowcasts.
-        public static let forecast = Collection(rawValue: 1)
+        public static let forecast = DatasetNumber(rawValue: 1)
         /// An upstream's own turbulence polygons.
-        public static let polygons = Collection(rawValue: 2)
+        public static let polygons = DatasetNumber(rawValue: 2)
     }
 
     /// The identity of an area: another area with the same identity is a correction of it. Successive issues share the
     /// id but begin at different times. So a picture of the past shows the issue that was valid then.
     package struct Identity: Sendable, Hashable {
-        package var collection: Collection
+        package var collection: DatasetNumber
         package var source: SourceID
         package var id: String
         package var validFrom: Instant
 
-        package init(collection: Collection, source: SourceID, id: String, validFrom: Instant) {
+        package init(collection: DatasetNumber, source: SourceID, id: String, validFrom: Instant) {
             self.collection = collection
             self.source = source
             self.id = id
@@ -44,10 +44,10 @@ public struct IssuedArea: Sendable, Hashable {
     package static let windShearTopFeet = 2_000
     /// An upper bound in feet above mean sea level of the ground at aerodromes: Leadville has 9,934 ft.
     ///
-    /// Source: FAA airport data of KLXV, airnav.com/airport/KLXV
+    /// Source: FAA airport data of KLXV, https://www.airnav.com/airport/KLXV
     static let highestAerodromeFeet = 10_000
     /// The dataset that serves the area.
-    public var collection: Collection
+    public var collection: DatasetNumber
     /// Stable from issue to issue. No two areas of one collection and source that are valid at one time have the same
     /// id.
     public var id: String
@@ -87,7 +87,7 @@ public struct IssuedArea: Sendable, Hashable {
 
     /// Makes an area.
     public init(
-        collection: Collection, id: String, source: SourceID, kind: String, hazard: String? = nil,
+        collection: DatasetNumber, id: String, source: SourceID, kind: String, hazard: String? = nil,
         severity: Severity? = nil, altitudeMinFeet: Int? = nil, altitudeMaxFeet: Int? = nil, validFrom: Instant,
         validTo: Instant, issuedAt: Instant? = nil, forecastHour: Int? = nil, historySeconds: Int? = nil,
         status: String? = nil, text: String? = nil, statedTo: Instant? = nil, geometry: MultiPolygon

@@ -2,7 +2,7 @@ package import Geometry
 
 /// An area that a source is queried for: within it and its time the log has all data of a kind.
 package struct CoveredArea: Sendable, Hashable {
-    package var kind: DataKind
+    package var kind: FeedKind
     /// The boundary; nil for the world.
     package var ring: AreaRing?
     /// The time from which the log is complete inside.
@@ -10,7 +10,7 @@ package struct CoveredArea: Sendable, Hashable {
     /// The last fetch of an area that is no longer requested; nil while it is requested.
     package var until: Instant?
 
-    package init(kind: DataKind, ring: AreaRing?, since: Instant, until: Instant?) {
+    package init(kind: FeedKind, ring: AreaRing?, since: Instant, until: Instant?) {
         self.kind = kind
         self.ring = ring
         self.since = since
@@ -35,16 +35,16 @@ public struct SourceRecord: Sendable, Hashable {
     /// The last fetch in which all requests succeeded; nil before the first one, and for a source that isn't fetched.
     package var fetchedAt: Instant?
     /// The last successful fetch of each kind of data, if known by kind. Some kinds can succeed while others fail.
-    package var fetchedKinds: [DataKind: Instant]
+    package var fetchedKinds: [FeedKind: Instant]
     /// For each kind, the start of the period of fetches without a gap longer than its `longestGapSeconds`.
-    package var fetchedSince: [DataKind: Instant]
+    package var fetchedSince: [FeedKind: Instant]
     /// The kinds of data that were ever stored for the source. The log has no information about other kinds.
-    package var storedKinds: Set<DataKind>
+    package var storedKinds: Set<FeedKind>
     /// The time from which its data in the log is complete; nil if unknown.
     package var completeSince: Instant?
     /// For each kind, the time range of data that the log has lost: it was deleted, or can't be read. Responses for all
     /// stored data lack it.
-    package var lost: [DataKind: ClosedRange<Instant>] = [:]
+    package var lost: [FeedKind: ClosedRange<Instant>] = [:]
     /// The areas that are or were requested, by kind of data. A kind without any is requested for the whole world.
     package var coveredAreas: [CoveredArea]
 
@@ -60,8 +60,8 @@ public struct SourceRecord: Sendable, Hashable {
 
     package init(
         number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool?, fetchedAt: Instant? = nil,
-        fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:],
-        storedKinds: Set<DataKind> = [], completeSince: Instant? = nil, coveredAreas: [CoveredArea] = []
+        fetchedKinds: [FeedKind: Instant] = [:], fetchedSince: [FeedKind: Instant] = [:],
+        storedKinds: Set<FeedKind> = [], completeSince: Instant? = nil, coveredAreas: [CoveredArea] = []
     ) {
         self.number = number
         self.id = id
@@ -76,16 +76,11 @@ public struct SourceRecord: Sendable, Hashable {
     }
 
     /// Records a time range of lost data.
-    package mutating func noteLost(_ kind: DataKind, _ span: ClosedRange<Instant>) {
+    package mutating func noteLost(_ kind: FeedKind, _ span: ClosedRange<Instant>) {
         let known = lost[kind] ?? span
         lost[kind] = min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
     }
 
-    /// The time from which a kind of data is complete; nil if unknown.
-    package func completeSince(_ kind: DataKind) -> Instant? {
-        kind.longestGapSeconds == nil ? completeSince : fetchedSince[kind] ?? completeSince
-    }
-
     /// The last fetch of a kind of data that is requested; nil before the first one.
-    package func fetchedAt(_ kind: DataKind) -> Instant? { fetchedKinds.isEmpty ? fetchedAt : fetchedKinds[kind] }
+    package func fetchedAt(_ kind: FeedKind) -> Instant? { fetchedKinds.isEmpty ? fetchedAt : fetchedKinds[kind] }
 }

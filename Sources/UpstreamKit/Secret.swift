@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 import Foundation
 
 /// A key or token. It prints as `[secret]` wherever it is interpolated, dumped or reflected.
@@ -24,7 +24,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 extension Secret {
     /// Identifies the secret without revealing it: the first 64 bits of its SHA-256.
     package var fingerprint: String {
-        SHA256.hash(data: Data(value.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        SHA256.hash(value.utf8).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Shorter secrets may be ordinary words. They are redacted only if they aren't part of a longer word.

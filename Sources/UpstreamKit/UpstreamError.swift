@@ -73,20 +73,20 @@ public enum UpstreamError: Error, Sendable, Hashable {
             switch self {
             case .unauthorized: "the upstream refuses the key"
             case .locked: "the upstream has locked the account"
-            case .disabled: "the upstream won't give this data to the account"
-            case .rateLimited: "the upstream was asked too often"
+            case .disabled: "the account may not read this data"
+            case .rateLimited: "the upstream received too many requests"
             case .creditsSpent: "the day's credits are spent"
-            case .upgradeRequired: "the upstream doesn't serve this client any more"
+            case .upgradeRequired: "the upstream no longer serves this version of the client"
             case .queryRefused: "the upstream refuses the query"
-            case .queryInvalid: "the upstream can't be asked the query"
-            case .upstreamError: "the upstream answered with a status from 500 on"
-            case .unexpectedStatus: "the upstream answered with a status that means nothing here"
-            case .unreadable: "the answer, or every record in it, can't be read"
-            case .tooLarge: "the answer is larger than the limit"
-            case .timeout: "there was no answer in time"
+            case .queryInvalid: "the query can't be sent to the upstream"
+            case .upstreamError: "the upstream answered with a status of 500 or above"
+            case .unexpectedStatus: "the upstream answered with an unexpected status"
+            case .unreadable: "the response, or every record in it, can't be read"
+            case .tooLarge: "the response is larger than the limit"
+            case .timeout: "the upstream did not answer in time"
             case .unreachable: "the upstream can't be reached"
             case .configurationInvalid: "the source's settings can't be used"
-            case .cancelled: "a change or a shutdown ended the round; no event has this code"
+            case .cancelled: "a change of settings or a shutdown ended the round; no event has this code"
             }
         }
     }
@@ -152,9 +152,9 @@ extension UpstreamError: CustomStringConvertible {
         case .forbidden(let problem): "not entitled: \(problem)"
         case .locked(let problem, _): "locked: \(problem)"
         case .rateLimited(let problem, let seconds):
-            "asked too often\(seconds.map { ", wait \($0) s" } ?? ""): \(problem)"
+            "too many requests\(seconds.map { ", wait \($0) s" } ?? ""): \(problem)"
         case .creditsSpent(let budget, let seconds):
-            "not asked: the \(budget) credits must last, wait \(seconds) s"
+            "no request sent: the \(budget) credits must last, wait \(seconds) s"
         case .upgradeRequired(let problem): "client too old: \(problem)"
         case .invalidRequest(let problem): "request refused: \(problem)"
         case .server(let problem, let seconds):

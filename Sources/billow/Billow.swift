@@ -4,7 +4,7 @@ import ArgumentParser
 struct Billow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "billow",
-        abstract: "A turbulence server: syncs observations, keeps them, and serves them to any web map.",
+        abstract: "A turbulence server: fetches observations, stores them, and serves them to any web map.",
         version: BuildVersion.text,
         subcommands: [
             Serve.self, Sync.self, Import.self, Export.self, Pack.self, Render.self, LegendCommand.self, Simulate.self,

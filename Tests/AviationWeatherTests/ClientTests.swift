@@ -99,7 +99,7 @@ struct ClientRequestTests {
 struct ClientReplyTests {
     @Test("both forms give the same reports and hazards")
     func bothFormsGiveTheSameReports() async throws {
-        let found = Found()
+        let found = Findings()
         for form in AviationWeatherConfiguration.Form.allCases {
             try await withClient(form: form) { client, _ in
                 let reports = try #require(try await client.pilotReports(in: world(), ageHours: 3).content)
@@ -124,7 +124,7 @@ struct ClientReplyTests {
         #expect(hazards.count == 2 && hazards[0] == hazards[1] && !hazards[0].isEmpty)
     }
 
-    private actor Found {
+    private actor Findings {
         var reports: [Set<String>] = []
         var hazards: [Set<HazardReport>] = []
 

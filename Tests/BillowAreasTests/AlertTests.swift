@@ -256,7 +256,7 @@ struct AlertTests {
 
 /// The rule of `AlertClusters` as it is written down: every item against every member of every cluster.
 private struct SlowClusters {
-    struct Found {
+    struct NotedCluster {
         var id: Int
         var cells: [Cell]
         var diameter: Double
@@ -267,7 +267,7 @@ private struct SlowClusters {
     private var last = 0
     private var notified: Set<Cell> = []
 
-    mutating func update(_ items: [AlertItem]) -> [Found] {
+    mutating func update(_ items: [AlertItem]) -> [NotedCluster] {
         let present = Set(items.map(\.cell))
         clusters = clusters.map { (id: $0.id, cells: $0.cells.intersection(present)) }.filter { !$0.cells.isEmpty }
         for item in items where !clusters.contains(where: { $0.cells.contains(item.cell) }) {
@@ -287,7 +287,7 @@ private struct SlowClusters {
         return clusters.map { id, members in
             let cells = items.map(\.cell).filter(members.contains)
             let diameter = cells.flatMap { a in cells.map { Self.miles(a, $0) } }.max() ?? 0
-            return Found(id: id, cells: cells, diameter: diameter, new: cells.filter { !notified.contains($0) })
+            return NotedCluster(id: id, cells: cells, diameter: diameter, new: cells.filter { !notified.contains($0) })
         }
     }
 

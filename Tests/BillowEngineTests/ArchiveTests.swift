@@ -81,17 +81,17 @@ private struct Server {
     func pack() async throws -> Int { try await packer().pack() }
 
     /// What is seen at an instant, now or as it was at a version.
-    func look(_ instant: Instant, _ filter: Filter, at version: Version? = nil) async throws -> Look {
+    func content(_ instant: Instant, _ filter: Filter, at version: Version? = nil) async throws -> FrameContent {
         let snapshot = version.map(snapshot.superseded(at:)) ?? snapshot
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
         let plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
-        return Look(
+        return FrameContent(
             records: frame.standingRecords(),
             plane: ArchiveTests.chunks.flatMap { Array(plane.values(inChunk: $0)) })
     }
 }
 
-private struct Look: Equatable {
+private struct FrameContent: Equatable {
     var records: [StandingRecord]
     var plane: [UInt8]
 }
@@ -139,9 +139,11 @@ struct ArchiveTests {
             let instant = noon.advanced(by: -Int.random(in: 4 * 3_600..<Self.span - 7 * 3_600, using: &random))
             let filter = try Self.filters().randomElement(using: &random).orMissing()
             let version = try versions.randomElement(using: &random).orMissing()
-            let look = try await packed.look(instant, filter, at: version)
-            #expect(try await rows.look(instant, filter, at: version) == look, "\(instant) \(filter) \(version as Any)")
-            seen += look.records.count
+            let content = try await packed.content(instant, filter, at: version)
+            #expect(
+                try await rows.content(instant, filter, at: version) == content,
+                "\(instant) \(filter) \(version as Any)")
+            seen += content.records.count
         }
         #expect(seen > 20)
         return packed
@@ -213,7 +215,7 @@ struct ArchiveTests {
                 Pruning(before: noon.advanced(by: -7_200), sources: [try source("awc")], changesPictures: true))
             let other = try await compare(world, seed: 6)
             #expect(try await other.pack() > 15)
-            let records = try await Server(world).look(noon.advanced(by: -6 * 3_600), Filter(history: .sixHours))
+            let records = try await Server(world).content(noon.advanced(by: -6 * 3_600), Filter(history: .sixHours))
                 .records
             #expect(!records.isEmpty && !records.contains { $0.source.name == "awc" })
         }
@@ -229,7 +231,7 @@ struct ArchiveTests {
             let rows = try await Server(world, .none)
             let instants = [-12, -13, -12].map { noon.advanced(by: $0 * 3_600) }
             for instant in instants {
-                #expect(try await server.look(instant, Filter()) == rows.look(instant, Filter()))
+                #expect(try await server.content(instant, Filter()) == rows.content(instant, Filter()))
             }
             #expect(server.reads == rows.reads && rows.reads > 8)
             #expect(log.messages.count == rows.reads)
@@ -248,11 +250,11 @@ struct ArchiveTests {
             let log = LogKeeper()
             let packer = server.packer(log.logger)
             let failure = await packer.attempt(after: nil)
-            #expect(await packer.attempt(after: failure) == failure && failure?.contains("is full") == true)
+            #expect(await packer.attempt(after: failure) == failure && failure?.description.contains("is full") == true)
             #expect(log.messages.count == 1 && log.messages.allSatisfy { $0.contains("could not be packed") })
             let rows = try await Server(world, .none)
             let instant = noon.advanced(by: -12 * 3_600)
-            #expect(try await server.look(instant, Filter()) == rows.look(instant, Filter()))
+            #expect(try await server.content(instant, Filter()) == rows.content(instant, Filter()))
             server.store.packing.withLock { $0 = .kept }
             #expect(await packer.attempt(after: failure) == nil && log.messages.count == 2)
             #expect(try await server.pack() == 0)

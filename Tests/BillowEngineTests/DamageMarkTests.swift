@@ -1,6 +1,5 @@
 import BillowSnapshot
 import BillowStore
-import BillowSync
 import EngineTestSupport
 import GRDB
 import Testing
@@ -18,8 +17,10 @@ struct DamageMarkTests {
             let frames = FrameSource(
                 publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
             let policy = FreshnessPolicy(
-                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), states: SourceStates(), frames: frames)
-            let read = { try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count }
+                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), frames: frames)
+            let read = { () async throws(StoreError) in
+                try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count
+            }
             let before = try frames.snapshot()
             #expect(try await frames.reading(in: before, read) == 20)
             #expect(policy.freshness(of: [.observations], in: before, filter: Filter()).lost.isEmpty)

@@ -1,7 +1,6 @@
 import BillowFields
 import BillowSnapshot
 import BillowStore
-import BillowSync
 import EngineTestSupport
 import Geometry
 import TestSupport
@@ -20,8 +19,7 @@ struct FieldFreshnessTests {
             publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
         let feed = FreshnessSettings.Feed(kinds: [.fields], fieldProducts: products)
         return FreshnessPolicy(
-            FreshnessSettings(staleAfterSeconds: 300, feeds: [try source("awc"): feed]), states: SourceStates(),
-            frames: frames)
+            FreshnessSettings(staleAfterSeconds: 300, feeds: [try source("awc"): feed]), frames: frames)
     }
 
     /// Stores fields, fetched now.
@@ -111,7 +109,7 @@ struct FieldFreshnessTests {
             let frames = FrameSource(
                 publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
             let policy = FreshnessPolicy(
-                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), states: SourceStates(), frames: frames)
+                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), frames: frames)
             _ = try await world.store.commit(Batch(source: source("skypath"), fetchedAt: noon))
             try await world.refresh()
             let before = try #require(world.publisher.snapshot)

@@ -282,7 +282,7 @@ struct FieldSectionTests {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await section()
             }
-            await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+            await #expect(throws: EngineError.cancelled) { _ = try await cancelled.value }
         }
     }
 

@@ -11,7 +11,7 @@ import Turbulence
 @testable import BillowEngine
 
 /// What a consumer was given.
-private final class Seen: Sendable {
+private final class SnapshotLog: Sendable {
     private let versions = Mutex<[Int64]>([])
 
     var all: [Int64] { versions.withLock { $0 } }
@@ -41,7 +41,7 @@ struct PublicationTests {
     @Test("without a publication no task is woken, not even where a fetch brought nothing new")
     func idle() async throws {
         try await withWorld { world in
-            let seen = Seen()
+            let seen = SnapshotLog()
             let consumer = Task { for await snapshot in world.publisher.publications { seen.add(snapshot) } }
             try await eventually("the consumer waits") { world.publisher.waitingConsumers == 1 }
             let before = world.publisher.snapshot
@@ -61,7 +61,7 @@ struct PublicationTests {
     @Test("two consumers are given the same publications, each at its own pace")
     func two() async throws {
         try await withWorld { world in
-            let seen = Seen()
+            let seen = SnapshotLog()
             let fast = Task { for await snapshot in world.publisher.publications { seen.add(snapshot) } }
             var slow = world.publisher.publications.makeAsyncIterator()
             for number in 1...3 {
@@ -93,7 +93,7 @@ struct PublicationTests {
     @Test("a consumer's sequence ends when its service group shuts down, and others go on")
     func shutdown() async throws {
         try await withWorld { world in
-            let seen = Seen()
+            let seen = SnapshotLog()
             let other = Task { for await snapshot in world.publisher.publications { seen.add(snapshot) } }
             try await testGracefulShutdown { trigger in
                 let consumer = Task { for await _ in world.publisher.publications {} }

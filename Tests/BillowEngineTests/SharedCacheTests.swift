@@ -23,7 +23,7 @@ struct SharedCacheTests {
 
     @Test("concurrent askers of one key share one making")
     func single() async throws {
-        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
         let made = Counter()
         let gate = TestGate()
         let values = try await withThrowingTaskGroup(of: String.self) { group in
@@ -49,7 +49,7 @@ struct SharedCacheTests {
 
     @Test("an error goes to all who wait, and is not kept")
     func errors() async throws {
-        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
         await #expect(throws: Broken.self) { try await cache.value(for: 1) { throw Broken() } }
         #expect(try await cache.value(for: 1) { "well" } == "well")
     }
@@ -61,7 +61,7 @@ struct SharedCacheTests {
     @Test("what was used longest ago goes first, and what would push out most of the rest is not kept")
     func eviction() async throws {
         let budget = CacheBudget(bytes: 80_000)
-        let cache = SharedCache<Int, String>(budget) { $0.count }
+        let cache = SharedCache<Int, String, any Error>(budget) { $0.count }
         for key in 0..<8 { _ = try await cache.value(for: key) { Self.text("a") } }
         #expect(cache.statistics.bytes == 80_000)
         _ = try await cache.value(for: 0) { "never asked" }
@@ -81,8 +81,8 @@ struct SharedCacheTests {
     @Test("caches share their budget: the one that is used takes the room of the one that isn't")
     func sharing() async throws {
         let budget = CacheBudget(bytes: 100_000)
-        let idle = SharedCache<Int, String>(budget) { $0.count }
-        let busy = SharedCache<Int, String>(budget) { $0.count }
+        let idle = SharedCache<Int, String, any Error>(budget) { $0.count }
+        let busy = SharedCache<Int, String, any Error>(budget) { $0.count }
         for key in 0..<9 { idle.insert(Self.text("i"), for: key) }
         for key in 0..<200 {
             busy.insert(Self.text("b"), for: key)
@@ -97,18 +97,18 @@ struct SharedCacheTests {
     @Test("a cache that is gone gives its room back")
     func gone() {
         let budget = CacheBudget(bytes: 100_000)
-        var cache: SharedCache<Int, String>? = SharedCache(budget) { $0.count }
+        var cache: SharedCache<Int, String, any Error>? = SharedCache(budget) { $0.count }
         for key in 0..<9 { cache?.insert(Self.text("a"), for: key) }
         #expect(cache?.statistics.entries == 9)
         cache = nil
-        let other = SharedCache<Int, String>(budget) { $0.count }
+        let other = SharedCache<Int, String, any Error>(budget) { $0.count }
         for key in 0..<10 { other.insert(Self.text("b"), for: key) }
         #expect(other.statistics.entries == 10)
     }
 
     @Test("a computation without waiting requests is cancelled, and the next request starts a new one")
     func abandoned() async throws {
-        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
         let wasCancelled = TestGate()
         let began = TestGate()
         let asker = Task {
@@ -132,7 +132,7 @@ struct SharedCacheTests {
 
     @Test("one of two who wait may go; the other is served")
     func oneLeaves() async throws {
-        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
         let gate = TestGate()
         let make: @Sendable () async throws -> String = {
             await gate.pass()
@@ -154,7 +154,7 @@ struct SharedCacheTests {
         var coord: TileCoord
         var style: Style
 
-        func paint(_ painter: PicturePainter, _ encoder: IndexedPNGEncoder) throws -> [UInt8] {
+        func paint(_ painter: PicturePainter, _ encoder: IndexedPNGEncoder) throws(PictureError) -> [UInt8] {
             try painter.png(content, at: coord, scale: .one, style: style, encoder: encoder)
         }
     }

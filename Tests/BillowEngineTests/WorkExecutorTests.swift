@@ -17,7 +17,7 @@ private final class Noting: Upstream {
     let kind = "noting"
     let merge = MergeRule.replace
     let simulated: Bool? = true
-    let feeds: Set<DataKind> = [.observations]
+    let feeds: Set<FeedKind> = [.observations]
     let wasOnThreadsOfWork = Mutex<[Bool]>([])
 
     init(_ name: String) throws { id = try source(name) }
@@ -43,7 +43,7 @@ struct WorkExecutorTests {
         try await eventually("two run and three wait") {
             gate.arrivals == 2 && work.statistics(.query).waiting == 3
         }
-        await #expect(throws: WorkError.overloaded(.query)) { try await work.run(.query) {} }
+        await #expect(throws: EngineError.work(.overloaded(.query))) { try await work.run(.query) {} }
         #expect(work.statistics(.query).refused == 1)
         // Another class has room, and an answer that has begun goes on.
         try await work.run(.map) {}
@@ -76,7 +76,7 @@ struct WorkExecutorTests {
         let waiting = (0..<2).map { _ in Task { try await work.run(.query) { Issue.record("it was cancelled") } } }
         try await eventually("two wait") { work.statistics(.query).waiting == 2 }
         for task in waiting { task.cancel() }
-        for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
+        for task in waiting { await #expect(throws: EngineError.cancelled) { try await task.value } }
         #expect(work.statistics(.query).waiting == 0)
         let next = Task { try await work.run(.query) { "room" } }
         try await eventually("the next waits") { work.statistics(.query).waiting == 1 }
@@ -111,12 +111,12 @@ struct WorkExecutorTests {
         try await eventually("two wait") { work.statistics(.query).waiting == 2 }
         gate.open()
         leaves.leave()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await #expect(throws: EngineError.cancelled) { try await waiting.value }
         ended.open()
-        await #expect(throws: CancellationError.self) { try await running.value }
+        await #expect(throws: EngineError.cancelled) { try await running.value }
         #expect(try await other.value == "done")
         // Whoever has left before gets nothing done.
-        await #expect(throws: CancellationError.self) {
+        await #expect(throws: EngineError.cancelled) {
             try await WorkRequester.$current.withValue(leaves) {
                 try await work.run(.query) { try Task.checkCancellation() }
             }
@@ -127,7 +127,7 @@ struct WorkExecutorTests {
     @Test("a job, a part of it and a value made for it run on threads of its class, and need one turn")
     func threads() async throws {
         let work = Self.executor(jobs: 1, queue: 0)
-        let cache = SharedCache<Int, Bool>(CacheBudget()) { _ in 1 }
+        let cache = SharedCache<Int, Bool, any Error>(CacheBudget()) { _ in 1 }
         #expect(!WorkThreads.isOnOne)
         for workClass in WorkClass.allCases {
             let found = try await work.run(workClass) {
@@ -149,7 +149,7 @@ struct WorkExecutorTests {
         @Sendable func isOnBackground() -> Bool { WorkThreads.isOnOne && WorkThreads.current?.workClass == .background }
         #expect(await WorkExecutor.computing { isOnBackground() })
         #expect(try await WorkExecutor.computing([1, 2, 3]) { _ in isOnBackground() } == [true, true, true])
-        let cache = SharedCache<Int, Bool>(CacheBudget()) { _ in 1 }
+        let cache = SharedCache<Int, Bool, any Error>(CacheBudget()) { _ in 1 }
         #expect(try await cache.value(for: 1) { isOnBackground() })
         // Not even where a task of its own has left the threads of its job.
         let strayed = try await WorkExecutor().run(.query) {
@@ -179,12 +179,12 @@ struct WorkExecutorTests {
         #expect(try await running.value == (0..<20).map { $0 * $0 })
         #expect(gate.arrivals == 6)
         let begun = Atomic(0)
-        await #expect(throws: WorkError.tooManyAnswers) {
+        await #expect(throws: EngineError.starting) {
             try await work.run(.query) {
-                try await WorkExecutor.computing(Array(0..<1_000)) { part in
+                try await WorkExecutor.computing(Array(0..<1_000)) { (part) async throws(EngineError) in
                     begun.add(1, ordering: .relaxed)
-                    if part == 5 { throw WorkError.tooManyAnswers }
-                    if part > 5 { try await Task.sleep(for: .seconds(600)) }
+                    if part == 5 { throw .starting }
+                    if part > 5 { do { try await Task.sleep(for: .seconds(600)) } catch { throw .cancelled } }
                 }
             }
         }

@@ -39,7 +39,6 @@ struct ObservationImportTests {
         ("altitude", "\"38000\"", { $0.altitude.lowest.feet == 38_000 }),
         ("altitudeMax", "40000", { $0.altitude.lowest.feet == 38_000 && $0.altitude.highest.feet == 40_000 }),
         ("altitude_max", "40000", { $0.altitude.highest.feet == 40_000 }),
-        ("severity", "5", { $0.intensity.severity == .moderateSevere }),
         ("severity", "0", { $0.intensity.severity == .smooth }),
         ("severity", "2.0", { $0.intensity.severity == .lightModerate }),
         ("severity", "\"light-moderate\"", { $0.intensity.severity == .lightModerate }),
@@ -156,9 +155,23 @@ struct ObservationImportTests {
         #expect(child.items.observations.map(\.cell.h3String) == ["85283473fffffff"])
     }
 
-    @Test("a severity of 5 is counted, and a severity made from EDR is kept as EDR")
-    func aSeverityOf5IsCounted() throws {
-        #expect(importing(feature(["severity": "5"])).summary.clampedSeverities == 1)
+    @Test(
+        "a severity outside 0 to 4 is refused with its value and the range",
+        arguments: ["5", "\"5\"", "6", "-1", "1.5", "255", "256", "1e9", "\"extreme\"", "\"4.0000001\""])
+    func aSeverityOutOfRangeIsRefused(text: String) throws {
+        let value = text.replacing("\"", with: "")
+        let csv = "h3,altitude,severity,observedAt\n\(cell),38000,\(value),2026-11-21T02:30:00Z\n"
+        for result in [importing(feature(["severity": text])), importing(csv)] {
+            #expect(result.items.observations.isEmpty)
+            let reason = try #require(result.items.refusals.first?.reason)
+            #expect(reason.field == "severity" && reason.value == value && reason.code == .invalidField)
+            #expect(reason.allowed?.hasPrefix("0 to 4 or one of smooth") == true)
+            #expect(result.summary.refusals["invalid severity"]?.count == 1)
+        }
+    }
+
+    @Test("a severity made from EDR is kept as EDR")
+    func aSeverityMadeFromEDR() throws {
         let computed = importing(feature(["edr": "0.25", "severityBasis": "\"edr\""]))
         #expect(computed.items.observations.map(\.intensity) == [.measured(try #require(EDR(0.25)))])
         let alone = importing(feature(["edr": "0.25", "severity": nil]))

@@ -209,7 +209,7 @@ struct ImportStreamTests {
             summary.description == """
                 57 records read, 0 refused
                 33 observations: 22 smooth, 8 light, 2 moderate, 1 moderate-severe
-                57 pilot reports: 22 smooth, 8 light, 2 moderate, 1 moderate-severe, 24 without a word on turbulence
+                57 pilot reports: 22 smooth, 8 light, 2 moderate, 1 moderate-severe, 24 that don't mention turbulence
                 """)
         let refused = importing("\(good)\nx\n").summary.description
         #expect(refused.contains("refused, syntax error: 1\n  line 2, record 2: can't be read"))

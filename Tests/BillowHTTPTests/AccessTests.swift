@@ -274,9 +274,11 @@ private final class CountingControl: ControlStore {
     func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
         try await store.removeFollowedFlights(ids)
     }
-    func control(of source: SourceID) async throws(StoreError) -> String? { try await store.control(of: source) }
-    func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
-        try await store.setControl(value, of: source)
+    func persistedOverride(of source: SourceID) async throws(StoreError) -> String? {
+        try await store.persistedOverride(of: source)
+    }
+    func setPersistedOverride(_ value: String?, of source: SourceID) async throws(StoreError) {
+        try await store.setPersistedOverride(value, of: source)
     }
 }
 
@@ -289,7 +291,7 @@ private struct Quiet: Upstream {
     var wanted = DataQuery()
 
     var query: DataQuery? { wanted }
-    var types: [DataQuery.DataType] { [.turbulence] }
+    var types: [DataQuery.SkyPathType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
     func with(query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }

@@ -23,7 +23,7 @@ struct AnswerBodyTests {
     func pieces(count: Int) async throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         var pieces: [ByteBuffer] = []
-        let body = try BytesAnswer.body(of: bytes)
+        let body = try BytesResponse.body(of: bytes)
         #expect(body.contentLength == count)
         try await body.write(Collector { pieces.append($0) })
         #expect(pieces.flatMap { Array($0.readableBytesView) } == bytes)

@@ -17,7 +17,7 @@ import Turbulence
 @testable import BillowParameters
 
 private func area(
-    _ id: String, _ collection: IssuedArea.Collection = .hazards, kind: String = "gairmet", from: Int = -3_600,
+    _ id: String, _ collection: IssuedArea.DatasetNumber = .hazards, kind: String = "gairmet", from: Int = -3_600,
     to: Int = 3_600, longitude: Double = -80, severity: Severity? = .moderate
 ) throws -> IssuedArea {
     let corners = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { east, north in
@@ -322,6 +322,55 @@ struct AreaAndTrafficTests {
             let csv = try await world.get("/export/tracks.csv").text
             #expect(csv.contains("LINESTRING (10 50, 11 50)"))
             #expect(csv.contains("MULTILINESTRING ((179 50, 180 50), (-180 50, -179 50))"))
+        }
+    }
+
+    @Test("every feature of an interval has an id of its own, in every format, and is found by it")
+    func idsOfAnInterval() async throws {
+        try await withWorld { world in
+            try await world.insert(
+                areas: [
+                    try area("a", from: -7_200, to: -3_600), try area("a", from: -3_600, to: -60),
+                    try area("a", from: -60), try area("b", from: -90),
+                ],
+                positions: try (0..<7).flatMap { step in
+                    [try aircraft("aaaaaa", at: -100 * step), try aircraft("bbbbbb", at: -100 * step)]
+                })
+            let range = "datetime=2026-11-21T09:00:00Z/2026-11-21T12:00:00Z"
+            for (collection, count) in [("traffic", 14), ("tracks", 2), ("hazards", 4)] {
+                let items = "/collections/\(collection)/items"
+                let features = try await world.json("\(items)?\(range)").features
+                let ids = features.compactMap { $0["id"]?.string }
+                #expect(ids.count == count && Set(ids).count == count, "\(ids)")
+                for feature in features {
+                    let id = try feature["id"]?.string.orMissing() ?? ""
+                    let alone = try await world.json("\(items)/\(id)?\(range)")
+                    #expect(alone["id"] == feature["id"] && alone["properties"] == feature["properties"], "\(id)")
+                    // Without the interval too; an address alone is where the aircraft is now.
+                    if collection == "traffic" {
+                        #expect(try await world.json("\(items)/\(id)")["properties"] == feature["properties"])
+                    }
+                }
+                let csv = try await world.get("/export/\(collection).csv?\(range)").text
+                let rows = csv.split(separator: "\r\n").dropFirst()
+                #expect(rows.map { String($0.prefix { $0 != "," }) } == ids, "\(csv)")
+            }
+            let hazards = try await world.ids("/collections/hazards/items?\(range)")
+            #expect(hazards == ["a-20261121T100000Z", "a-20261121T110000Z", "a", "b"])
+            let former = try await world.json("/collections/hazards/items/a-20261121T100000Z")
+            #expect(former.property("validFrom") == .text("2026-11-21T10:00:00Z"))
+            #expect(try await world.ids("/collections/hazards/items") == ["a", "b"])
+            #expect(try await world.ids("/collections/traffic/items") == ["aaaaaa", "bbbbbb"])
+            // The last position of the interval.
+            let early = "datetime=2026-11-21T09:00:00Z/2026-11-21T11:57:00Z"
+            let last = try await world.json("/collections/traffic/items/aaaaaa?\(early)")
+            #expect(last["id"] == .text("aaaaaa") && last.property("observedAt") == .text("2026-11-21T11:56:40Z"))
+            for id in ["aaaaaa-20261121T120001Z-awc", "aaaaaa-20261121T120000Z-other", "aaaaaa-", "cccccc"] {
+                #expect(try await world.get("/collections/traffic/items/\(id)").status == .notFound, "\(id)")
+            }
+            for id in ["a-20261121T100001Z", "c-20261121T100000Z", "a-"] {
+                #expect(try await world.get("/collections/hazards/items/\(id)").status == .notFound, "\(id)")
+            }
         }
     }
 

@@ -52,7 +52,7 @@ struct AreaCoverageTests {
 
     // MARK: - The rule
 
-    enum Asked: String, Sendable, CaseIterable {
+    enum RequestedAreas: String, Sendable, CaseIterable {
         case world, spain, movedToAmerica, viewportEnded, bothSources, worldAndSpain, worldAndNewSpain, nothingNow
         case spainAndReportsOfTheWorld, spainAndReportsOfAmerica
 
@@ -98,8 +98,8 @@ struct AreaCoverageTests {
         }
     }
 
-    @Test("a picture is complete where and when its region was asked for", arguments: Asked.allCases)
-    func table(asked: Asked) throws {
+    @Test("a picture is complete where and when its region was asked for", arguments: RequestedAreas.allCases)
+    func table(asked: RequestedAreas) throws {
         let regions: [(Character, GeographicRegion)] = [
             ("s", try Self.region(-10, 42, -2, 48)), ("a", try Self.region(-90, 35, -80, 45)),
             ("u", try Self.region(60, 30, 70, 40)), ("x", try Self.region(-10, 42, 5, 48)), ("w", .everywhere),

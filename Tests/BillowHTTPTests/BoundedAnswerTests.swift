@@ -65,7 +65,7 @@ struct BoundedAnswerTests {
         let made: @Sendable () -> Void
         var left: Int
 
-        mutating func next() async throws -> [UInt8]? {
+        mutating func next() async throws(EngineError) -> [UInt8]? {
             guard left > 0 else { return nil }
             left -= 1
             made()
@@ -75,15 +75,15 @@ struct BoundedAnswerTests {
 
     @Test("the next piece of a streamed answer is made only when the last was taken, in a job; its room is given back")
     func backPressure() async throws {
-        let budget = AnswerBudget(bytes: 10 * AnswerBudget.stream)
+        let budget = ResponseBudget(bytes: 10 * ResponseBudget.stream)
         let made = Count()
         let taken = Count()
         let gate = TestGate()
         do {
-            let body = try StreamedAnswer.body(
+            let body = try StreamedResponse.body(
                 [1], CountedPieces(made: { made.add(1) }, left: 5), work: WorkExecutor(),
                 budget: budget)
-            #expect(budget.bytes == AnswerBudget.stream)
+            #expect(budget.bytes == ResponseBudget.stream)
             let sending = Task {
                 try await body.write(SlowWriter(gate: gate) { taken.add($0) })
             }
@@ -97,24 +97,41 @@ struct BoundedAnswerTests {
         try await eventually("the room is given back") { budget.bytes == 0 }
     }
 
+    @Test("large answers of one server don't make another in the same process refuse its own")
+    func budgetsOfServers() async throws {
+        try await withWorld { other in
+            let hold = try other.application.answers.reserve(ResponseBudget.standardBytes)
+            let refused = try await other.get("/export/hexagons.geojson")
+            #expect(refused.status == .serviceUnavailable && refused.headers[.retryAfter] != nil)
+            try await withWorld { world in
+                for format in ["geojson", "csv", "geojsonl"] {
+                    let answer = try await world.get("/export/hexagons.\(format)")
+                    #expect(answer.status == .ok, "\(format)")
+                }
+            }
+            withExtendedLifetime(hold) {}
+            #expect(other.application.answers.bytes > 0)
+        }
+    }
+
     @Test("a body that several answers share is counted once; what is too much is refused, and has room again later")
     func budget() throws {
-        let budget = AnswerBudget(bytes: 3 << 20)
+        let budget = ResponseBudget(bytes: 3 << 20)
         let body = [UInt8](repeating: 7, count: 2 << 20)
-        var holds: [AnswerBudget.Hold?] = []
-        for _ in 0..<10 { holds.append(try budget.hold(body)) }
+        var holds: [ResponseBudget.Reservation?] = []
+        for _ in 0..<10 { holds.append(try budget.reserve(body)) }
         #expect(budget.bytes == 2 << 20)
         let other = [UInt8](repeating: 8, count: 2 << 20)
-        #expect(throws: WorkError.tooManyAnswers) { try budget.hold(other) }
-        #expect(throws: WorkError.tooManyAnswers) { try budget.hold(2 << 20) }
+        #expect(throws: WorkError.tooManyAnswers) { try budget.reserve(other) }
+        #expect(throws: WorkError.tooManyAnswers) { try budget.reserve(2 << 20) }
         // A small one always has room.
-        #expect(try budget.hold([1, 2, 3]) == nil)
+        #expect(try budget.reserve([1, 2, 3]) == nil)
         holds = []
         #expect(budget.bytes == 0)
-        #expect(try budget.hold(other) != nil)
+        #expect(try budget.reserve(other) != nil)
         // One larger than the budget has room alone.
         let large = [UInt8](repeating: 9, count: 4 << 20)
-        #expect(try budget.hold(large) != nil)
+        #expect(try budget.reserve(large) != nil)
     }
 
     @Test(
@@ -250,7 +267,7 @@ struct BoundedAnswerTests {
     @Test("a cache counts what its keys hold")
     func keys() throws {
         let budget = CacheBudget(bytes: 100_000)
-        let cache = SharedCache<String, Int>(budget, keyBytes: { $0.utf8.count }) { _ in 0 }
+        let cache = SharedCache<String, Int, Never>(budget, keyBytes: { $0.utf8.count }) { _ in 0 }
         for number in 0..<100 { cache.insert(number, for: String(repeating: "k", count: 9_000) + "\(number)") }
         #expect(cache.statistics.bytes <= 100_000)
         #expect(cache.statistics.entries <= 11)
@@ -264,7 +281,7 @@ struct BoundedAnswerTests {
     @Test("answers kept by address count the address")
     func addresses() {
         let answers = ResponseMicrocache { 1 }
-        let empty = ResponseMicrocache.CachedAnswer(
+        let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
             answers.insert(empty, for: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)

@@ -121,8 +121,8 @@ struct CoverageTests {
                     publication: base.publication, log: base.log, window: base.window, liveFrom: base.liveFrom,
                     sources: records, severityTable: base.severityTable)
                 let policy = FreshnessPolicy(
-                    FreshnessSettings(staleAfterSeconds: 300, feeds: feeds), states: world.states,
-                    frames: world.application.frames)
+                    FreshnessSettings(staleAfterSeconds: 300, feeds: feeds), frames: world.application.frames,
+                    requests: world.states.requests)
                 let said = [0, 3_600, 10_800].map { secondsAgo in
                     policy.shown(
                         LayerList(.hexagons), at: noon.advanced(by: -secondsAgo),
@@ -407,7 +407,7 @@ private struct Silent: Upstream {
     var wanted = DataQuery()
 
     var query: DataQuery? { wanted }
-    var types: [DataQuery.DataType] { [.turbulence] }
+    var types: [DataQuery.SkyPathType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
     func with(query: DataQuery) -> any Upstream { Silent(id: id, wanted: query) }
 }

@@ -31,7 +31,7 @@ struct EDRTests {
                 let found = try await world.json("\(base)&within=\(within)").features.compactMap { $0["id"]?.string }
                 let centre = try place(Double(longitude) ?? 0, spot.1)
                 for cell in cells {
-                    let near = H3.boundary(h3: cell.h3).map { Geodesic.way(from: centre, to: $0).metres }.min() ?? 0
+                    let near = H3.boundary(h3: cell.h3).map { Geodesic.path(from: centre, to: $0).metres }.min() ?? 0
                     if near < within * 1_852 * 0.999 { #expect(found.contains(cell.h3String)) }
                     if near > within * 1_852 + 12_000 { #expect(!found.contains(cell.h3String)) }
                 }

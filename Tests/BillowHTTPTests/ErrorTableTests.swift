@@ -1,6 +1,8 @@
+import BillowPacks
 import BillowRaster
 import BillowStore
 import BillowTiles
+import BillowTimeline
 import HTTPTypes
 import JSONKit
 import Testing
@@ -40,14 +42,30 @@ struct ErrorTableTests {
         Row(.starting, .starting, 503, retryAfter: 1), Row(.logChanged, .logChanged, 503, retryAfter: 1),
         Row(.versionExpired, .versionExpired, 410, parameter: "after"),
         Row(
-            .timeOutsideLog("2026-11-21T12:00:00Z", extent: extent, parameter: "datetime"), .timeOutsideRetention, 404,
-            parameter: "datetime"),
+            .timeOutsideLog(
+                RequestedTime(.beyond, parameter: "datetime", text: "9999-01-01T00:00:00Z"), extent: extent),
+            .timeOutsideRetention, 404, parameter: "datetime"),
         Row(.historyNotMade(seconds: 3_600, made: [21_600, 7_200]), .historyNotMade, 404, parameter: "hours"),
-        Row(.noFrames(extent: extent), .noFrames, 404, parameter: "start"),
+        Row(.noFrames(.init(parameter: "start", text: "-2h"), extent: extent), .noFrames, 404, parameter: "start"),
         Row(.tooManyPixels(frames: 9, width: 9_000, height: 9_000), .tooManyPixels, 400, parameter: "intervals"),
         Row(.tooManyFlights, .tooManyFlights, 429, retryAfter: 60),
         Row(.flightNotStored(.end), .storeUnavailable, 503, retryAfter: 5),
     ]
+
+    @Test("an error of another module is answered like that error alone")
+    func causes() {
+        let reason = ParameterError(parameter: "style", value: "x", expected: "a style")
+        for error in [StoreError.failed("x"), .full(path: "a"), .corrupt(path: "a", reason: "b")] {
+            #expect(Problem(of: EngineError.store(error))?.detail == Problem(error).detail)
+        }
+        #expect(Problem(of: EngineError.work(.tooManyAnswers))?.code == .overloaded)
+        #expect(Problem(of: EngineError.pack(.memory))?.detail == Problem(of: PackError.memory)?.detail)
+        #expect(Problem(of: EngineError.pack(.foreign("x"))) == nil)
+        #expect(Problem(of: EngineError.picture(.style(reason)))?.code == .invalidParameter)
+        // Their answers don't come from the table.
+        #expect(Problem(of: EngineError.cancelled) == nil)
+        #expect(Problem(of: EngineError.tooManyGridValues(TooManyGridValues(values: 9, most: 8))) == nil)
+    }
 
     @Test("errors of the engine", arguments: rows)
     private func engine(_ row: Row) throws {
@@ -55,6 +73,9 @@ struct ErrorTableTests {
         #expect(problem.code == row.code && problem.status.code == row.status)
         #expect(problem.detail == row.error.description && problem.detail.hasSuffix("."))
         #expect(problem.parameter == row.parameter && problem.retryAfterSeconds == row.retryAfterSeconds)
+        // A client's fault names the value and the range too.
+        let isClients = problem.status.kind == .clientError && problem.retryAfterSeconds == nil
+        #expect((problem.error != nil) == isClients)
     }
 
     @Test("work that is refused is overloaded, and says when to come again", arguments: WorkClass.allCases)
@@ -67,15 +88,17 @@ struct ErrorTableTests {
 
     @Test("what parameters are refused for has the code of the same name", arguments: ParameterProblem.Kind.allCases)
     func parameters(_ kind: ParameterProblem.Kind) throws {
-        let problem = Problem(ParameterProblem(kind, detail: "It is so."))
+        let problem = Problem(
+            ParameterProblem(kind, detail: "It is so.", parameter: "a", value: "b", allowed: "c"))
         #expect("\(problem.code)" == kind.rawValue && (400..<500).contains(problem.status.code))
+        #expect(problem.parameter == "a" && problem.value == "b" && problem.allowed == "c")
     }
 
     @Test("a style that can't be drawn with is the client's fault, and words that can't be drawn are ours")
     func pictures() {
         let reason = ParameterError(parameter: "style", value: "x", expected: "a style")
-        #expect(Problem(of: PictureError.style(reason))?.code == .invalidParameter)
-        #expect(Problem(of: PictureError.text(.sizeOutOfRange(1_000))) == nil)
+        #expect(Problem(of: EngineError.picture(.style(reason)))?.code == .invalidParameter)
+        #expect(Problem(of: EngineError.picture(.text(.sizeOutOfRange(1_000)))) == nil)
     }
 
     @Test("a deletion under way is told apart from a store that fails")

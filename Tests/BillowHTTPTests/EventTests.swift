@@ -66,7 +66,7 @@ private struct Moody: Upstream {
     let kind = "moody"
     let merge = MergeRule.replace
     let simulated: Bool? = false
-    let feeds: Set<DataKind> = [.observations]
+    let feeds: Set<FeedKind> = [.observations]
     let credential: String? = "key"
     var query: DataQuery?
     final class Mood: Sendable { let failure = Mutex<SyncError?>(nil) }
@@ -89,7 +89,7 @@ struct EventTests {
         hub.publish("data", ["n": 1])
         hub.publish("alert", ["flight": "F1"], to: .flight("F1"))
         hub.publish("reachable", ["text": "two\nlines"])
-        hub.beat()
+        hub.sendHeartbeat()
         hub.close()
         #expect(try await flight.heard().map(\.name) == ["data", "data", "alert", "reachable"])
         #expect(try await other.heard().map(\.name) == ["data", "data", "reachable"])

@@ -357,7 +357,9 @@ struct FeatureTests {
                 let export = FeatureExport(
                     features: features, query: query, format: format, snapshot: snapshot, shown: shown)
                 var joined: [UInt8] = []
-                let count = try await export.write { joined += $0 }
+                var ahead = export.pieces(isAhead: true)
+                while let piece = try await ahead.next() { joined += piece }
+                let count = ahead.features
                 var writer = FeatureWriter(
                     query.collection, as: format, members: CollectionMembers(query, snapshot: snapshot, shown: shown))
                 writer.begin()
@@ -369,7 +371,7 @@ struct FeatureTests {
                 var streamed: [UInt8] = []
                 var stream = export.pieces()
                 while let piece = try await stream.next() {
-                    #expect(piece.count <= AnswerBudget.stream / 2)
+                    #expect(piece.count <= ResponseBudget.stream / 2)
                     streamed += piece
                 }
                 #expect(streamed == expected, "\(severities)")

@@ -231,8 +231,10 @@ struct FieldContourTests {
                     let answer = try await world.json(path + query, status: .badRequest)
                     #expect(answer["parameter"]?.string == "shape")
                 }
-                #expect(try await world.get(path + "shape=cells&mode=atLeast").status == .ok)
-                #expect(try await world.json(path + "mode=most", status: .badRequest)["parameter"]?.string == "mode")
+                #expect(try await world.get(path + "shape=cells&mode=exact").status == .ok)
+                for query in ["mode=most", "shape=cells&mode=atLeast"] {
+                    #expect(try await world.json(path + query, status: .badRequest)["parameter"]?.string == "mode")
+                }
             }
             let document = try await world.json("/tiles/gtg.json?f=mvt&shape=contours")
             #expect(document["tiles"]?[0]?.string?.contains("shape=contours") == true)

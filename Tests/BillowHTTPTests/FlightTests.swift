@@ -73,6 +73,10 @@ struct FlightTests {
             reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), work: work, logger: World.quiet())
     }
 
+    private static func registration(_ body: String = "{}") throws -> FlightRegistration {
+        try FlightBodyReader(airports: .large, areaLimitKm2: 1e7).read(Data(body.utf8))
+    }
+
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
 
     @Test("computed turbulence is an event when it gets worse, and none with each new run")
@@ -80,7 +84,7 @@ struct FlightTests {
         try await withWorld { world in
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             let state = FlightState(place: try place(-99.6, 35), altitudeFeet: 32_000, track: 90, groundSpeed: 480)
             func run(_ number: Int, _ value: UInt8) async throws -> [String] {
                 let begin = -3_600 + number * 900
@@ -105,7 +109,7 @@ struct FlightTests {
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
             try await world.insert([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             func fly(_ longitude: Double) async throws {
                 _ = try await monitor.position(
                     try Self.state(longitude), of: id, key: "k", at: world.clock.now, in: try Self.snapshot(world))
@@ -137,7 +141,7 @@ struct FlightTests {
                 let (events, work) = (HeardEvents(), WorkExecutor())
                 let monitor = Self.monitor(world, events, work: work)
                 for longitude in [-99.6, -95.6] {
-                    let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+                    let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
                     let state = FlightState(
                         place: try place(longitude, 35), altitudeFeet: 32_000, track: 90, groundSpeed: 480)
                     _ = try await monitor.position(state, of: id, key: "k", at: noon, in: try Self.snapshot(world))
@@ -151,7 +155,7 @@ struct FlightTests {
                 #expect(work.statistics(.background).waiting == 0)
                 published.cancel()
                 store.gate.open()
-                await #expect(throws: CancellationError.self) { try await published.value }
+                await #expect(throws: EngineError.cancelled) { try await published.value }
                 #expect(work.statistics(.background).running == 0)
                 #expect(events.drain().isEmpty)
                 try await monitor.published(snapshot)
@@ -194,7 +198,7 @@ struct FlightTests {
         try await withWorld { world in
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             await monitor.tick(noon.advanced(by: 299))
             #expect(events.drain().isEmpty)
             await monitor.tick(noon.advanced(by: 300))
@@ -218,7 +222,7 @@ struct FlightTests {
         try await withWorld { world in
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             await monitor.tick(noon)
             for days in [30, 0, 60] {
                 await monitor.tick(noon.advanced(by: days * 86_400))
@@ -232,7 +236,7 @@ struct FlightTests {
     func endsAfterSilence() async throws {
         try await withWorld { world in
             let monitor = Self.monitor(world, HeardEvents())
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             await Self.watch(monitor, from: 0, to: 87_000)
             #expect(try await !monitor.owns(id, key: "k"))
         }
@@ -242,7 +246,7 @@ struct FlightTests {
     func owners() async throws {
         try await withWorld { world in
             let monitor = Self.monitor(world, HeardEvents())
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             let snapshot = try Self.snapshot(world)
             #expect(
                 try await monitor.position(try Self.state(0), of: id, key: "other", at: noon, in: snapshot) == nil)
@@ -340,7 +344,7 @@ struct FlightTests {
             try await world.refresh()
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(try Self.registration(), key: "k", at: noon)
             let answer = try await monitor.position(
                 try Self.state(0), of: id, key: "k", at: noon, in: try Self.snapshot(world))
             #expect(answer?.hazards.map(\.id) == ["ahead"])
@@ -448,7 +452,7 @@ struct FlightTests {
                     observedAt: noon.advanced(by: seconds), altitudeFeet: 38_000, groundSpeedKnots: 480,
                     headingDegrees: 90, isOnGround: false)
             }
-            _ = try await monitor.register(Data(#"{"icao24": "3c6dd2"}"#.utf8), key: "k", at: noon)
+            _ = try await monitor.register(try Self.registration(#"{"icao24": "3c6dd2"}"#), key: "k", at: noon)
             _ = try await world.store.commit(
                 Batch(
                     source: nil, observations: [try observation(try cell(1, 0)), try observation(try cell(5, 0))],
@@ -494,9 +498,9 @@ struct FlightTests {
             try await world.insert([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
             let before = HeardEvents()
             let first = Self.monitor(world, before)
-            let id = try await first.register(Data(#"{"distance": 90}"#.utf8), key: owner, at: noon)
-            let gone = try await first.register(Data("{}".utf8), key: owner, at: noon)
-            let revoked = try await first.register(Data("{}".utf8), key: "0000000000000000", at: noon)
+            let id = try await first.register(try Self.registration(#"{"distance": 90}"#), key: owner, at: noon)
+            let gone = try await first.register(try Self.registration(), key: owner, at: noon)
+            let revoked = try await first.register(try Self.registration(), key: "0000000000000000", at: noon)
             #expect(try await first.end(gone, key: owner))
             let answer = try await first.position(
                 try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
@@ -538,17 +542,18 @@ struct FlightTests {
     func unstorable() async throws {
         try await withWorld { world in
             let control = FailingControl(world.store)
+            let registration = try Self.registration()
             let monitor = FlightMonitor(
                 alerts: world.application.alerts, events: HeardEvents(), store: control,
                 reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), work: WorkExecutor(),
                 logger: World.quiet())
-            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let id = try await monitor.register(registration, key: "k", at: noon)
             control.fails.withLock { $0 = true }
             let refused = await #expect(throws: EngineError.self) {
-                try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+                try await monitor.register(registration, key: "k", at: noon)
             }
             #expect(refused == .flightNotStored(.registration))
-            #expect(refused.map { Problem($0).code } == .storeUnavailable)
+            #expect(refused.flatMap { Problem($0)?.code } == .storeUnavailable)
             await #expect(throws: EngineError.flightNotStored(.end)) { try await monitor.end(id, key: "k") }
             #expect(try await monitor.owns(id, key: "k"))
             func fly(_ longitude: Double) async throws -> AlertAnswer? {
@@ -646,9 +651,11 @@ private final class FailingControl: ControlStore {
     func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
         try await store.revokeAccessKey(id: id, at: at)
     }
-    func control(of source: SourceID) async throws(StoreError) -> String? { try await store.control(of: source) }
-    func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
-        try await store.setControl(value, of: source)
+    func persistedOverride(of source: SourceID) async throws(StoreError) -> String? {
+        try await store.persistedOverride(of: source)
+    }
+    func setPersistedOverride(_ value: String?, of source: SourceID) async throws(StoreError) {
+        try await store.setPersistedOverride(value, of: source)
     }
     func followedFlights() async throws(StoreError) -> [FollowedFlight] {
         try check()

@@ -18,7 +18,7 @@ import Turbulence
 /// How old a picture is said to be goes by the sources of what it shows, wherever it is said.
 @Suite("Freshness")
 struct AgeTests {
-    private static let feeds: [String: Set<DataKind>] = [
+    private static let feeds: [String: Set<FeedKind>] = [
         "skypath": [.observations], "awc": [.reports, .observations, .hazards], "opensky": [.positions], "inbox": [],
     ]
 
@@ -46,7 +46,7 @@ struct AgeTests {
     ]
 
     /// An area of a source that holds no more.
-    private func formerArea(_ collection: IssuedArea.Collection, source name: String) throws -> IssuedArea {
+    private func formerArea(_ collection: IssuedArea.DatasetNumber, source name: String) throws -> IssuedArea {
         IssuedArea(
             collection: collection, id: "former", source: try source(name), kind: "former",
             validFrom: noon.advanced(by: -7_200), validTo: noon.advanced(by: -3_600),
@@ -174,7 +174,7 @@ struct AgeTests {
             let id = try source("skypath")
             try await withWorld(freshness: FreshnessSettings(staleAfterSeconds: setting, feeds: [id: feed])) { world in
                 let policy = world.application.policy
-                func patience(_ kind: DataKind?) -> Int? {
+                func patience(_ kind: FeedKind?) -> Int? {
                     (0...8_000).first { policy.isStale(id, kind, fetchedAt: noon, at: noon.advanced(by: $0)) }
                         .map { $0 - 1 }
                 }
@@ -230,7 +230,7 @@ struct AgeTests {
 
     @Test("what is observed isn't complete at an instant to come, and what is issued is up to its last area")
     func instantsToCome() async throws {
-        let kinds: Set<DataKind> = [.observations, .hazards]
+        let kinds: Set<FeedKind> = [.observations, .hazards]
         try await withWorld(feeds: ["skypath": kinds], known: ["skypath": .replace]) { world in
             try await world.fetched("skypath", secondsAgo: Self.fresh, completeSince: noon.advanced(by: -86_400))
             _ = try await world.store.commit(Batch(source: nil, areas: [try formerArea(.hazards, source: "skypath")]))

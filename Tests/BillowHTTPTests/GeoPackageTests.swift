@@ -59,7 +59,7 @@ struct GeoPackageTests {
                     aircraft: nil, altitudeFeet: number % 2 == 0 ? 35_000 : nil,
                     turbulence: [], text: "UA /TB \"LGT\", \(number)\n=1+1", source: try source("awc"))
             }
-            let areas = try [IssuedArea.Collection.hazards, .forecast, .advisories].enumerated().flatMap {
+            let areas = try [IssuedArea.DatasetNumber.hazards, .forecast, .advisories].enumerated().flatMap {
                 number, collection in
                 try [170.0, 10].map { west in
                     let corners = try [(west, 40.0), (west + 20, 40), (west + 20, 50), (west, 50)].map {
@@ -140,7 +140,7 @@ struct GeoPackageTests {
                 #expect(found.info.contains(line), "\(line): \(found.info)")
             }
             #expect(found.title.hasPrefix("Turbulence hexagons, ") && found.title.contains("valid until"))
-            #expect(found.summaries["edr"] == "The eddy dissipation rate, its cube root (m^(2/3) s^-1)")
+            #expect(found.summaries["edr"] == "The cube root of the eddy dissipation rate (m^(2/3) s^-1)")
             #expect(
                 found.colours.filter { !$0.key.isEmpty } == [
                     "0": "255,255,255,153", "1": "255,240,76,204", "2": "255,188,9,204", "3": "255,113,0,204",

@@ -67,7 +67,7 @@ struct GoldenTests {
 
     private static func areas() throws -> [IssuedArea] {
         func area(
-            _ collection: IssuedArea.Collection, _ kind: String, _ hazard: String, _ severity: Severity?,
+            _ collection: IssuedArea.DatasetNumber, _ kind: String, _ hazard: String, _ severity: Severity?,
             _ corners: [(Double, Double)], endsIn seconds: Int = 9_000
         ) throws -> IssuedArea {
             IssuedArea(

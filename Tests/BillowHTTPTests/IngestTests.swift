@@ -104,6 +104,7 @@ struct IngestTests {
                 (try report(2, at: 301), .inTheFuture, "observedAt"),
                 (try report(3, at: -8 * 86_400), .olderThanRetention, "observedAt"),
                 (try report(4, severity: 9), .invalidField, "severity"),
+                (try report(11, severity: 5), .invalidField, "severity"),
                 (try report(5).replacing("38000", with: "\"high\""), .invalidField, "altitude"),
                 (try report(6, ",\"source\":\"skypath\""), .foreignSource, "source"),
                 (try report(7, ",\"source\":\"other\""), .foreignSource, "source"), ("7", .syntaxError, nil),
@@ -119,6 +120,10 @@ struct IngestTests {
                 #expect(refused["code"]?.string == expected.code.rawValue, "\(expected.body): \(refused)")
                 #expect(refused["field"]?.string == expected.field, "\(expected.body): \(refused)")
                 #expect(refused["reason"]?.string?.isEmpty == false)
+                // An unusable value is quoted, with those that are possible.
+                let isOfValue = ![.missingField, .syntaxError].contains(expected.code)
+                #expect((refused["value"]?.string != nil) == isOfValue, "\(expected.body): \(refused)")
+                #expect((refused["allowed"]?.string != nil) == isOfValue, "\(expected.body): \(refused)")
             }
             #expect(try await post(world, "[\(bad)]", key: key).status == .unprocessableContent)
             for body in ["[]", "", "{", "nonsense", "h3,altitude\n", "null", "[[[["] {

@@ -29,7 +29,8 @@ struct KindCoverageTests {
             })
     }
 
-    private func area(_ collection: IssuedArea.Collection, _ kind: String, source name: String) throws -> IssuedArea {
+    private func area(_ collection: IssuedArea.DatasetNumber, _ kind: String, source name: String) throws -> IssuedArea
+    {
         let corners = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { try place(-95 + $0.0, 38 + $0.1) }
         return IssuedArea(
             collection: collection, id: "\(kind)-1", source: try source(name), kind: kind, severity: .moderate,

@@ -26,7 +26,7 @@ struct LayerTests {
             ], text: "UA", source: try source("awc"))
     }
 
-    private static func area(_ collection: IssuedArea.Collection, kind: String) throws -> IssuedArea {
+    private static func area(_ collection: IssuedArea.DatasetNumber, kind: String) throws -> IssuedArea {
         IssuedArea(
             collection: collection, id: "a", source: try source("awc"), kind: kind, hazard: "TURB",
             validFrom: noon.advanced(by: -600), validTo: noon.advanced(by: 7_200),

@@ -249,11 +249,11 @@ struct MicrocacheTests {
             _ = try connection.left()
             #expect((answers.answer(to: "/\(length)", at: answers.moment) != nil) == isKept)
         }
-        let empty = ResponseMicrocache.CachedAnswer(
+        let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<10_000 { answers.insert(empty, for: "/n\(number)", at: answers.moment) }
         #expect(answers.statistics.entries == 8_192)
-        let large = ResponseMicrocache.CachedAnswer(
+        let large = ResponseMicrocache.CachedResponse(
             head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
         answers.invalidate()
         for number in 0..<200 { answers.insert(large, for: "/l\(number)", at: answers.moment) }

@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 import EngineTestSupport
 import Foundation
 import Geometry
@@ -53,7 +53,7 @@ struct PackTests {
     }
 
     private static func digest(_ buffer: ByteBuffer) -> String {
-        SHA256.hash(data: Data(buffer.readableBytesView)).map { String(format: "%02x", $0) }.joined()
+        SHA256.hash(buffer.readableBytesView).map { String(format: "%02x", $0) }.joined()
     }
 
     @Test(
@@ -210,7 +210,7 @@ struct PackTests {
             let router = Router(context: BasicRequestContext.self)
             router.add(
                 middleware: ProblemMiddleware(
-                    routes: RouteTable(), files: PublicFiles(folder: "/nowhere", made: [:])))
+                    routes: RouteTable(), files: PublicFiles(folder: "/nowhere", generated: [:])))
             let application = world.application
             ExportRoutes(
                 frames: application.frames, features: application.features, policy: application.policy,

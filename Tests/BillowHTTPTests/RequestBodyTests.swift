@@ -51,7 +51,7 @@ private struct Connection: ~Copyable {
     }
 
     /// As a request whose body is read.
-    func wants() throws { try channel.triggerUserOutboundEvent(RequestBodyHandler.BodyIsWanted()).wait() }
+    func wants() throws { try channel.triggerUserOutboundEvent(RequestBodyHandler.BodyReadEvent()).wait() }
 }
 
 @Suite("A body and its answer")

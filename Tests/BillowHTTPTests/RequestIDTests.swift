@@ -88,11 +88,11 @@ struct RequestIDTests {
 
 /// Keeps the lines that are logged.
 private struct Lines: LogHandler {
-    private final class Kept: Sendable {
+    private final class LineStore: Sendable {
         let lines = Mutex<[String]>([])
     }
 
-    private let kept = Kept()
+    private let store = LineStore()
     var logLevel = Logger.Level.error
     var metadata: Logger.Metadata = [:]
 
@@ -101,10 +101,10 @@ private struct Lines: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    var all: [String] { kept.lines.withLock { $0 } }
+    var all: [String] { store.lines.withLock { $0 } }
 
     func log(event: LogEvent) {
         let pairs = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
-        kept.lines.withLock { $0.append("\(event.message) \(pairs.joined(separator: " "))") }
+        store.lines.withLock { $0.append("\(event.message) \(pairs.joined(separator: " "))") }
     }
 }

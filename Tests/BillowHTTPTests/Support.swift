@@ -127,7 +127,7 @@ struct World: Sendable {
 ///   - freshness: in place of the settings that follow from them.
 ///   - known: the sources that the store knows.
 func withWorld(
-    at now: Instant = noon, configured: [String] = [], feeds: [String: Set<DataKind>] = [:],
+    at now: Instant = noon, configured: [String] = [], feeds: [String: Set<FeedKind>] = [:],
     staleAfterSeconds: Int? = 300, freshness: FreshnessSettings? = nil, publicURL: String? = nil,
     simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
@@ -140,7 +140,7 @@ func withWorld(
     for (name, rule) in known {
         _ = try await store.register(try source(name), merge: rule, simulated: simulated)
     }
-    var fed: [SourceID: Set<DataKind>] = [:]
+    var fed: [SourceID: Set<FeedKind>] = [:]
     for name in configured { fed[try source(name)] = Set(Catalogue.kinds).subtracting([.fields]) }
     for (name, kinds) in feeds { fed[try source(name)] = kinds }
     let clock = TestClock(now)

@@ -182,7 +182,7 @@ struct TimelineTests {
     }
 
     @Test("going to a time names the frame that is shown then, by each rule")
-    func goTo() async throws {
+    func seek() async throws {
         try await withWorld { world in
             func shown(_ rule: String) async throws -> String? {
                 try await world.layer("?intervals=3&time=2026-11-21T11:40:00Z\(rule)")["shown"]?.string
@@ -241,7 +241,7 @@ struct TimelineTests {
         "pictures of hazards and traffic from before they were fetched, or of an outage, say that they are incomplete")
     func neverFetched() async throws {
         try await withWorld(feeds: ["awc": [.hazards, .positions]]) { world in
-            func fetch(_ kinds: Set<DataKind>, minutesAgo: Int) async throws {
+            func fetch(_ kinds: Set<FeedKind>, minutesAgo: Int) async throws {
                 let at = noon.advanced(by: -60 * minutesAgo)
                 let times = Dictionary(uniqueKeysWithValues: kinds.map { ($0, at) })
                 _ = try await world.store.commit(

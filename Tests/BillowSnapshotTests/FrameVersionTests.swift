@@ -9,10 +9,10 @@ private let noon = Instant(clamping: 1_795_262_400)
 @Suite("Versions of live frames")
 struct FrameVersionTests {
     private func version(_ number: Int64) -> Version { Version(rawValue: number) }
-    private func step(_ seconds: Int, _ number: Int64, _ kind: ObservedKind = .observations) -> StepVersion {
+    private func step(_ seconds: Int, _ number: Int64, _ kind: ObservedTable = .observations) -> StepVersion {
         StepVersion(kind: kind, step: TimeStep(noon.advanced(by: seconds)), version: version(number))
     }
-    private func seen(_ seconds: Int, _ lookBack: Int, _ kind: ObservedKind = .observations) -> FrameDependency {
+    private func seen(_ seconds: Int, _ lookBack: Int, _ kind: ObservedTable = .observations) -> FrameDependency {
         .observed(kind, at: noon.advanced(by: seconds), lookBackSeconds: lookBack)
     }
 

@@ -7,7 +7,7 @@ import Turbulence
 
 @Suite("When what is seen last changed")
 struct ChangedTimeTests {
-    private func seen(at seconds: Int, lookBack: Int, _ kind: ObservedKind = .observations) -> FrameDependency {
+    private func seen(at seconds: Int, lookBack: Int, _ kind: ObservedTable = .observations) -> FrameDependency {
         .observed(kind, at: noon.advanced(by: seconds), lookBackSeconds: lookBack)
     }
 

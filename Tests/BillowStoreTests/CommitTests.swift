@@ -1,3 +1,4 @@
+import Datasets
 import Foundation
 import GRDB
 import Geometry
@@ -220,7 +221,7 @@ struct CommitTests {
     @Test("a kind is known since it was last fetched after a gap")
     func aKindIsKnownSinceItWasLastFetchedAfterAGap() async throws {
         let store = try await makeStore()
-        func since(_ kind: DataKind, fetchedAt seconds: Int) async throws -> Int? {
+        func since(_ kind: FeedKind, fetchedAt seconds: Int) async throws -> Int? {
             let batch = Batch(source: try source("awc"), fetchedKinds: [kind: noon.advanced(by: seconds)])
             _ = try await store.commit(batch)
             let record = try #require(try await store.sources().first { try $0.id == source("awc") })

@@ -14,7 +14,7 @@ struct CoveredAreaTests {
     }
 
     private func change(
-        _ rings: [AreaRing?], kind: DataKind = .observations, part: String = "corridor", since: Int,
+        _ rings: [AreaRing?], kind: FeedKind = .observations, part: String = "corridor", since: Int,
         at seconds: Int? = nil, isContinued: Bool = true, lastFetch: Int? = nil
     ) -> CoverageChange {
         CoverageChange(
@@ -27,7 +27,7 @@ struct CoveredAreaTests {
         try await store.state().sources.first { $0.id.name == "skypath" }.orMissing().coveredAreas
     }
 
-    private func area(_ ring: AreaRing?, _ since: Int, _ until: Int?, _ kind: DataKind = .observations) -> CoveredArea {
+    private func area(_ ring: AreaRing?, _ since: Int, _ until: Int?, _ kind: FeedKind = .observations) -> CoveredArea {
         CoveredArea(
             kind: kind, ring: ring, since: noon.advanced(by: since), until: until.map { noon.advanced(by: $0) })
     }

@@ -21,7 +21,7 @@ struct DamageSurveyTests: DamagedFiles {
         #expect(try overwrite(path, pagesOf: "observation") { [$0[0]] } == 1)
         let damaged = try await SQLiteStore.open(path: path)
         try await damaged.survey(rest: .zero)
-        #expect(damaged.register.looks < 1_000, "\(damaged.register.looks)")
+        #expect(damaged.register.probes < 1_000, "\(damaged.register.probes)")
         #expect(damaged.damage.first?.gaps == 1)
     }
 
@@ -65,11 +65,11 @@ struct DamageSurveyTests: DamagedFiles {
         let store = try await SQLiteStore.open(path: path)
         try await store.survey(rest: .zero)
         #expect(
-            Set(store.damage.map(\.table)) == [.accessKey, .sourceControl, .reporter, .sourceValue, .position])
+            Set(store.damage.map(\.table)) == [.accessKey, .persistedOverride, .reporter, .sourceValue, .position])
         // And where nothing was surveyed yet, by whoever needs them first.
         for (table, read) in [
             (StoredTable.accessKey, { (store: SQLiteStore) async throws in _ = try await store.accessKeys() }),
-            (.sourceControl, { store in _ = try await store.control(of: source("skypath")) }),
+            (.persistedOverride, { store in _ = try await store.persistedOverride(of: source("skypath")) }),
             (.sourceValue, { store in _ = try await store.values(of: source("skypath")) }),
             (
                 .reporter,

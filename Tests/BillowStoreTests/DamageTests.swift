@@ -1,3 +1,4 @@
+import Datasets
 import Foundation
 import GRDB
 import TestSupport
@@ -137,7 +138,7 @@ struct DamageTests: DamagedFiles {
             if page.count < 500 { break }
         }
         #expect(paged == count - lost)
-        #expect(store.register.looks < 500 * damaged, "\(store.register.looks)")
+        #expect(store.register.probes < 500 * damaged, "\(store.register.probes)")
         let damage = try #require(store.damage.first)
         #expect(store.damage.count == 1 && damage.gaps == damaged && damage.rows == 0)
         // What can't be read lies between times that are known.
@@ -149,7 +150,7 @@ struct DamageTests: DamagedFiles {
 
         #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.count == paged)
         try await store.survey(rest: .zero)
-        #expect(store.register.looks < 3_000 * damaged, "\(store.register.looks)")
+        #expect(store.register.probes < 3_000 * damaged, "\(store.register.probes)")
         #expect(store.damage == [damage])
     }
 
@@ -172,7 +173,7 @@ struct DamageTests: DamagedFiles {
         }
         let scan: DamagedRange.Scan<Int> = { _, _ in throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         #expect(throws: CancellationError.self) { try range.read(0...Int64.max - 1, scan, gap: { _ in }) { _, _ in } }
-        #expect(range.looks == 6)
+        #expect(range.probes == 6)
     }
 
     @Test("every row of pages that can be read is found, whichever others can't be", arguments: 0..<40 as Range<UInt64>)
@@ -198,7 +199,7 @@ struct DamageTests: DamagedFiles {
         try range.read(start...start + 3_601 * apart, scan, gap: { gaps.append($0) }) { key, _ in found.append(key) }
         #expect(found == pages.enumerated().filter { !bad.contains($0.offset) }.flatMap(\.element))
         #expect(gaps.allSatisfy { gap in !found.contains(where: gap.contains) })
-        #expect(range.looks <= 400 * gaps.count)
+        #expect(range.probes <= 400 * gaps.count)
     }
 
     @Test("positions are read around damaged pages, whole and page by page", arguments: DamagedPages.allCases)
@@ -226,7 +227,7 @@ struct DamageTests: DamagedFiles {
         }
         #expect(paged == read.count)
         #expect(try await damaged.aircraft(from: .distantPast, to: .distantFuture).count == 200)
-        #expect(damaged.register.looks < 2_000 * pages, "\(damaged.register.looks)")
+        #expect(damaged.register.probes < 2_000 * pages, "\(damaged.register.probes)")
         try await damaged.survey(rest: .zero)
         #expect(damaged.damage.map(\.table) == [.position] && damaged.damage.first?.gaps == pages)
         let awc = try #require(try await damaged.sources().last)

@@ -25,7 +25,7 @@ extension DamagedFiles {
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
         _ = try await store.register(source("awc"), merge: .keep, simulated: false)
         try await store.add(key(1))
-        try await store.setControl("{\"a\":1}", of: source("skypath"))
+        try await store.setPersistedOverride("{\"a\":1}", of: source("skypath"))
         _ = try await store.commit(
             Batch(
                 source: source("skypath"), observations: try (0..<count).map { try observation(id: "o-\($0)", at: $0) },

@@ -103,7 +103,7 @@ struct FileSafetyTests {
         try await queue.writeWithoutTransaction { db in
             // Pages go to the file before the transaction ends, and the journal says how to undo them.
             try db.execute(sql: "VACUUM; PRAGMA cache_size = 2; PRAGMA cache_spill = 2; BEGIN IMMEDIATE")
-            try db.execute(sql: "CREATE TABLE a (b); PRAGMA application_id = \(Schema.applicationID)")
+            try db.execute(sql: "CREATE TABLE a (b); PRAGMA application_id = \(StoreSchema.applicationID)")
             for _ in 0..<50 { try db.execute(sql: "INSERT INTO a VALUES (randomblob(3000))") }
             for suffix in ["", "-journal"] {
                 try FileManager.default.copyItem(atPath: half + suffix, toPath: folder.path("a.sqlite") + suffix)
@@ -226,7 +226,7 @@ struct FileSafetyTests {
         _ = try await store.register(source("skypath"), merge: .keep, simulated: false)
         #expect(try await SQLiteStore.open(path: copy("c.sqlite")).head() == store.head())
         try await store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-        try await store.setControl("{}", of: source("skypath"))
+        try await store.setPersistedOverride("{}", of: source("skypath"))
         #expect(try await SQLiteStore.open(path: copy("d.sqlite")).head() == store.head())
     }
 

@@ -45,7 +45,7 @@ struct FileTests {
         }
         #expect(synchronous == 2)
         #expect(journal == "wal")
-        #expect(id == Schema.applicationID)
+        #expect(id == StoreSchema.applicationID)
     }
 
     @Test("what was written is there after reopening")

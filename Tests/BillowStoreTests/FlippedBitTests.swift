@@ -61,8 +61,8 @@ struct FlippedBitTests {
                     ], cursors: ["piece \(number)": "7"], values: ["name \(number)": "s"], fetchedAt: noon,
                     completeSince: noon))
         }
-        try await store.setControl("{\"a\":1}", of: skypath)
-        try await store.setControl("{\"a\":2}", of: awc)
+        try await store.setPersistedOverride("{\"a\":1}", of: skypath)
+        try await store.setPersistedOverride("{\"a\":2}", of: awc)
         try store.close()
         return path
     }
@@ -121,11 +121,11 @@ struct FlippedBitTests {
         var values: [String] = []
         for name in ["skypath", "awc"] {
             let source = try source(name)
-            if let control = try await store.control(of: source) { controls.append("\(name) \(control)") }
+            if let control = try await store.persistedOverride(of: source) { controls.append("\(name) \(control)") }
             cursors += try await store.cursors(of: source).map { "\(name) \($0) \($1)" }
             values += try await store.values(of: source).map { "\(name) \($0) \($1)" }
         }
-        show(.sourceControl, controls)
+        show(.persistedOverride, controls)
         show(.cursor, cursors)
         show(.sourceValue, values)
         let sources = try await store.sources()
@@ -142,7 +142,8 @@ struct FlippedBitTests {
         (.area, AreaColumn.allCases.map(\.name)), (.position, PositionColumn.allCases.map(\.name)),
         (.accessKey, AccessKeyColumn.allCases.map(\.name)),
         (.followedFlight, FollowedFlightColumn.allCases.map(\.name)),
-        (.sourceControl, SourceControlColumn.allCases.map(\.name)), (.cursor, CursorColumn.allCases.map(\.name)),
+        (.persistedOverride, PersistedOverrideColumn.allCases.map(\.name)),
+        (.cursor, CursorColumn.allCases.map(\.name)),
         (.sourceValue, SourceValueColumn.allCases.map(\.name)), (.fetched, FetchedColumn.allCases.map(\.name)),
         (.coveredArea, CoveredAreaColumn.allCases.map(\.name)),
         (.fieldGrid, FieldGridColumn.allCases.map(\.name)), (.fieldLevel, FieldLevelColumn.allCases.map(\.name)),
@@ -173,7 +174,7 @@ struct FlippedBitTests {
             #expect(damage?.rows == 1, "\(column): \(store.damage)")
             #expect(try await store.problems().contains { $0.contains("table \(table.rawValue)") }, "\(column)")
             // The time that it was about is incomplete, whichever time it tells now.
-            let kinds: [StoredTable: DataKind] = [
+            let kinds: [StoredTable: FeedKind] = [
                 .observation: .observations, .pilotReport: .reports, .area: .hazards, .position: .positions,
                 .fetched: .reports, .coveredArea: .observations, .fieldGrid: .fields, .fieldLevel: .fields,
             ]

@@ -147,7 +147,7 @@ struct GarbledPageTests {
         let store = try await SQLiteStore.open(path: path)
         try await store.survey(rest: .zero)
         #expect(store.damage.contains { $0.table == table && $0.gaps == 1 })
-        let kind = table == .pilotReport ? DataKind.reports : .positions
+        let kind = table == .pilotReport ? FeedKind.reports : .positions
         #expect(try await store.sources().first?.lost[kind] == .distantPast ... .distantFuture)
     }
 

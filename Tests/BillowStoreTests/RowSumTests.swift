@@ -79,7 +79,7 @@ struct RowSumTests {
         try await check(DeletionColumn.self)
         try await check(PackedPartColumn.self)
         try await check(AccessKeyColumn.self)
-        try await check(SourceControlColumn.self)
+        try await check(PersistedOverrideColumn.self)
         try await check(FollowedFlightColumn.self)
     }
 }

@@ -1,3 +1,4 @@
+import Datasets
 import Foundation
 import GRDB
 import TestSupport
@@ -29,7 +30,7 @@ struct SalvageTests: DamagedFiles {
         #expect(salvaged.tables.first { $0.name == "pilotReport" }?.refused == 1)
         #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 19)
         #expect(try await store.accessKeys() == [key(1)])
-        #expect(try await store.control(of: source("skypath")) == "{\"a\":1}")
+        #expect(try await store.persistedOverride(of: source("skypath")) == "{\"a\":1}")
         // Everything that an upstream still has is fetched anew.
         #expect(try await store.cursors(of: source("skypath")).isEmpty)
         #expect(try await store.values(of: source("skypath")).isEmpty)
@@ -150,7 +151,7 @@ struct SalvageTests: DamagedFiles {
         #expect(try await salvaged(simulated: false, lost: ["source", "head"]).map(\.simulated) == [true])
     }
 
-    private static let kinds: [DataKind] = [.observations, .reports, .hazards, .forecasts, .polygons, .positions]
+    private static let kinds = Catalogue.kinds
 
     @Test("a source that is made known after a salvage is complete no earlier than what is missing")
     func newSourceAfterSalvage() async throws {
@@ -172,7 +173,7 @@ struct SalvageTests: DamagedFiles {
     @Test("the kinds of data that were ever stored are known, also of a salvaged file and after damage")
     func storedKinds() async throws {
         let path = try await makeFile(count: 5)
-        func kinds(_ store: SQLiteStore) async throws -> [Set<DataKind>] {
+        func kinds(_ store: SQLiteStore) async throws -> [Set<FeedKind>] {
             try await store.sources().map(\.storedKinds)
         }
         let store = try await SQLiteStore.open(path: path)
@@ -182,7 +183,7 @@ struct SalvageTests: DamagedFiles {
         _ = try await store.commit(Batch(source: source("awc"), areas: [try area("a"), polygon]))
         let seen = try position("000001", at: 1, source: "skypath")
         _ = try await store.commit(Batch(source: source("skypath"), positions: [seen]))
-        let all: [Set<DataKind>] = [[.observations, .positions], [.reports, .hazards, .polygons]]
+        let all: [Set<FeedKind>] = [[.observations, .positions], [.reports, .hazards, .polygons]]
         #expect(try await kinds(store) == all)
         // Retention forgets nothing of it.
         _ = try await store.prune(Pruning(before: .distantFuture, sources: nil))

@@ -20,7 +20,7 @@ struct UnreleasedFileTests {
         let queue = try DatabaseQueue(path: path)
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID); PRAGMA journal_mode = WAL")
         }
         try queue.close()
         return path
@@ -80,7 +80,7 @@ struct UnreleasedFileTests {
         #expect(sources[1].completeSince == Instant(clamping: 1_795_327_200))
         #expect(sources[2].fetchedSince == [.reports: Instant(clamping: 1_795_340_000)])
         #expect(try await store.accessKeys().map(\.name) == ["tester"])
-        #expect(try await store.control(of: source("skypath")) == "{\"a\":1}")
+        #expect(try await store.persistedOverride(of: source("skypath")) == "{\"a\":1}")
         #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
         #expect(try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil).map(\.id) == ["A1"])
         #expect(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)

@@ -28,7 +28,7 @@ import Turbulence
             _ = try await upstream.synchronise(now: rig.clock.now)
             let first = try await valid()
             #expect(!first.isEmpty && first.allSatisfy { $0.kind == "cwa" && $0.collection == .advisories })
-            #expect(try await rig.store.source().fetchedKinds == [DataKind(rawValue: "advisories"): rig.clock.now])
+            #expect(try await rig.store.source().fetchedKinds == [FeedKind(rawValue: "advisories"): rig.clock.now])
             rig.clock.advance(3_600)
             _ = try await upstream.synchronise(now: rig.clock.now)
             let second = try await valid()

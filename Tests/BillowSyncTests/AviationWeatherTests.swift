@@ -221,11 +221,12 @@ struct AviationWeatherTests {
             rig.clock.advance(60)
             // The first call is that for pilot reports.
             rig.simulator.setFault(.cutJSON, count: 1)
-            await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
+            let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
+            #expect(error?.isPartial == true)
             let source = try await rig.store.source()
             #expect(source.fetchedAt == good)
             let now = rig.clock.now
-            let expected: [DataKind: Instant] = [
+            let expected: [FeedKind: Instant] = [
                 .reports: good, .observations: good, .hazards: now, Dataset.advisories.kind: now,
             ]
             #expect(source.fetchedKinds == expected)
@@ -254,7 +255,7 @@ struct AviationWeatherTests {
             let error = await #expect(throws: SyncError.self) {
                 try await upstream.synchronise(now: rig.clock.now)
             }
-            #expect(error?.code == .simulatedData)
+            #expect(error?.code == .simulatedData && error?.isPartial == false)
             #expect(try await rig.hazards().isEmpty)
             #expect(try await rig.reports().isEmpty)
         }
@@ -333,7 +334,7 @@ struct AviationWeatherScheduleTests {
         schedule.noteRequest(.pilotReports, .area(whole), at: start)
         #expect(places(schedule, at: start.advanced(by: 59)).isEmpty)
         let isLost = schedule.answered(.pilotReports, .area(whole), count: 400, validators: .init(), at: start)
-        #expect(!isLost && schedule.allAnswered(.pilotReports) == nil)
+        #expect(!isLost && schedule.oldestResponse(.pilotReports) == nil)
         var now = start
         var asked: [AviationWeatherSchedule.CallPlace] = []
         for _ in 0..<5 {
@@ -344,7 +345,7 @@ struct AviationWeatherScheduleTests {
             _ = schedule.answered(.pilotReports, place, count: 399, validators: .init(), at: now)
         }
         #expect(asked.prefix(4) == ArraySlice(whole.quarters.map { .area($0) }) && asked.last == asked.first)
-        #expect(schedule.allAnswered(.pilotReports) == start.advanced(by: 120))
+        #expect(schedule.oldestResponse(.pilotReports) == start.advanced(by: 120))
     }
 
     @Test("an area is not cut for ever")

@@ -271,6 +271,22 @@ struct GuidanceSyncTests {
         .emptyBody, .connectionReset, .wrongTypes,
     ]
 
+    @Test("a product that can't be read does not delay the other") func oneProduct() async throws {
+        try await withGuidance(content: Self.content) { rig in
+            let upstream = try rig.upstream()
+            // The first request is the one for the directory of nowcasts.
+            rig.simulator.setFault(.htmlPage, count: 1, of: .noaa)
+            let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
+            #expect(error?.isPartial == true)
+            let names = try await rig.names()
+            #expect(!names.isEmpty && names.allSatisfy { $0.hasPrefix("gtg ") })
+            rig.simulator.setFault(.serverError, of: .noaa)
+            rig.clock.advance(60)
+            let failure = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
+            #expect(failure?.isPartial == false)
+        }
+    }
+
     @Test("through each fault, with restarts between, all levels are stored once and right", arguments: faults)
     func eachFault(_ fault: Fault) async throws {
         try await withGuidance(content: Self.content) { rig in

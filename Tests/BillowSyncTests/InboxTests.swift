@@ -25,7 +25,7 @@ private final class Inbox: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    @discardableResult func look() async throws -> SyncOutcome {
+    @discardableResult func scan() async throws -> SyncOutcome {
         clock.advance(2)
         return try await upstream.synchronise(now: clock.now)
     }
@@ -63,8 +63,8 @@ struct InboxTests {
         try inbox.put("a.geojsonl", names.joined(separator: "\n"))
         try inbox.put("b.geojsonl", good)
         try inbox.put("c.geojsonl", names.prefix(FileImporter.mostNewSources).joined(separator: "\n"))
-        try await inbox.look()
-        #expect(try await inbox.look().skipped == [.refusedFile: 1])
+        try await inbox.scan()
+        #expect(try await inbox.scan().skipped == [.refusedFile: 1])
         #expect(try inbox.names("refused") == ["a.geojsonl", "a.geojsonl.reason.txt"])
         #expect(try inbox.text("refused/a.geojsonl.reason.txt").contains("N0XY"))
         #expect(try inbox.names("done") == ["b.geojsonl", "c.geojsonl"])
@@ -76,14 +76,14 @@ struct InboxTests {
         }
     }
 
-    @Test("a file is taken at the second look and moved")
+    @Test("a file is imported at the second scan and moved")
     func aFileIsTakenAtTheSecondLookAndMoved() async throws {
         let inbox = try await Inbox()
-        #expect(try await inbox.look() == SyncOutcome())
+        #expect(try await inbox.scan() == SyncOutcome())
         try inbox.put("a.geojsonl", good + "\n" + good)
-        #expect(try await inbox.look().accepted == 0)
+        #expect(try await inbox.scan().accepted == 0)
         #expect(try inbox.names() == ["a.geojsonl"])
-        let outcome = try await inbox.look()
+        let outcome = try await inbox.scan()
         #expect(outcome.accepted == 1 && outcome.duplicates == 1 && outcome.skipped.isEmpty)
         #expect(try inbox.names().isEmpty)
         #expect(try inbox.names("done") == ["a.geojsonl"])
@@ -96,12 +96,12 @@ struct InboxTests {
     func theSameFileAgainChangesNothing() async throws {
         let inbox = try await Inbox()
         try inbox.put("a.geojsonl", good)
-        try await inbox.look()
-        try await inbox.look()
+        try await inbox.scan()
+        try await inbox.scan()
         let head = try await inbox.store.head()
         try inbox.put("a.geojsonl", good)
-        try await inbox.look()
-        let outcome = try await inbox.look()
+        try await inbox.scan()
+        let outcome = try await inbox.scan()
         #expect(outcome.accepted == 0 && outcome.duplicates == 1)
         #expect(try await inbox.store.head() == head)
         #expect(try inbox.names("done") == ["a-2.geojsonl", "a.geojsonl"])
@@ -112,11 +112,11 @@ struct InboxTests {
         let inbox = try await Inbox()
         try inbox.put("grows.geojsonl", good)
         for name in [".hidden.geojson", "b.geojson.part", "c.tmp"] { try inbox.put(name, good) }
-        try await inbox.look()
+        try await inbox.scan()
         try inbox.put("grows.geojsonl", good + "\n")
-        try await inbox.look()
+        try await inbox.scan()
         #expect(try await inbox.store.allRows().isEmpty)
-        try await inbox.look()
+        try await inbox.scan()
         #expect(try await inbox.store.allRows().count == 1)
         #expect(try inbox.names() == [".hidden.geojson", "b.geojson.part", "c.tmp"])
     }
@@ -128,8 +128,8 @@ struct InboxTests {
         try inbox.put("b", "")
         try inbox.put("c.geojsonl", good.replacing("852a30c3fffffff", with: "nonsense"))
         try inbox.put("d.geojsonl", good + "\n" + good.replacing("39000", with: "-1"))
-        try await inbox.look()
-        let outcome = try await inbox.look()
+        try await inbox.scan()
+        let outcome = try await inbox.scan()
         #expect(outcome.skipped[.refusedFile] == 3 && outcome.accepted == 1)
         #expect(
             try inbox.names("refused")
@@ -150,8 +150,8 @@ struct InboxTests {
         let importer = FileImporter(store: inbox.store, now: { clock.now })
         for name in try inbox.names() { _ = try await importer.importFile(inbox.folder.appending(path: name).path) }
         let head = try await inbox.store.head()
-        try await inbox.look()
-        try await inbox.look()
+        try await inbox.scan()
+        try await inbox.scan()
         #expect(try await inbox.store.head() == head)
         #expect(try inbox.names().isEmpty)
         #expect(try inbox.names("done").count == 2)
@@ -195,8 +195,8 @@ struct InboxTests {
                 }
             }
             try inbox.put("a.geojson", row.file)
-            _ = try await inbox.look()
-            _ = try? await inbox.look()
+            _ = try await inbox.scan()
+            _ = try? await inbox.scan()
             #expect(try await inbox.store.allRows().isEmpty == !row.isTaken, "\(row)")
         }
     }
@@ -210,8 +210,8 @@ struct InboxTests {
         for _ in 1...2 {
             for bad in [name, wide] { try inbox.put(bad, "{}") }
             try inbox.put("zz.geojsonl", good)
-            try await inbox.look()
-            try await inbox.look()
+            try await inbox.scan()
+            try await inbox.scan()
             #expect(try inbox.names().isEmpty)
         }
         let refused = try inbox.names("refused")
@@ -223,23 +223,23 @@ struct InboxTests {
     @Test("a file that can not be moved costs the others nothing and is read once")
     func aFileThatCanNotBeMovedCostsTheOthersNothingAndIsReadOnce() async throws {
         let inbox = try await Inbox()
-        try await inbox.look()
+        try await inbox.scan()
         // Its place is taken by something that can't be written into.
         try FileManager.default.removeItem(at: inbox.folder.appending(path: "refused"))
         try FileManager.default.createSymbolicLink(
             at: inbox.folder.appending(path: "refused"), withDestinationURL: URL(filePath: "/proc"))
         try inbox.put("a.xml", "<xml/>")
         try inbox.put("z.geojsonl", good)
-        try await inbox.look()
+        try await inbox.scan()
         for number in 1...3 {
-            let error = await #expect(throws: SyncError.self) { try await inbox.look() }
+            let error = await #expect(throws: SyncError.self) { try await inbox.scan() }
             #expect(error?.code == .inbox && error?.message.contains("a.xml") == true)
             #expect(error?.outcome.accepted == (number == 1 ? 1 : 0))
             #expect(error?.outcome.skipped[.refusedFile] == (number == 1 ? 1 : nil))
         }
         #expect(try inbox.names("done") == ["z.geojsonl"])
         try FileManager.default.removeItem(at: inbox.folder.appending(path: "refused"))
-        try await inbox.look()
+        try await inbox.scan()
         #expect(try inbox.names("refused") == ["a.xml", "a.xml.reason.txt"])
     }
 
@@ -252,7 +252,7 @@ struct InboxTests {
             withDestinationURL: inbox.folder.appending(path: "done-elsewhere"))
         try FileManager.default.createDirectory(
             at: inbox.folder.appending(path: "sub"), withIntermediateDirectories: true)
-        for _ in 0..<3 { try await inbox.look() }
+        for _ in 0..<3 { try await inbox.scan() }
         #expect(try inbox.names() == ["link.geojsonl", "sub"])
     }
 
@@ -260,10 +260,10 @@ struct InboxTests {
     func aFolderThatCanNotBeMadeIsSaidAndTriedAgain() async throws {
         let inbox = try await Inbox()
         try Data().write(to: inbox.folder)
-        let error = await #expect(throws: SyncError.self) { try await inbox.look() }
+        let error = await #expect(throws: SyncError.self) { try await inbox.scan() }
         #expect(error?.code == .inbox && error?.kind == .transient)
         try FileManager.default.removeItem(at: inbox.folder)
-        try await inbox.look()
+        try await inbox.scan()
         #expect(try inbox.names("done").isEmpty)
     }
 
@@ -272,8 +272,8 @@ struct InboxTests {
         let inbox = try await Inbox()
         let old = good.replacing("2026-11-20", with: "2026-07-20").replacing("852a30c3fffffff", with: "852a3043fffffff")
         try inbox.put("a.geojsonl", good + "\n" + old)
-        try await inbox.look()
-        #expect(try await inbox.look().accepted == 2)
+        try await inbox.scan()
+        #expect(try await inbox.scan().accepted == 2)
         let later = inbox.clock.now.advanced(by: 30 * 86_400)
         #expect(try await inbox.store.prune(Pruning(before: later, sparesImports: true)).observations == 1)
         #expect(try await inbox.store.allRows().map(\.observedAt) == [try Instant("2026-07-20T22:00:00Z").orMissing()])
@@ -283,25 +283,25 @@ struct InboxTests {
     func aFileBeforeTheFirstFetchDoesNotSayWhetherDataIsMadeUp() async throws {
         let inbox = try await Inbox()
         try inbox.put("a.geojsonl", good)
-        try await inbox.look()
-        #expect(try await inbox.look().accepted == 1)
+        try await inbox.scan()
+        #expect(try await inbox.scan().accepted == 1)
         #expect(try await inbox.store.sources().map(\.simulated) == [nil])
     }
 
     @Test("a quiet folder is noted once a minute")
     func aQuietFolderIsNotedOnceAMinute() async throws {
         let inbox = try await Inbox()
-        try await inbox.look()
+        try await inbox.scan()
         // Before its first file nobody knows what it will hold.
         #expect(try await inbox.store.sources().isEmpty)
         inbox.clock.advance(60)
         _ = try await inbox.store.register(inbox.upstream.id, merge: .keep, simulated: false)
-        try await inbox.look()
+        try await inbox.scan()
         let first = try await inbox.store.source().fetchedAt
-        try await inbox.look()
+        try await inbox.scan()
         #expect(try await inbox.store.source().fetchedAt == first)
         inbox.clock.advance(60)
-        try await inbox.look()
+        try await inbox.scan()
         #expect(try await inbox.store.source().fetchedAt == inbox.clock.now)
     }
 }

@@ -16,13 +16,14 @@ struct KillTests {
     private static let batchSize = 25
 
     /// What is in the log, whatever the versions and keys.
-    private func contents(_ store: SQLiteStore) async throws -> Set<Standing> {
+    private func contents(_ store: SQLiteStore) async throws -> Set<StandingObservation> {
         let rows = try await store.allRows()
         #expect(!hasDuplicates(rows))
         #expect(try await store.problems().isEmpty)
         return Set(
             rows.map {
-                Standing(cell: $0.cell, altitude: $0.altitude, intensity: $0.intensity, observedAt: $0.observedAt)
+                StandingObservation(
+                    cell: $0.cell, altitude: $0.altitude, intensity: $0.intensity, observedAt: $0.observedAt)
             })
     }
 

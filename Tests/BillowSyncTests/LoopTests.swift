@@ -17,15 +17,15 @@ private final class Scripted: Upstream {
     let merge = MergeRule.replace
     let simulated: Bool? = true
 
-    private struct State {
+    private struct RoundState {
         var rounds = 0
         var running: CheckedContinuation<Result<SyncOutcome, SyncError>, Never>?
     }
-    private let state = Mutex(State())
+    private let state = Mutex(RoundState())
 
     init() throws { id = try skypath() }
 
-    var feeds: Set<DataKind> { [.observations] }
+    var feeds: Set<FeedKind> { [.observations] }
 
     /// Rounds that have begun.
     var rounds: Int { state.withLock { $0.rounds } }

@@ -90,10 +90,11 @@ struct RestartTests {
         return loop
     }
 
-    private func standing(_ rows: [ObservationRow]) -> Set<Standing> {
+    private func standing(_ rows: [ObservationRow]) -> Set<StandingObservation> {
         Set(
             rows.map {
-                Standing(cell: $0.cell, altitude: $0.altitude, intensity: $0.intensity, observedAt: $0.observedAt)
+                StandingObservation(
+                    cell: $0.cell, altitude: $0.altitude, intensity: $0.intensity, observedAt: $0.observedAt)
             })
     }
 
@@ -105,7 +106,7 @@ struct RestartTests {
             let file = try test.file.query()
             let first = try await start(rig, .v4, file)
             /// What areas that last had fetched, and their rings.
-            var kept = Set<Standing>()
+            var kept = Set<StandingObservation>()
             var rings = [file.polygon].compactMap { $0 }
             _ = await first.round()
             kept.formUnion(try await lasting(of: first, rig))
@@ -155,7 +156,7 @@ struct RestartTests {
     }
 
     /// What is stored of the areas that a source is asked for now and that last.
-    private func lasting(of loop: SourceLoop, _ rig: Rig) async throws -> Set<Standing> {
+    private func lasting(of loop: SourceLoop, _ rig: Rig) async throws -> Set<StandingObservation> {
         var query = try await loop.settings.query.orMissing()
         query.viewport = nil
         let asked = query

@@ -10,11 +10,11 @@ import UpstreamSimulator
 
 @Suite("What SkyPath has beside turbulence")
 struct SkyPathProductTests {
-    private func query(_ types: Set<DataQuery.DataType>, polygonsUpTo: Bool = false) -> DataQuery {
+    private func query(_ types: Set<DataQuery.SkyPathType>, polygonsUpTo: Bool = false) -> DataQuery {
         DataQuery(types: types, polygonsUpTo: polygonsUpTo)
     }
 
-    private func areas(_ rig: Rig, _ collection: IssuedArea.Collection) async throws -> [IssuedArea] {
+    private func areas(_ rig: Rig, _ collection: IssuedArea.DatasetNumber) async throws -> [IssuedArea] {
         try await rig.store.areas(
             collection, from: rig.clock.now, to: rig.clock.now.advanced(by: 86_400), asOf: nil
         ).filter { $0.validTo > rig.clock.now }
@@ -22,7 +22,7 @@ struct SkyPathProductTests {
 
     @Test("the types of data that a query can ask for are those that the catalogue has from SkyPath")
     func types() {
-        #expect(DataQuery.DataType.allCases.map(\.rawValue).sorted() == Catalogue.types(of: "skypath").sorted())
+        #expect(DataQuery.SkyPathType.allCases.map(\.rawValue).sorted() == Catalogue.types(of: "skypath").sorted())
     }
 
     @Test("polygons are sets of their histories and each set replaces the one before")
@@ -34,6 +34,11 @@ struct SkyPathProductTests {
             let first = try await areas(rig, .polygons)
             #expect(outcome.accepted == first.count && outcome.skipped.isEmpty)
             #expect(Set(first.map(\.historySeconds)) == [1_800, 3_600, 7_200])
+            for area in first {
+                let hours = try #require(History.allCases.first { $0.seconds == area.historySeconds }).text
+                let scheme = "\(area.severity?.rawValue ?? 9)-\(hours)-\(area.source)"
+                #expect(area.id == scheme || area.id.hasPrefix("\(scheme)-"), "\(area.id)")
+            }
             #expect(first.allSatisfy { $0.kind == "polygon" && $0.severity.map { $0 > .smooth } ?? false })
             rig.clock.advance(60)
             try await rig.round(upstream)
@@ -45,12 +50,12 @@ struct SkyPathProductTests {
 
     @Test(
         "one empty answer ends nothing and the second in a row does",
-        arguments: [DataQuery.DataType.polygons, .nowcast])
+        arguments: [DataQuery.SkyPathType.polygons, .nowcast])
     func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
-        type: DataQuery.DataType
+        type: DataQuery.SkyPathType
     ) async throws {
         try await withRig { rig in
-            let collection: IssuedArea.Collection = type == .polygons ? .polygons : .forecast
+            let collection: IssuedArea.DatasetNumber = type == .polygons ? .polygons : .forecast
             let upstream = try rig.upstream(.v4, query([type]))
             try await rig.round(upstream)
             let before = try await areas(rig, collection)

@@ -14,12 +14,12 @@ import JSONKit
 @testable import BillowSync
 
 /// Sleeps that a test ends.
-private final class Bed: Sendable {
-    private struct State {
+private final class ManualSleep: Sendable {
+    private struct SleepState {
         var sleepers: [(duration: Duration, wake: CheckedContinuation<Void, Never>)] = []
         var slept: [Duration] = []
     }
-    private let state = Mutex(State())
+    private let state = Mutex(SleepState())
 
     /// How long was to be slept, so far.
     var slept: [Duration] { state.withLock { $0.slept } }
@@ -72,7 +72,7 @@ private struct Noting: Upstream {
     var credential: String? = "key-1"
 
     var query: DataQuery? { wanted }
-    var types: [DataQuery.DataType] { [.turbulence] }
+    var types: [DataQuery.SkyPathType] { [.turbulence] }
 
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         notes.rounds.withLock { $0.append(wanted) }
@@ -103,7 +103,7 @@ struct SteeringTests {
         let upstream: Noting
         let loop: SourceLoop
         let states: SourceStates
-        let bed: Bed
+        let bed: ManualSleep
         /// Of waits.
         let clock: ManualClock
         /// Of the data.
@@ -125,7 +125,7 @@ struct SteeringTests {
         let upstream = Noting(id: try skypath(), notes: Noting.Notes(), wanted: query, credential: credential)
         let store = if let store { store } else { try await SQLiteStore.temporary() }
         let (clock, wall) = (ManualClock(), ManualClock())
-        let bed = Bed()
+        let bed = ManualSleep()
         let states = SourceStates()
         let loop = SourceLoop(
             upstream: upstream, update: update, states: states, control: store, now: { wall.now },
@@ -163,8 +163,8 @@ struct SteeringTests {
         }
     }
 
-    @Test("a change ends a round that asks for something else")
-    func aChangeEndsARoundThatAsksForSomethingElse() async throws {
+    @Test("a change of the query ends the running round")
+    func aChangeOfTheQueryEndsTheRunningRound() async throws {
         let (west, east) = (try box(-80, 25, -20, 70), try box(-20, 25, 40, 70))
         func ring(_ ring: AreaRing) -> JSONValue {
             .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
@@ -245,9 +245,9 @@ struct SteeringTests {
     @Test("`global` widens what the documents say it widens")
     func globalWidensWhatTheDocumentsSayItWidens() throws {
         let (ring, screen) = (try box(0, 40, 5, 45), try box(10, 40, 15, 45))
-        func areas(_ type: DataQuery.DataType, _ query: DataQuery) -> [DataQuery.Area] {
+        func areas(_ type: DataQuery.SkyPathType, _ query: DataQuery) -> [DataQuery.Area] {
             var query = query
-            query.types = Set(DataQuery.DataType.allCases)
+            query.types = Set(DataQuery.SkyPathType.allCases)
             return query.areas(of: type)
         }
         let rows: [(DataQuery, turbulence: [DataQuery.Area], polygons: [DataQuery.Area], flights: [DataQuery.Area])] = [
@@ -380,7 +380,7 @@ struct SteeringTests {
         await other.loop.restore()
         #expect(await other.loop.settings == SourceSettings(query: DataQuery(history: .sixHours), update: .fast))
         try await second.loop.change(SourceSettings(query: DataQuery(), update: .fast))
-        #expect(try await store.control(of: skypath()) == nil)
+        #expect(try await store.persistedOverride(of: skypath()) == nil)
     }
 
     @Test("a refused key stays refused after a restart until started or replaced")

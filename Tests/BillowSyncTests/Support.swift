@@ -112,7 +112,7 @@ struct Rig: Sendable {
     }
 
     /// What a store that knows nothing gets of the upstream now.
-    func fresh(_ api: SkyPathUpstream.API, _ query: DataQuery) async throws -> Set<Standing> {
+    func fresh(_ api: SkyPathUpstream.API, _ query: DataQuery) async throws -> Set<StandingObservation> {
         let other = try await SQLiteStore.temporary()
         try await round(upstream(api, query, store: other))
         return try await other.picture(at: clock.now, query.history)
@@ -147,8 +147,8 @@ func withRig(
 
 // MARK: - What is in a store
 
-/// A standing record as a picture shows it.
-struct Standing: Hashable {
+/// A standing observation as a frame shows it.
+struct StandingObservation: Hashable {
     var cell: Cell
     var altitude: AltitudeBand
     var intensity: Intensity
@@ -164,7 +164,7 @@ extension Store {
     func picture(
         at instant: Instant, _ history: History = .twoHours, severities: SeveritySet = .all,
         category: AircraftCategory = .default
-    ) async throws -> Set<Standing> {
+    ) async throws -> Set<StandingObservation> {
         let all = try await rows(from: .distantPast, to: .distantFuture)
         let window = Window(
             rows: all.rows, sources: all.sources)
@@ -173,7 +173,8 @@ extension Store {
         let records = frame.standingRecords().map(\.row)
         return Set(
             records.map {
-                Standing(cell: $0.cell, altitude: $0.altitude, intensity: $0.intensity, observedAt: $0.observedAt)
+                StandingObservation(
+                    cell: $0.cell, altitude: $0.altitude, intensity: $0.intensity, observedAt: $0.observedAt)
             })
     }
 

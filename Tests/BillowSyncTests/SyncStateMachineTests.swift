@@ -212,6 +212,27 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.consecutiveFailures == 0 && desk.machine.state.lastError == nil)
     }
 
+    @Test("a failure of one product does not delay the others") func failsInPart() throws {
+        var desk = try Desk(plan())
+        var part = SyncError(kind: .transient, code: .upstream(.unreadable), message: "no", isReachable: true)
+        part.isPartial = true
+        for number in 1...4 {
+            #expect(desk.handle(desk.due()) == [desk.fetch()])
+            #expect(desk.handle(.fetched(.all, .failure(part), spread: 0.5)) == [.sleep(.all, Self.minute)])
+            #expect(desk.machine.state.consecutiveFailures == number)
+            desk.seconds += 60
+            _ = desk.handle(.slept(.all))
+        }
+        // A failure of the whole service then counts as the second in a row.
+        _ = desk.handle(desk.due())
+        #expect(desk.handle(timeout) == [.sleep(.all, .seconds(120))])
+        desk.seconds += 120
+        _ = desk.handle(.slept(.all))
+        _ = desk.handle(desk.due())
+        part.retryAfterSeconds = 900
+        #expect(desk.handle(.fetched(.all, .failure(part), spread: 0.5)) == [.sleep(.all, .seconds(900))])
+    }
+
     @Test("the spread of a failed round lies within 20 %", arguments: [(0.0, 48), (0.5, 60), (1.0, 72)])
     func spreads(spread: Double, seconds: Int) throws {
         var desk = try Desk(plan())
@@ -265,8 +286,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("a change ends a round that asks for something else, and a requested one is retried") func supersedes() throws
-    {
+    @Test("a change of the query ends the running round, and a requested one is retried") func supersedes() throws {
         _ = try check(
             plan(update: .none),
             [

@@ -49,7 +49,7 @@ struct ViewportTests {
             rig.clock.advance(30)
             _ = await loop.round()
             let times = [rig.clock.now, rig.clock.now.advanced(by: -20), rig.clock.now.advanced(by: -600)]
-            var before: [Set<Standing>] = []
+            var before: [Set<StandingObservation>] = []
             for time in times { before.append(try await rig.store.picture(at: time)) }
             let view = try east()
             #expect(before.allSatisfy { $0.contains { view.contains(H3.center(of: $0.cell)) } })

@@ -337,7 +337,6 @@ struct WholeTests {
     @Test("data cursor and version land together")
     func dataCursorAndVersionLandTogether() async throws {
         try await withRig(flights: 8) { rig in
-            struct Seen: Sendable, Equatable { var rows: Int; var cursors: Int; var version: Int64 }
             let store = rig.store
             // What another reader sees before every commit.
             let watched = WatchedStore(store) { number, batch throws(StoreError) in
@@ -383,7 +382,7 @@ struct WholeTests {
                     let upstream = try rig.upstream(mode.api, mode.query(), store: store, simulated: simulated)
                     let other = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
                     #expect(
-                        other?.code.rawValue == "simulated-data" && other?.message.contains("holds real data") == true)
+                        other?.code == .simulatedData && other?.message.contains("holds real data") == true)
                 }
                 #expect(try await store.allRows().isEmpty)
             }

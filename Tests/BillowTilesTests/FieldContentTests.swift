@@ -21,19 +21,23 @@ struct FieldContentTests {
         return picture(grid, values)
     }()
 
-    static func picture(_ grid: GridDefinition, _ values: [UInt8], _ look: FieldLook = FieldLook()) -> FieldPicture {
+    static func picture(_ grid: GridDefinition, _ values: [UInt8], _ appearance: FieldAppearance = FieldAppearance())
+        -> FieldPicture
+    {
         FieldPicture(
             plane: FieldPlane(width: grid.columns, height: grid.rows, values: values)!,
-            projection: GridProjection(grid), look: look)!
+            projection: GridProjection(grid), appearance: appearance)!
     }
 
     /// All of one value, but for what differs.
-    static func even(_ value: UInt8, look: FieldLook = FieldLook(), _ other: [(Int, Int, UInt8)] = []) -> FieldPicture {
+    static func even(_ value: UInt8, appearance: FieldAppearance = FieldAppearance(), _ other: [(Int, Int, UInt8)] = [])
+        -> FieldPicture
+    {
         let grid = try! GridDefinition(
             shape: .sphere, columns: 40, rows: 20, projection: .lonLat(west: -110, south: 30, dx: 0.5, dy: 0.5))
         var values = [UInt8](repeating: value, count: grid.count)
         for (column, row, value) in other { values[row * grid.columns + column] = value }
-        return picture(grid, values, look)
+        return picture(grid, values, appearance)
     }
 
     static func tile(_ z: Int, _ longitude: Double, _ latitude: Double) throws -> TileCoord {
@@ -104,8 +108,8 @@ struct FieldContentTests {
     @Test("can show what the four points around each pixel give", arguments: [3, 6, 9, 12])
     func smoothed(zoom: Int) throws {
         let grid = GridDefinition.turbulenceGuidance
-        let look = FieldLook(isSmoothed: true)
-        let field = Self.picture(grid, Self.guidance.plane.values, look)
+        let appearance = FieldAppearance(isSmoothed: true)
+        let field = Self.picture(grid, Self.guidance.plane.values, appearance)
         let region = MapRegion(try Self.tile(zoom, -105, 40), scale: .one)
         let content = try #require(FieldContent(of: field, in: region, paint: .standard))
         var values = 0
@@ -136,7 +140,7 @@ struct FieldContentTests {
     @Test("run on from tile to tile, and from a tile to a map of any window", arguments: [false, true])
     func seams(isSmoothed: Bool) throws {
         let field = Self.picture(
-            .turbulenceGuidance, Self.guidance.plane.values, FieldLook(isSmoothed: isSmoothed))
+            .turbulenceGuidance, Self.guidance.plane.values, FieldAppearance(isSmoothed: isSmoothed))
         let center = try #require(LonLat(longitude: -134, latitude: 47.7))
         let map = try #require(MapRegion(center: center, zoom: 6, width: 700, height: 600))
         let whole = try #require(FieldContent(of: field, in: map, paint: .standard))
@@ -166,11 +170,11 @@ struct FieldContentTests {
     func smoothAir() throws {
         let region = MapRegion(try Self.tile(7, -105, 35), scale: .one)
         #expect(FieldContent(of: Self.even(9), in: region, paint: .standard) == nil)
-        let shown = Self.even(9, look: FieldLook(showsSmoothAir: true))
+        let shown = Self.even(9, appearance: FieldAppearance(showsSmoothAir: true))
         #expect(try #require(FieldContent(of: shown, in: region, paint: .standard)).codes.allSatisfy { $0 == 1 })
         #expect(FieldContent(of: Self.even(200), in: region, paint: .standard)?.codes.allSatisfy { $0 == 5 } == true)
-        let others = FieldLook(severities: SeveritySet([.moderate]))
-        #expect(FieldContent(of: Self.even(12, look: others), in: region, paint: .standard) == nil)
+        let others = FieldAppearance(severities: SeveritySet([.moderate]))
+        #expect(FieldContent(of: Self.even(12, appearance: others), in: region, paint: .standard) == nil)
     }
 
     @Test("tell the edge of the grid from air that is smooth")
@@ -240,7 +244,7 @@ struct FieldContentTests {
             #expect(picture.palette[0].hexadecimal == colour)
             #expect(picture.palette[0].alpha == 204)
         }
-        let worse = Self.even(12, look: FieldLook(severities: .atLeast(.moderate)))
+        let worse = Self.even(12, appearance: FieldAppearance(severities: .atLeast(.moderate)))
         #expect(FieldContent(of: worse, in: region, paint: paint) == nil, "severities that aren't asked for")
     }
 
@@ -304,7 +308,7 @@ struct FieldContentTests {
         let grid = try GridDefinition(
             shape: .sphere, columns: 360, rows: 181, projection: .lonLat(west: 0, south: -90, dx: 1, dy: 1))
         let field = Self.picture(
-            grid, [UInt8](repeating: 30, count: grid.count), FieldLook(isSmoothed: isSmoothed))
+            grid, [UInt8](repeating: 30, count: grid.count), FieldAppearance(isSmoothed: isSmoothed))
         for coord in [(0, 0, 0), (4, 0, 7), (4, 15, 7), (5, 16, 0)] {
             let region = MapRegion(try #require(TileCoord(z: coord.0, x: coord.1, y: coord.2)), scale: .one)
             #expect(FieldContent(of: field, in: region, paint: .standard)?.codes.allSatisfy { $0 == 4 } == true)

@@ -50,7 +50,7 @@ struct PictureTests {
             data.positions.append(track[20])
         }
         func area(
-            _ collection: IssuedArea.Collection, _ kind: String, _ hazard: String, _ outline: [(Double, Double)]
+            _ collection: IssuedArea.DatasetNumber, _ kind: String, _ hazard: String, _ outline: [(Double, Double)]
         ) -> IssuedArea {
             IssuedArea(
                 collection: collection, id: kind + hazard, source: source, kind: kind, hazard: hazard,
@@ -82,7 +82,7 @@ struct PictureTests {
     func ending() throws {
         var area = try #require(Self.data.areas[.hazards]?.first)
         func isFaint(_ seconds: Int) -> Bool {
-            AreaLook(of: area, at: area.validTo.advanced(by: seconds)).isFaint
+            AreaAppearance(of: area, at: area.validTo.advanced(by: seconds)).isFaint
         }
         #expect(!isFaint(-1_801) && isFaint(-1_800) && isFaint(-1))
         area.statedTo = area.validTo.advanced(by: 3_600)

@@ -139,7 +139,7 @@ struct TilePainterTests {
             for sheet in sheets {
                 let known = sheet.withPlaces { $0.filter { $0 != SpriteSheet.unknown } }
                 uses += known.count
-                known.map { InkRaster.SpriteUse(place: $0, rim: 1, fill: 1) }.withUnsafeBufferPointer {
+                known.map { InkRaster.PlacedSprite(place: $0, rim: 1, fill: 1) }.withUnsafeBufferPointer {
                     raster.add($0, of: sheet, tileColumn: coord.x * 256, tileRow: coord.y * 256) { _ in others += 1 }
                 }
             }
@@ -374,7 +374,7 @@ enum ExactAreaOracle {
         return shares
     }
 
-    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974), doi:10.1145/360767.360802
     private static func clip(_ polygon: [SIMD2<Double>], axis: Int, limit: Double, keepAbove: Bool) -> [SIMD2<Double>] {
         var result: [SIMD2<Double>] = []
         guard var previous = polygon.last else { return [] }

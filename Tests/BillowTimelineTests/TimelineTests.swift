@@ -8,7 +8,9 @@ private let noon = Instant(clamping: 1_795_262_400)
 
 private func timeline(_ start: String?, _ end: String?, _ intervals: Int? = nil, now: Instant = noon) throws -> Timeline
 {
-    func point(_ text: String?) throws -> TimePoint? { try text.map { try #require(TimePoint($0)) } }
+    func point(_ text: String?) throws -> RequestedTimePoint? {
+        try text.map { try #require(RequestedTimePoint($0)) }
+    }
     return try TimelineRequest(start: try point(start), end: try point(end), intervals: intervals)
         .resolved(now: now, defaults: TimelineDefaults())
 }
@@ -126,7 +128,8 @@ struct TimelineTests {
             for count in [2, 3, 4, 13, 20, 500] {
                 for update in [1, 10, 60, 900] {
                     let timeline = try TimelineRequest(
-                        start: TimePoint(start), end: TimePoint(end), intervals: count, isAnchored: true
+                        start: RequestedTimePoint(start), end: RequestedTimePoint(end), intervals: count,
+                        isAnchored: true
                     ).resolved(now: now, defaults: TimelineDefaults())
                     let times = timeline.times(updateInterval: update)
                     #expect(times.count <= count && times.last == timeline.end)
@@ -139,12 +142,34 @@ struct TimelineTests {
                     }
                     let round = times.dropFirst().dropLast().filter { $0 != now }
                     let frames = timeline.frameCount(updateInterval: update)
-                    let step = (timeline.rangeSeconds + frames - 2) / (frames - 1)
+                    let step = Timeline.roundStep(atLeast: (timeline.rangeSeconds + frames - 2) / (frames - 1))
                     #expect(round.allSatisfy { $0.seconds % step == 0 })
                     // No gap is wider than two steps and a half.
                     #expect(zip(times, times.dropFirst()).allSatisfy { 2 * ($1.seconds - $0.seconds) <= 5 * step })
                 }
             }
+        }
+    }
+
+    @Test(
+        "many frames of any range lie on times that a clock shows as round",
+        arguments: [("-2h", 100, 120), ("-2h", 71, 120), ("-1h", 47, 120), ("-6h", 10, 3_600), ("-3d", 500, 600)])
+    func roundTimes(start: String, count: Int, step: Int) throws {
+        let now = noon.advanced(by: 7 * 60)
+        let timeline = try TimelineRequest(
+            start: RequestedTimePoint(start), end: RequestedTimePoint("now"), intervals: count, isAnchored: true
+        ).resolved(now: now, defaults: TimelineDefaults())
+        let times = timeline.times()
+        #expect(times.count > 3 && times.count <= count)
+        #expect(times.dropFirst().dropLast().allSatisfy { $0.seconds % step == 0 })
+    }
+
+    @Test("a round step divides the next larger unit of the clock")
+    func roundSteps() {
+        for seconds in 1...200_000 {
+            let step = Timeline.roundStep(atLeast: seconds)
+            let unit = step <= 60 ? 60 : step <= 3_600 ? 3_600 : 86_400
+            #expect(step >= seconds && (step > 86_400 ? step % 86_400 == 0 : unit % step == 0), "\(seconds)")
         }
     }
 
@@ -185,6 +210,20 @@ struct TimelineTests {
         #expect(error.expected == expected)
     }
 
+    @Test(
+        "an error has the client's own words for the end that it gave",
+        arguments: [
+            ("PT1H", nil, "start", "PT1H", "before the end, 2026-11-21T12:00:00Z"),
+            ("now", nil, "start", "now", "before the end, 2026-11-21T12:00:00Z"),
+            ("-3652d", nil, "start", "-3652d", "at most P366D before the end, 2025-11-20T12:00:00Z at the earliest"),
+            ("-1h", "-PT2H", "end", "-PT2H", "after the start, 2026-11-21T11:00:00Z"),
+            ("2026-11-21T14:00:00+01:00", "-2h", "end", "-2h", "after the start, 2026-11-21T13:00:00Z"),
+        ] as [(String, String?, String, String, String)])
+    func words(start: String, end: String?, parameter: String, value: String, expected: String) throws {
+        let error = try #require(throws: ParameterError.self) { try timeline(start, end, 13) }
+        #expect(error == ParameterError(parameter: parameter, value: value, expected: expected))
+    }
+
     @Test("more than twenty frames are advised against, and given")
     func advice() throws {
         #expect(try timeline("-2h", "now", 20).advice == nil)
@@ -193,14 +232,14 @@ struct TimelineTests {
     }
 
     @Test("going to one hour ago is inside, a second outside is refused")
-    func goTo() throws {
+    func seek() throws {
         let timeline = try timeline("-2h", "now")
-        #expect(try timeline.goTo(noon.advanced(by: -3_600)) == noon.advanced(by: -3_600))
-        #expect(try timeline.goTo(timeline.start) == timeline.start)
-        #expect(try timeline.goTo(timeline.end) == timeline.end)
-        let error = try #require(throws: ParameterError.self) { try timeline.goTo(noon.advanced(by: 1)) }
+        #expect(try timeline.seek(to: noon.advanced(by: -3_600)) == noon.advanced(by: -3_600))
+        #expect(try timeline.seek(to: timeline.start) == timeline.start)
+        #expect(try timeline.seek(to: timeline.end) == timeline.end)
+        let error = try #require(throws: ParameterError.self) { try timeline.seek(to: noon.advanced(by: 1)) }
         #expect(error.expected == "from 2026-11-21T10:00:00Z to 2026-11-21T12:00:00Z")
-        #expect(throws: ParameterError.self) { try timeline.goTo(noon.advanced(by: -7_201)) }
+        #expect(throws: ParameterError.self) { try timeline.seek(to: noon.advanced(by: -7_201)) }
     }
 
     @Test("the frame shown is the latest at or before, the nearest, or that very one")

@@ -132,4 +132,15 @@ import Turbulence
         #expect(Catalogue.datasets(of: Dataset.Origin("skypath", "flights")) == [.traffic, .tracks])
         #expect(Catalogue.datasets(of: Dataset.Origin("skypath", "nothing")).isEmpty)
     }
+
+    @Test("snapshots have a longest gap between fetches, and data that a later fetch completes has none")
+    func gaps() {
+        let gaps = Catalogue.kinds.map { ($0.rawValue, $0.longestGapSeconds) }
+        #expect(
+            Dictionary(uniqueKeysWithValues: gaps) == [
+                "observations": nil, "reports": nil, "hazards": 3_600, "forecasts": 3_600, "polygons": 3_600,
+                "advisories": 3_600, "positions": 900, "fields": 3_600,
+            ])
+        #expect(FeedKind(rawValue: "unknown").longestGapSeconds == 3_600)
+    }
 }

@@ -142,9 +142,9 @@ import Turbulence
         let (status, report, _) = try await Self.report("--config", settings, "--database", database, "--port", "0")
         #expect(status == 0, "\(report)")
         #expect(Set(report.findings.map(\.subject)) == Set(Finding.Subject.allCases.map(\.rawValue)))
-        #expect(report.lines(.upstream).map(\.message) == ["sim (skypath) takes the key"])
+        #expect(report.lines(.upstream).map(\.message) == ["sim (skypath) accepts the key"])
         #expect(report.lines(.clock)[0].message.contains("the clock of sim"))
-        #expect(report.lines(.database)[0].message.contains("isn't there yet"))
+        #expect(report.lines(.database)[0].message.contains("doesn't exist yet"))
         #expect(!FileManager.default.fileExists(atPath: database), "the doctor made a database")
         let server = try await Server("--config", settings, "--database", database)
         let beside = try await Self.report(

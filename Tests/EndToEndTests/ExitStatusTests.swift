@@ -1,5 +1,6 @@
 import BillowEngine
 import BillowStore
+import BillowTimeline
 import Testing
 import Turbulence
 
@@ -12,9 +13,10 @@ struct ExitStatusTests {
     /// The compiler holds the table to be whole; a new case needs a row here, too.
     private static let engineErrors: [(EngineError, Failure.Kind)] = [
         (.invalid(ParameterError(parameter: "after", value: "x", expected: "a cursor")), .usage),
-        (.timeOutsideLog("2026-11-21T12:00:00Z", extent: extent, parameter: "time"), .usage),
+        (.timeOutsideLog(.latest, extent: extent), .usage),
         (.historyNotMade(seconds: 3_600, made: [21_600]), .usage),
-        (.noFrames(extent: extent), .usage), (.tooManyPixels(frames: 9, width: 9_000, height: 9_000), .usage),
+        (.noFrames(.init(parameter: "start", text: "-2h"), extent: extent), .usage),
+        (.tooManyPixels(frames: 9, width: 9_000, height: 9_000), .usage),
         (.versionExpired, .data), (.starting, .unavailable), (.logChanged, .unavailable),
         (.tooManyFlights, .unavailable), (.flightNotStored(.registration), .inputOutput),
     ]
@@ -28,8 +30,8 @@ struct ExitStatusTests {
 
     @Test("work that is refused is unavailable", arguments: WorkClass.allCases)
     func work(_ workClass: WorkClass) {
-        #expect(Failure(WorkError.overloaded(workClass)).kind == .unavailable)
-        #expect(Failure(WorkError.tooManyAnswers).kind == .unavailable)
+        #expect(Failure(EngineError.work(.overloaded(workClass))).kind == .unavailable)
+        #expect(Failure(EngineError.work(.tooManyAnswers)).kind == .unavailable)
     }
 
     @Test("a damaged or foreign database is data, another failure of it input and output")
@@ -37,6 +39,8 @@ struct ExitStatusTests {
         let source = try #require(SourceID("a"))
         for error in [StoreError.corrupt(path: "a", reason: "b"), .foreign(path: "a", reason: "b")] {
             #expect(Failure(error).kind == .data)
+            #expect(Failure(EngineError.store(error)).kind == .data)
+            #expect(Failure(EngineError.store(error)).message == Failure(error).message)
         }
         for error in [
             StoreError.unavailable(path: "a", reason: "b"), .replaced(path: "a", isGone: true), .full(path: "a"),

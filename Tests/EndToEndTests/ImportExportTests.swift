@@ -20,7 +20,8 @@ struct ImportExportTests {
         #expect(first.output.isEmpty)
         #expect(
             first.errors.contains(
-                "57 pilot reports: 22 smooth, 8 light, 2 moderate, 1 moderate-severe, 24 without a word on turbulence"))
+                "57 pilot reports: 22 smooth, 8 light, 2 moderate, 1 moderate-severe, 24 that don't mention turbulence")
+        )
         let observations = try await Command.run("export", "observations", "--database", database, "--format", "csv")
         #expect(observations.status == 0)
 
@@ -193,6 +194,7 @@ struct ImportExportTests {
             says: "moderate-severe"),
         BadCommand(arguments: ["sync", "--database", "DB"], status: 64, says: "--once"),
         BadCommand(arguments: ["sync", "--once", "--database", "DB"], status: 64, says: "no source"),
+        BadCommand(arguments: ["simulate", "--replay", "NONE"], status: 74, says: "no folder that can be read"),
         BadCommand(arguments: ["simulate", "--port", "-1"], status: 64, says: "port"),
         BadCommand(arguments: ["simulate", "--fault", "nonsense"], status: 64, says: "server-error"),
     ]

@@ -75,7 +75,7 @@ import Testing
         let place = folder.url.resolvingSymlinksInPath().path
         for name in ["Public", "Styles"] {
             let beside = "\(place)/share/billow/\(name)"
-            #expect(ended.errors.contains("the folder \(name) of Billow is at none of these places: \(beside), "))
+            #expect(ended.errors.contains("none of these places has the folder \(name) of Billow: \(beside), "))
             #expect(ended.errors.contains("\(place)/bin/\(name)"))
         }
         #expect(!FileManager.default.fileExists(atPath: folder.path("a.sqlite")))

@@ -16,7 +16,7 @@ struct CellTests {
                 #expect(Cell(h3String: cell.h3String) == cell)
             }
         }
-        // Source: h3geo.org/docs/core-library/restable
+        // Source: https://h3geo.org/docs/core-library/restable
         #expect(cells == 2_016_842)
     }
 

@@ -18,7 +18,7 @@ struct GeodesicTests {
     }
 
     /// Source: C. F. F. Karney, "Algorithms for geodesics" (2013), section 4, the nearly antipodal example; the tests
-    /// `testInverse`, `GeodSolve6` and `GeodSolve33` of GeographicLib, github.com/geographiclib/geographiclib-c
+    /// `testInverse`, `GeodSolve6` and `GeodSolve33` of GeographicLib, https://github.com/geographiclib/geographiclib-c
     static let published = [
         Published(from: (-30, 0), to: (29.9, 179.8), metres: 19_989_832.827_61, within: 1e-4, bearing: 161.890_524_736),
         Published(
@@ -51,9 +51,9 @@ struct GeodesicTests {
     func inverse(_ case: Published) throws {
         let from = try #require(LonLat(longitude: `case`.from.longitude, latitude: `case`.from.latitude))
         let to = try #require(LonLat(longitude: `case`.to.longitude, latitude: `case`.to.latitude))
-        let way = Geodesic.way(from: from, to: to)
-        #expect(abs(way.metres - `case`.metres) <= `case`.within)
-        if let bearing = `case`.bearing { #expect(abs(way.bearing - bearing) < 1e-5) }
+        let path = Geodesic.path(from: from, to: to)
+        #expect(abs(path.metres - `case`.metres) <= `case`.within)
+        if let bearing = `case`.bearing { #expect(abs(path.bearing - bearing) < 1e-5) }
     }
 
     @Test("who sets out on the bearing of a way arrives at its end, also within half a degree of the opposite place")
@@ -67,9 +67,9 @@ struct GeodesicTests {
                 LonLat(
                     longitude: isOpposite ? LonLat.wrap(from.longitude + 179.5 + unit()) : unit() * 360 - 180,
                     latitude: isOpposite ? -from.latitude + unit() - 0.5 : unit() * 178 - 89))
-            let way = Geodesic.way(from: from, to: to)
-            #expect((0..<360).contains(way.bearing))
-            let arrival = Geodesic.place(from: from, bearing: way.bearing, metres: way.metres)
+            let path = Geodesic.path(from: from, to: to)
+            #expect((0..<360).contains(path.bearing))
+            let arrival = Geodesic.place(from: from, bearing: path.bearing, metres: path.metres)
             let apart = Geodesic.vector(arrival.place) - Geodesic.vector(to)
             #expect((apart * apart).sum().squareRoot() < 1e-6, "\(from) to \(to)")
         }

@@ -21,28 +21,28 @@ struct BudgetTests {
     @Test("requests begin a spacing apart, and a pause saves nothing up") func spacing() async throws {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock)
-        for _ in 0..<4 { _ = try await budget.turn(expecting: 0) }
+        for _ in 0..<4 { _ = try await budget.reserve(expecting: 0) }
         #expect(clock.slept == [.seconds(1), .seconds(1), .seconds(1)])
         clock.advance(100)
-        for _ in 0..<2 { _ = try await budget.turn(expecting: 0) }
+        for _ in 0..<2 { _ = try await budget.reserve(expecting: 0) }
         #expect(clock.slept.count == 4)
         // A clock that is set back must not stop requests.
         clock.advance(-50_000)
-        _ = try await budget.turn(expecting: 0)
+        _ = try await budget.reserve(expecting: 0)
         #expect(clock.slept.count == 5)
     }
 
     @Test("a cancelled wait takes nothing, and the spacing holds on") func cancelledWait() async throws {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock, bytesPerDay: 1_000)
-        _ = try await budget.turn(expecting: 0)
+        _ = try await budget.reserve(expecting: 0)
         let waiting = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            _ = try await budget.turn(expecting: 700)
+            _ = try await budget.reserve(expecting: 700)
         }
         await #expect(throws: UpstreamError.cancelled) { try await waiting.value }
         #expect(budget.ledger.bytes == 0 && clock.slept.isEmpty)
-        _ = try await budget.turn(expecting: 700)
+        _ = try await budget.reserve(expecting: 700)
         #expect(clock.slept == [.seconds(1)] && budget.ledger.bytes == 700)
     }
 
@@ -51,50 +51,50 @@ struct BudgetTests {
     {
         let clock = ManualClock(Self.midnight + 80_000)
         let budget = budget(clock, spacing: .zero, bytesPerDay: 1_000)
-        let first = try await budget.turn(expecting: 600)
+        let first = try await budget.reserve(expecting: 600)
         await #expect(throws: UpstreamError.creditsSpent(budget: "bytes-a-day", retryAfterSeconds: 6_400)) {
-            try await budget.turn(expecting: 401)
+            try await budget.reserve(expecting: 401)
         }
         // Less came than expected.
-        budget.settle(first, received: 100)
-        let second = try await budget.turn(expecting: 900)
-        budget.settle(second, received: 900)
-        await #expect(throws: UpstreamError.self) { try await budget.turn(expecting: 0) }
+        budget.close(first, received: 100)
+        let second = try await budget.reserve(expecting: 900)
+        budget.close(second, received: 900)
+        await #expect(throws: UpstreamError.self) { try await budget.reserve(expecting: 0) }
         clock.advance(6_400)
-        _ = try await budget.turn(expecting: 1_000)
+        _ = try await budget.reserve(expecting: 1_000)
     }
 
     @Test("a request that runs over midnight gives nothing back to the next day") func midnight() async throws {
         let clock = ManualClock(Self.midnight - 10)
         let budget = budget(clock, spacing: .zero, bytesPerDay: 1_000)
-        let old = try await budget.turn(expecting: 900)
+        let old = try await budget.reserve(expecting: 900)
         clock.advance(20)
-        _ = try await budget.turn(expecting: 300)
-        budget.settle(old, received: 100)
+        _ = try await budget.reserve(expecting: 300)
+        budget.close(old, received: 100)
         #expect(budget.ledger.bytes == 300)
     }
 
     @Test("a request that grows is held to the budget too") func extended() async throws {
         let budget = budget(ManualClock(Self.midnight), spacing: .zero, bytesPerDay: 1_000)
-        var reservation = try await budget.turn(expecting: 100)
+        var reservation = try await budget.reserve(expecting: 100)
         try budget.extend(&reservation, by: 500)
         #expect(throws: UpstreamError.self) { try budget.extend(&reservation, by: 500) }
-        budget.settle(reservation, received: 0)
+        budget.close(reservation, received: 0)
         #expect(budget.ledger.bytes == 0)
     }
 
     @Test("what was used outlives a restart") func restart() async throws {
         let clock = ManualClock(Self.midnight + 5)
         let first = budget(clock, spacing: .zero, bytesPerDay: 1_000)
-        _ = try await first.turn(expecting: 800)
+        _ = try await first.reserve(expecting: 800)
         _ = first.block(UpstreamProblem(status: 403), retryAfterSeconds: nil)
         let second = budget(clock, spacing: .zero, bytesPerDay: 1_000, resuming: first.ledger)
         await #expect(throws: UpstreamError.rateLimited(UpstreamProblem(status: 403), retryAfterSeconds: 600)) {
-            try await second.turn(expecting: 1)
+            try await second.reserve(expecting: 1)
         }
         clock.advance(600)
-        await #expect(throws: UpstreamError.self) { try await second.turn(expecting: 300) }
-        _ = try await second.turn(expecting: 200)
+        await #expect(throws: UpstreamError.self) { try await second.reserve(expecting: 300) }
+        _ = try await second.reserve(expecting: 200)
     }
 
     @Test("blocks in a row double up to an hour, and a good answer ends the row") func blocks() {
@@ -113,7 +113,7 @@ struct BudgetTests {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 { group.addTask { _ = try await budget.turn(expecting: 1) } }
+            for _ in 0..<8 { group.addTask { _ = try await budget.reserve(expecting: 1) } }
             try await group.waitForAll()
         }
         #expect(budget.ledger.bytes == 8 && clock.seconds >= Self.midnight + 7)

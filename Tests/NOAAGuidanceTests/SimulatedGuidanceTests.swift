@@ -111,7 +111,7 @@ struct SimulatedGuidanceTests {
             all += values.filter { !$0.isNaN }
             let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
             for patch in slots.flatMap({ World.patches(slot: $0, seed: 7) }) where patch.isAlive(at: time) {
-                let now = patch.now(time)
+                let now = patch.state(at: time)
                 guard now.edr(longitude: now.longitude, latitude: now.latitude, altitudeFeet: 34_000) > 0.2,
                     let place = LonLat(longitude: now.longitude, latitude: now.latitude),
                     let position = projection.index(of: place)

@@ -12,14 +12,14 @@ let testTime = 1_795_214_400
 
 /// A clock that a test turns. Sleeping turns it too.
 final class ManualClock: Sendable {
-    private struct State {
+    private struct ClockState {
         var now: Duration
         var slept: [Duration] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Mutex<ClockState>
 
-    init(_ seconds: Int) { state = Mutex(State(now: .seconds(seconds))) }
+    init(_ seconds: Int) { state = Mutex(ClockState(now: .seconds(seconds))) }
 
     var now: Duration { state.withLock { $0.now } }
     var seconds: Int { Int(now.components.seconds) }
@@ -152,16 +152,16 @@ func withRig(
 
 /// Keeps what a download reports.
 final class Reports: Sendable {
-    private struct State {
+    private struct ReportState {
         var plans: [GuidanceEvent.Plan] = []
         var messages: [GuidanceMessage] = []
         var refused: [(MessageFrame.Refusal, Int)] = []
         var progress = GuidanceProgress()
     }
 
-    private let state: Mutex<State>
+    private let state: Mutex<ReportState>
 
-    init(_ progress: GuidanceProgress = GuidanceProgress()) { state = Mutex(State(progress: progress)) }
+    init(_ progress: GuidanceProgress = GuidanceProgress()) { state = Mutex(ReportState(progress: progress)) }
 
     var plans: [GuidanceEvent.Plan] { state.withLock { $0.plans } }
     var messages: [GuidanceMessage] { state.withLock { $0.messages } }

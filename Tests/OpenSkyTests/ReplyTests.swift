@@ -6,7 +6,7 @@ import Testing
 /// Payloads made by hand, of the service's shapes.
 @Suite("What is read of an answer")
 struct ReplyTests {
-    private func states(_ text: String) throws -> StateVectors { try ReplyReader.states(Array(text.utf8)) }
+    private func states(_ text: String) throws -> StateVectors { try OpenSkyReplyReader.states(Array(text.utf8)) }
 
     private let full =
         (#"["3c6444","DLH9LF  ","Germany",1700000000,1700000001,8.5706,50.0333,10668,false,231.5,"#
@@ -137,7 +137,7 @@ struct ReplyTests {
                 + #""estArrivalAirportHorizDistance":null,"estArrivalAirportVertDistance":null,"#
                 + #""departureAirportCandidatesCount":1,"arrivalAirportCandidatesCount":0,"new":{}},"#)
             + #"{"icao24":"3c6445","firstSeen":null,"lastSeen":1.7000036E9},null,{"icao24":null},{"icao24":"3c6446"}]"#
-        let answer = try ReplyReader.flights(Array(text.utf8))
+        let answer = try OpenSkyReplyReader.flights(Array(text.utf8))
         let first = try Flight(
             address: address("3c6444"), callsign: "DLH9LF", firstSeen: date(1_700_000_000),
             lastSeen: date(1_700_003_600),
@@ -149,7 +149,7 @@ struct ReplyTests {
         #expect(answer.flights == [first, second])
         #expect(answer.counts.skipped == [.unreadable: 1, .address: 1, .time: 1])
         #expect(throws: UpstreamError.unreadable(.missing("the list of flights"))) {
-            try ReplyReader.flights(Array("{}".utf8))
+            try OpenSkyReplyReader.flights(Array("{}".utf8))
         }
     }
 
@@ -159,7 +159,7 @@ struct ReplyTests {
             (#"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"#
                 + #""endTime":1.694115007E9,"path":[[1694114383,5.0259,-73.9715,3048,218,false],[1694114388,"#
                 + #"null,null,null,null,true],[1694115007,5,181,0,0,false],[null,1,2,3,4,false],7]}"#)
-        let track = try ReplyReader.track(Array(text.utf8))
+        let track = try OpenSkyReplyReader.track(Array(text.utf8))
         #expect(try track.address == address("0ac382") && track.callsign == "HK5220")
         #expect(track.start == date(1_694_114_383) && track.end == date(1_694_115_007))
         #expect(

@@ -9,7 +9,7 @@ import JSONKit
 
 @Suite("Answers of SkyPath")
 struct ReplyTests {
-    private let reader = ReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
+    private let reader = SkyPathReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
 
     /// The documented shape of a corridor's reply, with invented values.
     @Test("the documented corridor answer is read")

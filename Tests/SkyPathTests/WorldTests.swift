@@ -77,7 +77,7 @@ struct WorldTests {
         let flights = (0..<60).flatMap { world.departures(minute: testTime / 60 + $0) }
         #expect(flights.count > 30)
         for flight in flights {
-            #expect(flight.arrival - flight.departure < Flight.longestDuration)
+            #expect(flight.arrival - flight.departure < SimulatedFlight.longestDuration)
             var last = try unwrap(flight.state(at: flight.departure))
             #expect(last.altitudeFeet == 0)
             for time in stride(from: flight.departure + 60, to: flight.arrival, by: 60) {
@@ -102,8 +102,8 @@ struct WorldTests {
         for _ in 0..<50 {
             let patch = Patch(jetBornAt: 1_000_000, random: &random)
             let middle = (patch.birth + patch.death) / 2
-            let now = patch.now(middle)
-            let later = patch.now(middle + 600)
+            let now = patch.state(at: middle)
+            let later = patch.state(at: middle + 600)
             #expect(LonLat.wrap(later.longitude - now.longitude) > 0)
             let core = now.edr(
                 longitude: now.longitude, latitude: now.latitude, altitudeFeet: now.altitudeFeet)

@@ -77,7 +77,7 @@ extension WrappedStore {
         -> [PilotReport]
     { try await store.pilotReports(from: from, to: to, asOf: version) }
     package func areaChanges(
-        of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version
+        of collection: IssuedArea.DatasetNumber, in range: ClosedRange<Instant>, asOf version: Version
     )
         async throws(StoreError) -> [Instant]
     {
@@ -85,7 +85,7 @@ extension WrappedStore {
     }
 
     package func areas(
-        _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
+        _ collection: IssuedArea.DatasetNumber?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
         try await store.areas(collection, from: from, to: to, asOf: version)
     }
@@ -98,7 +98,7 @@ extension WrappedStore {
     package func lastChange(of data: FrameDependency) async throws(StoreError) -> Version {
         try await store.lastChange(of: data)
     }
-    package func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned { try await store.prune(pruning) }
+    package func prune(_ pruning: Pruning) async throws(StoreError) -> PruneResult { try await store.prune(pruning) }
     package func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool {
         try await store.hasChange(of: data, at: version)
     }

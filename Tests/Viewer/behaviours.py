@@ -1,4 +1,4 @@
-"""What a person does with the viewer. Each function is a test, and its text says what must hold."""
+"""Tests the page as a user operates it. Each function in `ALL` is a test, and its docstring is the name of the test."""
 import base64
 import inspect
 import json
@@ -12,13 +12,13 @@ WAIT_MILLISECONDS = 120_000
 
 
 class Viewer:
-    """The viewer's page in a browser of its own. Errors of its console and failed requests are problems."""
+    """The viewer's page in a separate browser context. Console errors and failed requests count as problems."""
 
     def __init__(self, browser, base):
         self.browser, self.base = browser, base
 
     def __enter__(self):
-        # A service worker would answer before a test does.
+        # A service worker would answer requests before the routes of a test.
         self.context = self.browser.new_context(viewport={"width": 1000, "height": 700}, service_workers="block")
         self.context.set_default_timeout(WAIT_MILLISECONDS)
         self.page = self.context.new_page()
@@ -45,14 +45,14 @@ class Viewer:
         self.page.wait_for_selector("#map[aria-busy=false]")
 
     def until(self, expression, argument=None):
-        """Asks from outside: the page's own policy forbids scripts that are texts."""
+        """Polls from outside, because the page's content security policy forbids scripts that are texts."""
         deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
         while not self.page.evaluate(expression, argument):
             assert time.monotonic() < deadline, f"not within {WAIT_MILLISECONDS} ms: {expression}"
             self.page.wait_for_timeout(50)
 
     def eventually(self, condition):
-        """Waits until a condition holds: what a person sees changes in the page's own time."""
+        """Waits until a condition is true, because the page updates asynchronously."""
         deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
         while not condition():
             if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ class Viewer:
         return [url for url in self.requests if "/tiles/" in url and ".png" in url]
 
     def drawn(self):
-        """The instants of the rasters on the map that can be seen, as in their addresses."""
+        """Returns the instants of the visible rasters on the map, as in their addresses."""
         return set(self.page.evaluate("""() => {
             const { layers, sources } = billow.map.getStyle();
             const seen = layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0);
@@ -79,7 +79,7 @@ class Viewer:
         }"""))
 
     def vivid(self, x, y, width, height):
-        """How many pixels of a part of the page have the colours of turbulence: ground and sea are almost grey."""
+        """Counts the pixels of a part of the page with turbulence colours. Land and sea are almost grey."""
         picture = self.page.screenshot(clip={"x": x, "y": y, "width": width, "height": height})
         return self.page.evaluate("""async (text) => {
             const image = new Image();
@@ -97,7 +97,7 @@ class Viewer:
         }""", base64.b64encode(picture).decode())
 
     def change_answer(self, pattern, change):
-        """Answers some requests with what the server says, changed."""
+        """Answers matching requests with the server's body after a change."""
         def answer(route):
             response = route.fetch()
             body = response.json()
@@ -107,11 +107,11 @@ class Viewer:
         self.page.route(pattern, answer)
 
     def lack_data(self):
-        """Any part of the map lacks data, as the server tells."""
+        """Makes the server's responses mark every part of the map as incomplete."""
         self.page.route("**/maps/*", lambda route: route.fulfill(headers={"X-Incomplete": "true"}))
 
     def until_field(self, box):
-        """Until a part of the world lies inside of a turbulence field that the server has."""
+        """Waits until the server has a turbulence field for the whole box."""
         self.until("""async (box) => {
             const { headers } = await fetch(`maps/gtg.png?bbox=${box}&width=16`, { method: "HEAD" });
             return headers.get("X-Incomplete") === null;
@@ -141,7 +141,7 @@ def first_load(viewer):
     assert sum(sizes) <= 200_000, sum(sizes)
     tiles = viewer.tiles()
     assert len(tiles) == len(set(tiles)), sorted(tiles)
-    # A field changes seldom: cells that changed don't load it again, and a picture that is new isn't renewed at all.
+    # A field rarely changes, so changed cells do not reload it. A new picture is not renewed at all.
     viewer.requests.clear()
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.page.wait_for_timeout(3_000)
@@ -155,7 +155,7 @@ def busy_with_all_layers(viewer):
     for _ in range(25):
         viewer.page.wait_for_timeout(500)
         looks.append(viewer.page.get_attribute("#map", "aria-busy"))
-    # Longer than data needs to come, which is ten seconds.
+    # The loop lasts longer than ten seconds, the interval of new data.
     assert set(looks) == {"false"}, looks
 
 
@@ -176,7 +176,7 @@ def play_and_pause(viewer):
     viewer.eventually(lambda: viewer.text("#state-text") == "Playing")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'false'")
-    # The frame that was on its way may still come, and it may be the last one, which is live.
+    # A frame that was loading may still appear. It may be the last frame, which is live.
     viewer.until_shown()
     if viewer.text("#frame-time") == "Live":
         viewer.page.focus("#scrubber")
@@ -215,7 +215,7 @@ def scrub(viewer):
     viewer.until_shown()
     first = viewer.text("#frame-time")
     viewer.eventually(lambda: "Past picture" in viewer.text("#banners"))
-    # A frame names its origin as a picture does.
+    # A frame has the same attribution as a picture.
     viewer.eventually(lambda: "SIMULATED" in viewer.text(".maplibregl-ctrl-attrib"))
     viewer.eventually(lambda: viewer.text("#state-text") == "Past")
     viewer.page.keyboard.press("ArrowRight")
@@ -247,14 +247,14 @@ def field_in_view(viewer):
     viewer.eventually(lambda: viewer.page.is_checked("#layers input[value=gtg]") and "layers=" not in viewer.hash())
     for group in ("gtg", "hazards,hexagons,pireps"):
         viewer.eventually(lambda: any(f"/tiles/{group}/" in url for url in viewer.tiles()))
-    # The timeline runs into the future.
+    # The timeline reaches into the future.
     viewer.eventually(lambda: viewer.page.input_value("#span") == "-2h+6h")
     viewer.until_field("-104,33,-88,45")
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 6.2 })")
     viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 2 })")
     viewer.until("document.querySelector('#banners').textContent.includes('GTG is not known everywhere on this map')")
-    # Hours ahead there is a field too, and it says which.
+    # Hours ahead there is a field too.
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 6 })")
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("End")
@@ -271,13 +271,13 @@ def one_time(viewer):
     clock = time.strftime("%H:%MZ", time.gmtime(start))
     viewer.eventually(lambda: viewer.text("#frame-time") == clock)
     viewer.eventually(lambda: viewer.text("#state-text") == "Past")
-    # Live is live, also after the timeline was used from an instant.
+    # Live works after the timeline was started at an instant.
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'true'")
     viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'false'")
-    # Paused at the last frame there is nothing to go back to.
+    # At the last frame, the page may be live already and have no button for it.
     viewer.until_shown()
     if not viewer.page.is_visible("#to-live"):
         viewer.page.focus("#scrubber")
@@ -288,7 +288,7 @@ def one_time(viewer):
     viewer.eventually(lambda: viewer.text("#frame-time") == "Live" and "time=" not in viewer.hash())
     viewer.eventually(lambda: viewer.drawn() == {"/latest/"})
     viewer.eventually(lambda: viewer.page.is_checked("#when input[value=live]"))
-    # Paused in the past, the form and the address say so.
+    # Paused in the past, the form and the address show the past instant.
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("Home")
     viewer.until("document.querySelector('#state-text').textContent === 'Past'")
@@ -297,7 +297,7 @@ def one_time(viewer):
     shown = viewer.text("#frame-time").rstrip("Z")
     viewer.eventually(lambda: shown in viewer.page.input_value("#instant"))
     viewer.eventually(lambda: f"T{shown.replace(':', '')}" in viewer.hash())
-    # A link that is opened meanwhile counts, for the map too.
+    # A link that is opened meanwhile changes the page and the map.
     viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", stamp)
     viewer.until("(clock) => document.querySelector('#frame-time').textContent === clock", clock)
     viewer.until_shown()
@@ -362,7 +362,7 @@ def slow_tiles(viewer):
         assert viewer.text("#frame-time") == "Live", viewer.text("#frame-time")
         assert viewer.text("#state-text") == "Loading…", viewer.text("#state-text")
         viewer.page.wait_for_timeout(300)
-    # From here on each goes its way, those that come now too.
+    # From here on, held and new requests continue.
     viewer.page.route("**/tiles/**", lambda route: route.continue_())
     for route in held:
         route.continue_()
@@ -442,7 +442,7 @@ def order_and_opacity(viewer):
     viewer.until("document.querySelector('#state-text').textContent === 'Past'")
     viewer.until_shown()
     viewer.eventually(lambda: viewer.page.evaluate(drawn) == wanted)
-    # Who opens the link sees the same.
+    # The link opens the same view.
     viewer.open("#layers=hexagons,hazards&order=hexagons,hazards&opacity=hexagons:50")
     viewer.eventually(lambda: viewer.page.evaluate(drawn) == ["hexagons:0.5", "hazards:1"])
 
@@ -463,7 +463,7 @@ def filters(viewer):
     wanted = ("hours=4", "minAltitude=3000", "minSeverity=3")
     viewer.eventually(lambda: any(all(part in url for part in wanted) for url in viewer.tiles()))
     viewer.eventually(lambda: viewer.page.locator("#legend .left-out").count() == 3)
-    # By the legend any of them can be left out, and comes back.
+    # The legend hides and shows single severities.
     viewer.page.click("#legend button[data-severity='1']")
     viewer.until("location.hash.includes('severities=1,3,4')")
     viewer.until_shown()
@@ -482,7 +482,7 @@ def one_level(viewer):
     viewer.open("#layers=hexagons&level=370&route=KORD+KJFK")
     viewer.page.check("#one-level", force=True)
     viewer.until("location.hash.includes('min=37000&max=38000')")
-    # The slider has how many reports there are at each level, those that are left out too.
+    # The histogram over the slider counts all levels, including the filtered ones.
     viewer.until("document.querySelectorAll('#histogram span').length === 60")
     viewer.eventually(lambda: "most at FL" in viewer.page.get_attribute("#histogram", "aria-label"))
     viewer.eventually(lambda: viewer.text("#band") == "FL370 – FL380" and not viewer.page.is_visible("#highest"))
@@ -492,7 +492,7 @@ def one_level(viewer):
     viewer.until_shown()
     band = ("minAltitude=35000", "maxAltitude=36000")
     viewer.eventually(lambda: any(all(part in url for part in band) for url in viewer.tiles()))
-    # The vertical profile is of all levels: what the map leaves out isn't without reports.
+    # The vertical profile includes all levels. Otherwise filtered levels would appear as "no report".
     profiles = [url for url in viewer.requests if "/profiles." in url]
     assert profiles and not any("Altitude=" in url for url in profiles), profiles
     viewer.page.uncheck("#one-level", force=True)
@@ -597,7 +597,7 @@ def route(viewer):
     viewer.page.fill("#route-text", "KORD DCT KJFK N0450F370 RNAV9")
     viewer.page.click("#route-form .go")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD KJFK'")
-    # The simulated weather moves: on some days and hours nothing lies ahead here.
+    # The simulated weather moves, so on some days and at some hours there are no alerts here.
     viewer.until("document.querySelector('#route-body .groups')?.textContent.length > 0")
     words = viewer.text("#route-body")
     assert "NM wide" in words and "planned FL370" in words and "Hexagons on the way" in words, words
@@ -612,7 +612,7 @@ def route(viewer):
     viewer.eventually(lambda: "route=KORD+KJFK&level=370" in viewer.hash())
     data = viewer.page.get_attribute("#route-body a[download]", "href")
     assert viewer.page.evaluate("async (url) => (await (await fetch(url)).json()).type", data) == "FeatureCollection"
-    # Who opens the link sees the same.
+    # The link opens the same view.
     viewer.open("#route=KSEA+KLAX&level=350")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'KSEA KLAX'")
     viewer.eventually(lambda: viewer.page.input_value("#route-level") == "FL350")
@@ -671,7 +671,7 @@ def route_suggestions(viewer):
     viewer.eventually(lambda: "JFK is KJFK" in viewer.text("#route-note"))
     viewer.eventually(lambda: "John F Kennedy International Airport" in viewer.text("#route-body"))
     viewer.eventually(lambda: viewer.page.locator(".waypoint").count() == 3)
-    # An airport that the server does not know, in a plan whose fixes nobody knows here.
+    # The server does not know this airport, and the page does not know the plan's fixes.
     viewer.page.fill("#route-text", "LSZB0900 N0350F210 DCT FUSSE L613 EDDS0100")
     viewer.page.click("#route-form .go")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'LSZB EDDS'")
@@ -728,7 +728,7 @@ def follow_flight(viewer):
     viewer.until("billow.map.getSource('flight-track') !== undefined")
     viewer.until("document.querySelectorAll('#details .group').length > 0"
                  " || document.querySelector('#details').textContent.includes('No report of turbulence')")
-    # The next time something else lies ahead.
+    # The next response contains other alerts.
     viewer.change_answer("**/alerts", lambda answer: answer["clusters"].append(
         {"text": "Severe in 9 NM", "members": ["a"], "longitude": 0, "latitude": 0, "severity": 4}))
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 7 })")
@@ -736,7 +736,7 @@ def follow_flight(viewer):
     viewer.until("document.querySelector('#said').textContent.includes('Severe reported')")
     viewer.page.click("#flight-clear")
     viewer.until("document.querySelector('#details').hidden && !location.hash.includes('flight=')")
-    # Who opens the link follows it too.
+    # The link follows the same flight.
     viewer.page.unroute("**/alerts")
     viewer.open(f"#layers=hexagons&flight={address}")
     viewer.until("(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
@@ -794,7 +794,7 @@ def take_along(viewer):
         for url in re.findall(r"https?://[^\"\s]+", text):
             url = url.replace("{z}/{x}/{y}", "4/3/6").replace("{r}", "@2x")
             assert viewer.page.request.get(url, timeout=120_000).ok, (title, url)
-    # MapLibre's lines draw the tiles on a page of somebody else.
+    # The lines for MapLibre draw the tiles on another site's page.
     other = viewer.context.new_page()
     other.set_content("<div id=map style='width: 600px; height: 400px'></div>")
     other.add_script_tag(path=str(ROOT / "Public/vendor/maplibre/maplibre-gl.js"))
@@ -819,7 +819,7 @@ def lost_contact(viewer):
     viewer.page.route("**/*", lambda route: route.abort())
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
-    # An answer that was on its way still counts: the two are looked at in one moment.
+    # A response that was in flight still counts, so one evaluation checks both.
     viewer.until("""document.querySelector("#sources").textContent.includes("not known now")
         && !document.querySelector("#sources [data-level=good]")""")
     viewer.page.unroute("**/*")
@@ -837,7 +837,7 @@ def resting(viewer):
     viewer.page.evaluate(see, "hidden")
     viewer.page.wait_for_timeout(1_000)
     viewer.requests.clear()
-    # The page polls every 15 to 30 s, and data comes every ten.
+    # The page polls every 15 to 30 s, and data arrives every 10 s.
     viewer.page.wait_for_timeout(35_000)
     assert not viewer.requests, viewer.requests
     viewer.page.evaluate(see, "visible")
@@ -889,7 +889,7 @@ def key_entry(viewer):
         given = headers.pop("x-api-key", None)
         path = urlparse(route.request.url).path
         if given == "right" or not path.startswith(("/tiles", "/status", "/events", "/legend")):
-            # The server itself has no keys.
+            # The real server has no keys.
             return route.continue_(headers=headers)
         body = {
             "type": "about:blank", "status": 401, "code": "key-refused",
@@ -950,7 +950,7 @@ LAYOUT_PROBLEMS = """(touch) => {
     }
     return found;
 }"""
-# The last is a window of 1440 x 900 at 200 %.
+# The last size is a window of 1440 x 900 at a page zoom of 200 %.
 SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390), (720, 450)]
 
 
@@ -965,7 +965,7 @@ def layouts(viewer):
             problems = viewer.page.evaluate(LAYOUT_PROBLEMS, touch)
             if not problems:
                 break
-            # The style sheet is told the cards' heights after they have changed.
+            # The page sets the cards' heights in the style sheet only after they have changed.
             viewer.page.wait_for_timeout(250)
         assert not problems, (width, height, problems)
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Tests that run inside a page, in the browser that people use. A module of `units/` calls `test`; the page calls
+// The harness for tests that run inside a page, in a real browser. A module of `units/` calls `test`; the page calls
 // `run`.
 
 /** @typedef {{ name: string, problem: string | null, milliseconds: number }} Result */
@@ -7,7 +7,7 @@
 /** @type {{ name: string, body: () => void | Promise<void> }[]} */
 const tests = [];
 
-/** Longer than any test takes: one that waits in vain fails by name. */
+/** The timeout of a test, which is longer than any test takes. So a test that hangs fails by name. */
 const LONGEST_MILLISECONDS = 60_000;
 
 /** @param {string} name  a sentence about behaviour
@@ -35,7 +35,7 @@ export async function run() {
     return results;
 }
 
-/** A value as text, in which members have one order.
+/** Converts a value to text, with members in sorted order.
  * @param {unknown} value
  * @returns {string} */
 function text(value) {
@@ -51,7 +51,7 @@ function text(value) {
     return `{${members.map(([name, member]) => `${name}: ${text(member)}`).join(", ")}}`;
 }
 
-/** Fails where two values are not the same, member by member.
+/** Fails if two values differ in any member.
  * @param {unknown} actual
  * @param {unknown} expected
  * @param {string} [what] */
@@ -60,7 +60,7 @@ export function equal(actual, expected, what = "") {
     if (one !== other) throw new Error(`${what ? `${what}: ` : ""}${one} instead of ${other}`);
 }
 
-/** Fails where a condition does not hold.
+/** Fails if a condition is false.
  * @param {unknown} condition
  * @param {string} what
  * @returns {asserts condition} */
@@ -68,9 +68,9 @@ export function ok(condition, what) {
     if (!condition) throw new Error(`not so: ${what}`);
 }
 
-/** Fails where nothing is thrown.
+/** Fails if `body` throws no error with a matching message.
  * @param {() => unknown} body
- * @param {RegExp} words  of the error */
+ * @param {RegExp} words  matches the message */
 export async function throws(body, words) {
     try {
         await body();
@@ -81,14 +81,14 @@ export async function throws(body, words) {
     throw new Error(`nothing was thrown; ${words} was expected`);
 }
 
-/** Time that a test turns: the page's clock and timers stand still but for `advance`. */
+/** A clock that the test controls. The page's clock and timers advance only by `advance`. */
 export class ManualTime {
     /** @type {Map<number, { at: number, every: number | null, action: () => void }>} */
     #timers = new Map();
     #number = 0;
     #now = 0;
 
-    /** Runs a test by it.
+    /** Runs a test with a manual clock.
      * @param {(time: ManualTime) => void | Promise<void>} body */
     static async use(body) {
         const time = new ManualTime();
@@ -120,10 +120,10 @@ export class ManualTime {
         return this.#number;
     }
 
-    /** How many timers wait. */
+    /** The number of pending timers. */
     get timers() { return this.#timers.size; }
 
-    /** Lets some time pass, and every timer that is due by then act in its turn.
+    /** Advances the clock, and fires the due timers in order.
      * @param {number} milliseconds */
     advance(milliseconds) {
         const end = this.#now + milliseconds;
@@ -140,7 +140,7 @@ export class ManualTime {
     }
 }
 
-/** Answers the page's requests for as long as a test runs.
+/** Answers the page's requests while a test runs.
  * @param {(request: { url: URL, method: string, headers: Headers, body: unknown, signal: AbortSignal | null | undefined
  * }) => Response | Promise<Response>} answer
  * @param {() => void | Promise<void>} body */
@@ -160,7 +160,7 @@ export async function withAnswers(answer, body) {
     }
 }
 
-/** An answer of JSON.
+/** Creates a JSON response.
  * @param {unknown} body
  * @param {ResponseInit} [options] */
 export function json(body, options = {}) {
@@ -169,7 +169,7 @@ export function json(body, options = {}) {
     );
 }
 
-/** Lets everything act that waits for nothing but its turn. */
+/** Runs the pending microtasks. */
 export async function turns() {
     for (let count = 0; count < 20; count += 1) await Promise.resolve();
 }

@@ -154,21 +154,21 @@ public struct AlertClusters: Sendable {
 
 /// The stored form: cells by their dense index.
 extension AlertClusters: Codable {
-    private struct Stored: Codable {
+    private struct StoredClusters: Codable {
         var members: [Int: [UInt32]]
         var lastID: Int
         var notified: [UInt32]
     }
 
     public init(from decoder: any Decoder) throws {
-        let stored = try Stored(from: decoder)
+        let stored = try StoredClusters(from: decoder)
         members = stored.members.mapValues { $0.compactMap { Cell(dense: Int($0)) } }
         lastID = max(stored.lastID, stored.members.keys.max() ?? 0)
         notified = stored.notified.compactMap { Cell(dense: Int($0)) }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        try Stored(
+        try StoredClusters(
             members: members.mapValues { $0.map(\.dense) }, lastID: lastID, notified: notified.map(\.dense)
         ).encode(to: encoder)
     }

@@ -50,13 +50,14 @@ public struct AlertItem: Sendable, Hashable {
             }
             if order(record) > order(known) { best[record.row.cell] = record }
         }
-        let ways = AlertWays(area, of: flight)
+        let approaches = AlertApproaches(area, of: flight)
         var items: [AlertItem] = []
         for (number, record) in best.values.enumerated() {
             if number.isMultiple(of: step), Task.isCancelled { throw CancellationError() }
-            let way = ways.way(to: record.row.cell)
+            let approach = approaches.approach(to: record.row.cell)
             items.append(
-                AlertItem(record: record, distance: way.distance, bearing: way.bearing, timeTo: way.timeTo))
+                AlertItem(
+                    record: record, distance: approach.distance, bearing: approach.bearing, timeTo: approach.timeTo))
         }
         return items.sorted { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
     }
@@ -78,13 +79,13 @@ public struct AlertItem: Sendable, Hashable {
 }
 
 /// Computes the distance from an aircraft to cells ahead: along a followed route, otherwise straight.
-package struct AlertWays: Sendable {
+package struct AlertApproaches: Sendable {
     private let flight: FlightState
     private let locator: RouteLocator?
     /// The flown distance along the route in metres.
     private let flown: Double
 
-    package struct Way: Sendable, Hashable {
+    package struct Approach: Sendable, Hashable {
         /// The distance in nautical miles.
         package let distance: Double
         /// The bearing in degrees clockwise from north.
@@ -99,12 +100,12 @@ package struct AlertWays: Sendable {
         flown = area.along
     }
 
-    package func way(to cell: Cell) -> Way {
+    package func approach(to cell: Cell) -> Approach {
         let center = H3.center(of: cell)
-        let way = Geodesic.way(from: flight.place, to: center)
-        let metres = locator.map { max($0.locate(center).along - flown, 0) } ?? way.metres
+        let path = Geodesic.path(from: flight.place, to: center)
+        let metres = locator.map { max($0.locate(center).along - flown, 0) } ?? path.metres
         let miles = metres / Geodesic.metresPerNauticalMile
         let time = flight.groundSpeed.flatMap { $0 > 0 ? miles / $0 * 3_600 : nil }
-        return Way(distance: miles, bearing: way.bearing, timeTo: time)
+        return Approach(distance: miles, bearing: path.bearing, timeTo: time)
     }
 }

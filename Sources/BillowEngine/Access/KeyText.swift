@@ -1,5 +1,5 @@
 package import BillowStore
-import Crypto
+import Digests
 import Foundation
 package import Turbulence
 
@@ -41,22 +41,21 @@ package struct KeyText: Sendable, CustomStringConvertible {
         AccessKey(id: id, name: name, hash: Hexadecimal.text(hash), scopes: scopes, createdAt: createdAt)
     }
 
-    private var hash: SHA256Digest { SHA256.hash(data: Data(text.utf8)) }
+    private var hash: [UInt8] { SHA256.hash(text.utf8) }
 
-    /// Whether a record is of this key. The time of the comparison does not depend on where they differ.
+    /// Whether a record belongs to this key. The comparison takes constant time, so that it reveals nothing of the key.
     package func opens(_ key: AccessKey) -> Bool {
         guard let kept = Hexadecimal.bytes(key.hash) else { return false }
-        // Comparing a digest with bytes takes constant time.
-        return hash == kept
+        return isEqualInConstantTime(hash, kept)
     }
 
     /// The signature of an address as 64 hexadecimal digits; see `SignedAddress`.
     package func signature(of address: String) -> String {
-        Self.signature(of: address, hash: Array(hash))
+        Self.signature(of: address, hash: hash)
     }
 
     fileprivate static func signature(of address: String, hash: [UInt8]) -> String {
-        Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Data(address.utf8), using: SymmetricKey(data: hash)))
+        Hexadecimal.text(SHA256.authenticationCode(of: address.utf8, key: hash))
     }
 
     /// Omits the text, because a key must not be logged.
@@ -107,7 +106,10 @@ package struct SignedAddress: Sendable {
     private let signature: [UInt8]
 
     /// The error for an address with an invalid signature parameter.
-    package struct Unreadable: Error {}
+    package struct Unreadable: Error {
+        /// The parameter `sig`.
+        package var signature: String
+    }
 
     /// Reads the address of a request; nil for an address without a signature.
     /// - Throws: `Unreadable` for an invalid signature parameter.
@@ -116,7 +118,9 @@ package struct SignedAddress: Sendable {
         let marker = "&sig="
         var path = path
         if let covers = parameters("covers") {
-            guard let template = Opening(rawValue: covers)?.template(of: path) else { throw Unreadable() }
+            guard let template = Opening(rawValue: covers)?.template(of: path) else {
+                throw Unreadable(signature: given)
+            }
             path = template
         }
         let address = path + (query.map { "?\($0)" } ?? "")
@@ -124,7 +128,7 @@ package struct SignedAddress: Sendable {
             let instant = Instant(seconds: expires), let signature = Hexadecimal.bytes(given), signature.count == 32,
             address.hasSuffix(marker + given)
         else {
-            throw Unreadable()
+            throw Unreadable(signature: given)
         }
         self.keyID = keyID
         self.expires = instant
@@ -135,8 +139,7 @@ package struct SignedAddress: Sendable {
     /// Whether a key made the signature. The time of the comparison does not depend on where the signatures differ.
     package func isSigned(by key: AccessKey) -> Bool {
         guard let hash = Hexadecimal.bytes(key.hash) else { return false }
-        return HMAC<SHA256>.isValidAuthenticationCode(
-            signature, authenticating: Data(signed.utf8), using: SymmetricKey(data: hash))
+        return isEqualInConstantTime(SHA256.authenticationCode(of: signed.utf8, key: hash), signature)
     }
 
     /// Signs a path with its query until an instant.

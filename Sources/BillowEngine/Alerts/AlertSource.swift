@@ -57,7 +57,8 @@ package struct AlertSource: Sendable {
     /// The number of observations between two checks for cancellation.
     private static let pageSize = 10_000
 
-    package func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws
+    package func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot)
+        async throws(EngineError)
         -> AlertReport
     {
         let area = AlertArea(request.query, of: flight)
@@ -81,7 +82,8 @@ package struct AlertSource: Sendable {
         var shown = policy.turbulenceAndWarnings(
             of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot)
         if field?.shown.freshness.isSimulated == true { shown.freshness.isSimulated = true }
-        let items = try AlertItem.items(of: records, request.query, in: area, of: flight)
+        let items: [AlertItem]
+        do { items = try AlertItem.items(of: records, request.query, in: area, of: flight) } catch { throw .cancelled }
         return AlertReport(
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
@@ -92,11 +94,11 @@ package struct AlertSource: Sendable {
     /// Reads standing observations in an area page by page, without the aircraft's own of the last hour.
     private func records(
         _ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant, _ snapshot: Snapshot
-    ) async throws -> [StandingRecord] {
+    ) async throws(EngineError) -> [StandingRecord] {
         var records: [StandingRecord] = []
         var after: (Cell, ObservationKey)?
         while true {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             let page = frame.standingRecords(after: after, limit: Self.pageSize, area: area)
             records += try await others(than: request, page, at: instant, snapshot)
             guard page.count == Self.pageSize, let last = page.last else { return records }
@@ -107,11 +109,13 @@ package struct AlertSource: Sendable {
     /// Filters out the aircraft's own observations of the last hour.
     private func others(
         than request: AlertRequest, _ records: [StandingRecord], at instant: Instant, _ snapshot: Snapshot
-    ) async throws -> [StandingRecord] {
+    ) async throws(EngineError) -> [StandingRecord] {
         guard let aircraft = request.aircraft else { return records }
         let own = instant.advanced(by: -request.query.excludeOwnSeconds)
         let keys = records.filter { $0.row.observedAt > own }.map(\.row.key)
-        let details = try await frames.reading(in: snapshot) { try await store.details(of: keys) }
+        let details = try await frames.reading(in: snapshot) { () async throws(StoreError) in
+            try await store.details(of: keys)
+        }
         return records.filter { $0.row.observedAt <= own || details[$0.row.key]?.aircraft != aircraft }
     }
 }

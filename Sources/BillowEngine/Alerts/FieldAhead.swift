@@ -108,12 +108,12 @@ extension AlertSource {
     func fieldAhead(
         _ request: AlertRequest, of flight: FlightState, in area: AlertArea, at instant: Instant, filter: Filter,
         _ snapshot: Snapshot
-    ) async throws -> FieldAhead? {
+    ) async throws(EngineError) -> FieldAhead? {
         guard let looked = area.area, !snapshot.fields.frames.isEmpty else { return nil }
         let cells = try await frames.fieldCells(in: area.cells, filter: filter, snapshot)
-        let ways = AlertWays(area, of: flight)
-        let sites = cells.map { cell in (cell: cell, way: ways.way(to: cell)) }
-        let times = sites.map { instant.advanced(by: Int(min($0.way.timeTo ?? 0, Self.longestFlight).rounded())) }
+        let approaches = AlertApproaches(area, of: flight)
+        let sites = cells.map { cell in (cell: cell, approach: approaches.approach(to: cell)) }
+        let times = sites.map { instant.advanced(by: Int(min($0.approach.timeTo ?? 0, Self.longestFlight).rounded())) }
         let section = try await frames.fieldSection(
             at: .cells(cells), times: times, levels: .shown(filter.altitudes), filter: filter, in: snapshot)
         let thresholds = snapshot.severityTable.thresholds(for: filter.category)
@@ -129,7 +129,7 @@ extension AlertSource {
             items.append(
                 FieldAhead.Item(
                     cell: site.cell, severity: severity, sample: sample, time: times[number],
-                    distance: site.way.distance, bearing: site.way.bearing, timeTo: site.way.timeTo))
+                    distance: site.approach.distance, bearing: site.approach.bearing, timeTo: site.approach.timeTo))
         }
         items.sort { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
         let ranked = items.indices.sorted { (items[$1].severity, $0) < (items[$0].severity, $1) }

@@ -29,7 +29,23 @@ package protocol FlightEvents: Sendable {
 
 /// Parses registrations of flights, both from requests and from the store.
 package protocol FlightReader: Sendable {
-    func read(_ body: Data) throws -> (AlertRequest, FlightMonitor.Follow)
+    associatedtype Failure: Error
+
+    func read(_ body: Data) throws(Failure) -> FlightRegistration
+}
+
+/// The registration of a flight.
+package struct FlightRegistration: Sendable {
+    /// The body of the request, which is stored.
+    let body: String
+    let request: AlertRequest
+    let follow: FlightMonitor.Follow
+
+    package init(body: Data, request: AlertRequest, follow: FlightMonitor.Follow) {
+        self.body = String(decoding: body, as: UTF8.self)
+        self.request = request
+        self.follow = follow
+    }
 }
 
 /// Monitors flights for turbulence ahead. Each flight is evaluated at every new position and at every publication. It
@@ -117,23 +133,26 @@ package actor FlightMonitor {
     // MARK: - Requests
 
     /// Registers a flight for monitoring. It is stored when this returns.
-    /// - Parameter body: the registration, in the format of `reader`.
     /// - Returns: its id, which can't be guessed.
-    package func register(_ body: Data, key: String, at now: Instant) async throws -> String {
-        let (request, follow) = try reader.read(body)
+    package func register(_ registration: FlightRegistration, key: String, at now: Instant) async throws(EngineError)
+        -> String
+    {
         try await restore()
         guard flights.count < Self.most, flights.values.count(where: { $0.key == key }) < Self.mostOfAKey else {
-            throw EngineError.tooManyFlights
+            throw .tooManyFlights
         }
         let id = UUID().uuidString.lowercased()
         let flight = Flight(
-            key: key, body: String(decoding: body, as: UTF8.self), request: request, follow: follow, heardAt: now)
+            key: key, body: registration.body, request: registration.request, follow: registration.follow,
+            heardAt: now)
         // The flight is counted before the store call suspends, so that concurrent registrations can't exceed the
         // limit.
         flights[id] = flight
-        do { try await store.add(try stored(flight, id)) } catch {
+        do throws(EngineError) {
+            let stored = try stored(flight, id)
+            do { try await store.add(stored) } catch { throw .flightNotStored(.registration) }
+        } catch {
             flights[id] = nil
-            if error is StoreError { throw EngineError.flightNotStored(.registration) }
             throw error
         }
         return id
@@ -159,7 +178,7 @@ package actor FlightMonitor {
     /// Sets the position of a flight and evaluates it.
     /// - Returns: the turbulence ahead; nil if the key has no such flight.
     package func position(_ state: FlightState, of id: String, key: String, at now: Instant, in snapshot: Snapshot)
-        async throws
+        async throws(EngineError)
         -> AlertAnswer?
     {
         guard try await owns(id, key: key) else { return nil }
@@ -174,13 +193,13 @@ package actor FlightMonitor {
 
     /// Evaluates every flight from its last position. A failure does not stop the others.
     /// - Throws: the first failure, after all flights were evaluated.
-    func published(_ snapshot: Snapshot) async throws {
+    func published(_ snapshot: Snapshot) async throws(EngineError) {
         try await restore()
         try await follow(snapshot)
         tick(snapshot.publication.asOf)
-        var failure: (any Error)?
+        var failure: EngineError?
         for id in turns() {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             do { _ = try await evaluate(id, in: snapshot, as: .background) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
@@ -200,7 +219,7 @@ package actor FlightMonitor {
     }
 
     /// Updates flights that are followed by aircraft address or callsign.
-    private func follow(_ snapshot: Snapshot) async throws {
+    private func follow(_ snapshot: Snapshot) async throws(EngineError) {
         guard flights.values.contains(where: { $0.follow != .posted }) else { return }
         let positions = try await alerts.frames.positions(
             at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter, in: snapshot)
@@ -235,16 +254,20 @@ package actor FlightMonitor {
 
     /// Evaluates a flight, and sends an event with the whole set of items if it differs from the last event's set. An
     /// empty set after a non-empty one is an event too.
-    private func evaluate(_ id: String, in snapshot: Snapshot, as workClass: WorkClass) async throws -> AlertAnswer? {
+    private func evaluate(_ id: String, in snapshot: Snapshot, as workClass: WorkClass) async throws(EngineError)
+        -> AlertAnswer?
+    {
         guard let flight = flights[id], let state = flight.state, !flight.isLost else { return nil }
         let request = flight.request
-        let report = try await work.run(workClass) { [alerts] in
+        let report = try await work.run(workClass) { [alerts] () async throws(EngineError) in
             try await alerts.report(request, of: state, in: snapshot)
         }
         // The flight may have ended or moved during the search; the later evaluation then takes precedence.
         guard var flight = flights[id] else { return nil }
         guard flight.state == state else { return AlertAnswer(report, clusters: [], flight: id) }
-        var answer = AlertAnswer(report, clusters: try flight.clusters.update(report.items), flight: id)
+        let clusters: [AlertCluster]
+        do { clusters = try flight.clusters.update(report.items) } catch { throw .cancelled }
+        var answer = AlertAnswer(report, clusters: clusters, flight: id)
         if isUnstored { answer.stored = false }
         let set = Self.name(of: report.items)
         let isFieldNews = flight.fieldNotice.note(report.field?.severity, at: report.time)
@@ -328,7 +351,7 @@ package actor FlightMonitor {
     private func flight(_ stored: FollowedFlight) -> Flight? {
         do {
             let record = try JSONDecoder().decode(Record.self, from: Data(stored.value.utf8))
-            let (request, follow) = try reader.read(Data(record.body.utf8))
+            let registration = try reader.read(Data(record.body.utf8))
             let state = record.state.flatMap { state in
                 LonLat(longitude: state.longitude, latitude: state.latitude).map {
                     FlightState(
@@ -336,8 +359,8 @@ package actor FlightMonitor {
                 }
             }
             return Flight(
-                key: stored.accessKey, body: record.body, request: request, follow: follow, state: state,
-                heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
+                key: stored.accessKey, body: record.body, request: registration.request, follow: registration.follow,
+                state: state, heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
                 fieldNotice: record.fieldNotice ?? FieldNotice(), isLost: record.isLost)
         } catch {
             logger.notice(
@@ -346,7 +369,7 @@ package actor FlightMonitor {
         }
     }
 
-    private func stored(_ flight: Flight, _ id: String) throws -> FollowedFlight {
+    private func stored(_ flight: Flight, _ id: String) throws(EngineError) -> FollowedFlight {
         let state = flight.state.map {
             Record.AlertState(
                 longitude: $0.place.longitude, latitude: $0.place.latitude, altitudeFeet: $0.altitudeFeet,
@@ -355,9 +378,9 @@ package actor FlightMonitor {
         let record = Record(
             body: flight.body, heardAt: flight.heardAt.seconds, state: state, clusters: flight.clusters,
             told: flight.told, fieldNotice: flight.fieldNotice, isLost: flight.isLost)
-        return FollowedFlight(
-            id: id, accessKey: flight.key,
-            value: String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
+        let bytes: Data
+        do { bytes = try JSONEncoder().encode(record) } catch { throw .encoding("\(error)") }
+        return FollowedFlight(id: id, accessKey: flight.key, value: String(decoding: bytes, as: UTF8.self))
     }
 
     /// Stores changes, at most every `saveEverySeconds`. A failed attempt is retried at the next call.

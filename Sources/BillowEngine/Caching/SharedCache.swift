@@ -1,8 +1,9 @@
 import Synchronization
 
 /// A cache within a shared memory budget. Concurrent requests for a key share one computation, which runs on the
-/// threads of the first requester's job. A computation without waiting requests is cancelled.
-package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+/// threads of the first requester's job. A computation without waiting requests is cancelled. `Failure` is the error of
+/// computations.
+package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: Sendable {
     private struct Entry {
         var value: Value
         var bytes: Int
@@ -12,13 +13,13 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// A computation in flight.
     private struct Flight {
         var number: UInt64
-        var task: Task<Value, any Error>
+        var task: Task<Result<Value, Failure>, Never>
         var waiting: Int
         var isKept: Bool
     }
 
-    private enum Found {
-        case kept(Value)
+    private enum Lookup {
+        case cached(Value)
         case inFlight(Flight)
     }
 
@@ -42,10 +43,10 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     private let budget: CacheBudget
     private let bytes: @Sendable (Value) -> Int
     private let keyBytes: @Sendable (Key) -> Int
-    private let state: Kept
+    private let state: StateBox
 
-    /// The state, in an object of its own to which the budget has a weak reference.
-    private final class Kept: Sendable {
+    /// The state, in a separate object, to which the budget has a weak reference.
+    private final class StateBox: Sendable {
         let mutex = Mutex(CacheState())
     }
 
@@ -62,7 +63,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         self.budget = budget
         self.bytes = bytes
         self.keyBytes = keyBytes
-        state = Kept()
+        state = StateBox()
         budget.add(
             CacheBudget.Member(
                 forEach: { [weak state] body in
@@ -113,13 +114,13 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameter isKept: false if the caller caches the value itself. Then only concurrent requests share it.
     package func value(
-        for key: Key, isKept: Bool = true, make: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let found = state.mutex.withLock { state -> Found in
+        for key: Key, isKept: Bool = true, make: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let found = state.mutex.withLock { state -> Lookup in
             if let index = state.entries.index(forKey: key) {
                 state.entries.values[index].lastUsed = budget.tick()
                 state.hits += 1
-                return .kept(state.entries.values[index].value)
+                return .cached(state.entries.values[index].value)
             }
             if var flight = state.flights[key] {
                 flight.waiting += 1
@@ -134,10 +135,10 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
             return .inFlight(flight)
         }
         switch found {
-        case .kept(let value): return value
+        case .cached(let value): return value
         case .inFlight(let flight):
             let result = await withTaskCancellationHandler {
-                await flight.task.result
+                await flight.task.value
             } onCancel: {
                 leave(key, flight.number)
             }
@@ -148,7 +149,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Removes a waiting request from a flight. The last one cancels it, and a later request starts a new one.
     private func leave(_ key: Key, _ number: UInt64) {
-        let abandoned = state.mutex.withLock { state -> Task<Value, any Error>? in
+        let abandoned = state.mutex.withLock { state -> Task<Result<Value, Failure>, Never>? in
             guard var flight = state.flights[key], flight.number == number else { return nil }
             flight.waiting -= 1
             state.flights[key] = flight.waiting > 0 ? flight : nil
@@ -157,7 +158,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         abandoned?.cancel()
     }
 
-    private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, any Error>) {
+    private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, Failure>) {
         let value = try? result.get()
         let bytes = value.map(bytes).map { $0 + keyBytes(key) + Self.overhead } ?? 0
         let change = state.mutex.withLock { state -> Int in

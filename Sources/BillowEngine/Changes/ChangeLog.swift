@@ -81,16 +81,16 @@ package struct ChangeLog: Sendable {
     /// Drops the oldest states, and removals that only they need.
     private mutating func trim() {
         if states.count > Self.mostStates { states.removeFirst(states.count - Self.mostStates / 2) }
-        forgetRemovals()
+        expireRemovals()
         while removals.count > max(entries.count, Self.leastRemovals), states.count > 1 {
             states.removeFirst((states.count + 1) / 2)
-            forgetRemovals()
+            expireRemovals()
         }
     }
 
-    private mutating func forgetRemovals() {
+    private mutating func expireRemovals() {
         guard let first = states.first else { return }
-        let isForgotten = removals.values.contains { $0 <= first }
-        if isForgotten { removals = removals.filter { $0.value > first } }
+        let hasExpired = removals.values.contains { $0 <= first }
+        if hasExpired { removals = removals.filter { $0.value > first } }
     }
 }

@@ -81,12 +81,12 @@ package final class ChangeSource: Sendable {
     }
 
     /// The logs by query.
-    private let logs: SharedCache<String, KeptLog>
-    /// The logs of small queries, such as a client's own corridor. They have a budget of their own. A client on a slow
-    /// link polls seldom, and other queries would evict its state meanwhile.
-    private let smallLogs: SharedCache<String, KeptLog>
+    private let logs: SharedCache<String, KeptLog, Never>
+    /// The logs of small queries, such as a client's own corridor. They have a separate budget. A client on a slow link
+    /// polls rarely, and other queries would evict its state meanwhile.
+    private let smallLogs: SharedCache<String, KeptLog, Never>
     /// Running updates, which are not cached.
-    private let updates: SharedCache<String, Update>
+    private let updates: SharedCache<String, Update, EngineError>
     /// The states of the clients that wait for an update, by query; nil for a client without one.
     private let waiting = Mutex<[String: [UInt64?]]>([:])
 
@@ -128,8 +128,8 @@ package final class ChangeSource: Sendable {
     ///   - make: makes the query at a snapshot.
     package func changes(
         of name: String, since: String?, hasGeometry: Bool,
-        make: @escaping @Sendable (Snapshot) throws -> FeatureQuery
-    ) async throws -> Delta {
+        make: @escaping @Sendable (Snapshot) throws(EngineError) -> FeatureQuery
+    ) async throws(EngineError) -> Delta {
         let state = since.flatMap(Cursor.init).flatMap { $0.run == run ? $0.number : nil }
         let snapshot = try frames.snapshot()
         let publication = snapshot.publication
@@ -142,14 +142,14 @@ package final class ChangeSource: Sendable {
         waiting.withLock { $0[name, default: []].append(state) }
         defer { leave(name, state) }
         while true {
-            let update = try await updates.value(for: name, isKept: false) { [self] in
+            let update = try await updates.value(for: name, isKept: false) { [self] () async throws(EngineError) in
                 try await self.update(name, hasGeometry: hasGeometry, make)
             }
             // An update that was already running may have older data or lack features. The next one does not.
             if update.number > arrival || update.snapshot.publication == publication, update.serves(state) {
                 return delta(update, since: state)
             }
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
         }
     }
 
@@ -162,8 +162,8 @@ package final class ChangeSource: Sendable {
     }
 
     private func update(
-        _ name: String, hasGeometry: Bool, _ make: @Sendable (Snapshot) throws -> FeatureQuery
-    ) async throws -> Update {
+        _ name: String, hasGeometry: Bool, _ make: @Sendable (Snapshot) throws(EngineError) -> FeatureQuery
+    ) async throws(EngineError) -> Update {
         let number = begun.add(1, ordering: .relaxed).newValue
         let old = kept(name)?.log ?? ChangeLog()
         let clients = waiting.withLock { $0[name] ?? [] }
@@ -175,7 +175,7 @@ package final class ChangeSource: Sendable {
         var next = ChangeLog.Next(after: old, state: states.add(1, ordering: .relaxed).newValue)
         var cursor: FeatureSource.Cursor?
         repeat {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             var writer = FeatureWriter(query.collection, as: .geojsonl, hasGeometry: hasGeometry)
             cursor = try await features.write(query, in: snapshot, after: cursor, limit: Self.page, to: &writer)
             for line in writer.drain().split(separator: UInt8(ascii: "\n")) {
@@ -189,7 +189,7 @@ package final class ChangeSource: Sendable {
                 }
             }
         } while cursor != nil
-        try Task.checkCancellation()
+        try WorkExecutor.checkCancellation()
         let log = next.log
         cache(KeptLog(log: log, publication: snapshot.publication), for: name)
         return Update(number: number, snapshot: snapshot, query: query, log: log, floor: floor, lines: lines)

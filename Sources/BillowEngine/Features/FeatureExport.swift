@@ -54,7 +54,7 @@ package struct FeatureExport: Sendable {
             var writer = FeatureWriter(
                 export.query.collection, in: export.form,
                 members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown),
-                look: isKML ? KMLLook(export.query, export.shown, export.style, in: export.snapshot) : nil)
+                design: isKML ? KMLStyle(export.query, export.shown, export.style, in: export.snapshot) : nil)
             writer.begin()
             if isKML {
                 byFolder = KMLPieces(export.features, export.query, in: export.snapshot, writer)
@@ -73,7 +73,7 @@ package struct FeatureExport: Sendable {
 
         /// nil after the last one.
         /// - Throws: `EngineError` for an invalid query, with the first piece, before anything is sent.
-        package mutating func next() async throws -> [UInt8]? {
+        package mutating func next() async throws(EngineError) -> [UInt8]? {
             if let piece = try await inOrder?.next() { return piece }
             if let piece = try await sideBySide?.next() { return piece }
             return try await byFolder?.next()
@@ -84,15 +84,6 @@ package struct FeatureExport: Sendable {
     ///   as pieces are made. It does not suit a connection, because a client that doesn't read would keep all of them
     ///   in memory.
     package func pieces(isAhead: Bool = false) -> Pieces { Pieces(self, isAhead: isAhead) }
-
-    /// Passes the bytes to `sink` piece by piece.
-    /// - Returns: the number of written features.
-    @discardableResult
-    package func write(to sink: ([UInt8]) async throws -> Void) async throws -> Int {
-        var pieces = pieces(isAhead: true)
-        while let piece = try await pieces.next() { try await sink(piece) }
-        return pieces.features
-    }
 }
 
 extension FeatureExport.Pieces: AnswerPieces {}
@@ -111,7 +102,7 @@ package struct FeaturePieces: AnswerPieces {
     /// The number of written features.
     package var features: Int { writer.features }
 
-    package mutating func next() async throws -> [UInt8]? {
+    package mutating func next() async throws(EngineError) -> [UInt8]? {
         guard !isDone else { return nil }
         repeat { try await reader.read(.piece, to: &writer) } while !reader.isAtEnd && writer.count == 0
         if reader.isAtEnd {

@@ -21,7 +21,7 @@ package struct PageLimit: Sendable, Hashable {
 /// Intermediate results of a query that all its pages and pieces share.
 package struct PageMemory: Sendable {
     /// Prepared features, in the order of their ids.
-    var made: [FeatureSource.Made]?
+    var prepared: [FeatureSource.PreparedFeature]?
     /// The number of polygons of the next feature that are already written.
     package var polygons = 0
     /// Hexagons in the order of the route.
@@ -54,13 +54,13 @@ package struct FeatureReader: Sendable {
     }
 
     /// The number of all features of the query, before and after the cursor too; nil if it isn't known.
-    package var total: Int? { memory.made?.count ?? memory.along?.count ?? memory.fieldCells?.count }
+    package var total: Int? { memory.prepared?.count ?? memory.along?.count ?? memory.fieldCells?.count }
 
     /// Whether the last feature is completely written.
     package var isBetweenFeatures: Bool { !memory.isInside }
 
     /// Writes the next features up to a limit.
-    package mutating func read(_ limit: PageLimit, to writer: inout FeatureWriter) async throws {
+    package mutating func read(_ limit: PageLimit, to writer: inout FeatureWriter) async throws(EngineError) {
         guard !isAtEnd else { return }
         let next = try await features.write(
             query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)

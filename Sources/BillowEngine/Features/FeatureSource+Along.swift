@@ -5,7 +5,7 @@ import Geometry
 /// Prepared features in the order in which a route meets them.
 extension FeatureSource {
     /// - Complexity: O(features × (stations of the route + corners))
-    static func ordered(_ made: [Made], along route: AlongRoute?) -> [Made] {
+    static func ordered(_ made: [PreparedFeature], along route: AlongRoute?) -> [PreparedFeature] {
         guard let route else { return made }
         let stations = route.stations
         let order = made.map { (made: $0, along: route.distance(to: $0.feature.geometry, stations)) }
@@ -23,10 +23,10 @@ extension FeatureSource {
 }
 
 extension AlongRoute {
-    /// The distance in metres between the places at which areas are looked for.
+    /// The distance in metres between the places at which areas are searched.
     private static let step = 5_000.0
     private static let mostStations = 4_000.0
-    /// The most corners of an area that no such place lies in.
+    /// If an area contains no such place, about this many of its corners are searched for the nearest one.
     private static let mostCorners = 500
 
     fileprivate var stations: [Route.Station] {

@@ -11,7 +11,7 @@ extension FeatureSource {
     func field(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         guard query.isContoured else {
             if let route = query.route {
                 return try await fieldCells(
@@ -20,17 +20,17 @@ extension FeatureSource {
             }
             return try await fieldCells(query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
         }
-        if memory.made == nil {
-            memory.made = Self.ordered(try await fieldContours(query, in: snapshot), along: query.route)
+        if memory.prepared == nil {
+            memory.prepared = Self.ordered(try await fieldContours(query, in: snapshot), along: query.route)
         }
-        return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
+        return try write(memory.prepared ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 
     private func fieldCells(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int,
         to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        let start = try cursor.map { try Self.cell($0.text) }
+    ) async throws(EngineError) -> Cursor? {
+        let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         guard let shown = try await shownField(query, in: snapshot) else { return nil }
         var area = CellAnswers(query.cells)
         var last: Cursor?
@@ -52,7 +52,7 @@ extension FeatureSource {
 
     /// Returns a cell by its H3 index, or an area by its severity.
     func field(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
     {
         if id.hasPrefix(FieldFeature.contourPrefix) {
             let made = try await fieldContours(query, in: snapshot).first { $0.id == id }
@@ -69,7 +69,9 @@ extension FeatureSource {
     }
 
     /// The field as areas of one severity, or of at least that severity: its cells dissolved.
-    private func fieldContours(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Made] {
+    private func fieldContours(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError)
+        -> [PreparedFeature]
+    {
         guard let shown = try await shownField(query, in: snapshot) else { return [] }
         var area = CellAnswers(query.cells)
         let entries = shown.cells.entries.compactMap { entry -> (FieldCells.Entry, Severity)? in
@@ -83,13 +85,13 @@ extension FeatureSource {
         let areas = try await polygons.areas(of: classes, shape: query.shape, severities: query.filter.severities)
         return shown.contours(of: entries, query.shape.mode).compactMap { feature in
             guard let area = areas[feature.severity] else { return nil }
-            return Made(id: feature.id, polygons: area) {
+            return PreparedFeature(id: feature.id, polygons: area) {
                 Feature(id: feature.id, geometry: .multiPolygon([]), properties: Schema.gtg.values(of: feature))
             }
         }
     }
 
-    private func shownField(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> ShownField? {
+    private func shownField(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> ShownField? {
         guard let values = try await frames.fieldValues(at: query.instant, filter: query.filter, in: snapshot) else {
             return nil
         }
@@ -141,7 +143,7 @@ package struct ShownField: Sendable {
             let own = parts[Int(severity.rawValue)]
             let part =
                 mode == .exact ? own : parts[Int(severity.rawValue)...].reduce(into: ContourPart()) { $0.add($1) }
-            // Smooth cells are entries only where they were asked for. Without any, their area would be that of light.
+            // Smooth cells are entries only if they were requested. Otherwise their area would be the area of light.
             guard part.hexagons > 0, filter.severities.contains(severity), severity != .smooth || own.hexagons > 0
             else { return nil }
             return FieldFeature(

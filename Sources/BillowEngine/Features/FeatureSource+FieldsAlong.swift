@@ -18,8 +18,8 @@ extension FeatureSource {
     func fieldCells(
         _ query: FeatureQuery, in snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?, limit: Int,
         memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        let start = try cursor.map { try Self.cell($0.text) }
+    ) async throws(EngineError) -> Cursor? {
+        let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         if memory.fieldCells == nil { memory.fieldCells = try await fieldCells(query, along: route, in: snapshot) }
         let found = memory.fieldCells ?? []
         let first = start.flatMap { cell in found.firstIndex { $0.cell == cell } }.map { $0 + 1 } ?? 0
@@ -32,7 +32,8 @@ extension FeatureSource {
     /// The cells that the filter selects, and those without a known value. Smooth air is excluded, as in frames.
     ///
     /// - Complexity: that of `fieldSection` for the cells of the corridor.
-    private func fieldCells(_ query: FeatureQuery, along route: AlongRoute, in snapshot: Snapshot) async throws
+    private func fieldCells(_ query: FeatureQuery, along route: AlongRoute, in snapshot: Snapshot)
+        async throws(EngineError)
         -> [FieldCellAlong]
     {
         let cells = try await frames.fieldCells(in: query.cells, filter: query.filter, snapshot)
@@ -86,17 +87,18 @@ extension FrameSource {
     /// The cells of an area with a point of any of the fields' grids, sorted.
     /// - Complexity: O(chunks of the grids and cells of those in the area), and a second or two for a grid whose cells
     ///   aren't cached.
-    package func fieldCells(in area: CellArea, filter: Filter, _ snapshot: Snapshot) async throws -> [Cell] {
+    package func fieldCells(in area: CellArea, filter: Filter, _ snapshot: Snapshot) async throws(EngineError) -> [Cell]
+    {
         WorkExecutor.assertIsJob()
         let query = FieldIndex.Query(filter)
         let grids = Set(
             snapshot.fields.frames.lazy.filter(query.matches).compactMap { snapshot.fieldGrids[$0.grid] })
-        return try await WorkExecutor.computing {
+        return try await WorkExecutor.computing { () async throws(EngineError) in
             var found: Set<Cell> = []
             for grid in grids {
                 let known = try await gridCells(grid)
                 for chunk in known.chunks where area.mayHold(chunk: chunk.number) {
-                    try Task.checkCancellation()
+                    try WorkExecutor.checkCancellation()
                     for cell in known.cells[chunk.cells] where area.contains(cell) { found.insert(cell) }
                 }
             }

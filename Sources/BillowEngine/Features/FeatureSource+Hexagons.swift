@@ -8,7 +8,7 @@ import Turbulence
 /// Hexagons of the frame at an instant; without aggregation, the observations that they represent.
 extension FeatureSource {
     func hexagon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
     {
         guard let cell = Cell(h3String: id) else { return }
         let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
@@ -18,8 +18,8 @@ extension FeatureSource {
     package func hexagons(
         _ frame: Frame, in area: CellArea, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
         to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        let start = try cursor.map { try Self.cell($0.text) }
+    ) async throws(EngineError) -> Cursor? {
+        let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         // One more than the limit shows whether there is a next page.
         let found = frame.hexagons(after: start, limit: limit + 1, area: area)
         let page = found.prefix(limit)
@@ -38,8 +38,8 @@ extension FeatureSource {
     package func hexagons(
         _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?,
         limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        let start = try cursor.map { try Self.cell($0.text) }
+    ) async throws(EngineError) -> Cursor? {
+        let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         let found =
             memory.along
             ?? frame.hexagons(area: query.cells).map { hexagon in
@@ -64,7 +64,7 @@ extension FeatureSource {
     package func standingRecords(
         _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
         to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         var start: (Cell, ObservationKey)?
         if let cursor {
             let parts = cursor.text.split(separator: "-", omittingEmptySubsequences: false)
@@ -95,9 +95,9 @@ extension FeatureSource {
             trend: Trend(from: hexagon.severityBefore, to: record.severity))
     }
 
-    private func details(of keys: [ObservationKey], in snapshot: Snapshot) async throws
+    private func details(of keys: [ObservationKey], in snapshot: Snapshot) async throws(EngineError)
         -> [ObservationKey: ObservationDetails]
     {
-        try await frames.reading(in: snapshot) { try await store.details(of: keys) }
+        try await frames.reading(in: snapshot) { () async throws(StoreError) in try await store.details(of: keys) }
     }
 }

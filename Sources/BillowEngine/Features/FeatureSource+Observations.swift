@@ -8,9 +8,9 @@ import Turbulence
 /// All observations that are open at the snapshot's version.
 extension FeatureSource {
     package func observation(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
     {
-        let found = try await frames.reading(in: snapshot) {
+        let found = try await frames.reading(in: snapshot) { () async throws(StoreError) in
             try await store.observation(id: id, asOf: snapshot.publication.version)
         }
         guard let (row, details) = found, let source = snapshot.sources.first(where: { $0.number == row.source })?.id
@@ -22,11 +22,12 @@ extension FeatureSource {
 
     package func observations(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         let sources = Dictionary(snapshot.sources.map { ($0.number, $0.id) }) { first, _ in first }
         var area = CellAnswers(query.cells)
-        let next = try await Self.scan(limit: limit, after: try cursor.map { try Self.key($0.text) }) { after, count in
-            try await frames.reading(in: snapshot) {
+        let start = try cursor.map { (cursor) throws(EngineError) in try Self.key(cursor.text) }
+        let next = try await Self.scan(limit: limit, after: start) { (after, count) async throws(EngineError) in
+            try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.page(
                     after: after, from: query.from, to: query.to, limit: count, asOf: snapshot.publication.version)
             }

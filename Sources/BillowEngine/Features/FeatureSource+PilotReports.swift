@@ -9,7 +9,7 @@ extension FeatureSource {
     package func pilotReports(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         var after: (Instant, String)?
         if let cursor {
             guard let dash = cursor.text.firstIndex(of: "-"), let seconds = Digits.integer(cursor.text[..<dash]),
@@ -22,7 +22,7 @@ extension FeatureSource {
         while scanned < Self.scanLimit {
             let asked = min(Self.storePage, max(limit.features - written + 1, 100, scanned))
             let place = after
-            let page = try await frames.reading(in: snapshot) {
+            let page = try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.pilotReports(
                     after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
             }

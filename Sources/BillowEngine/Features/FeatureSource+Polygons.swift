@@ -11,39 +11,48 @@ extension FeatureSource {
     package func polygons(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        if memory.made == nil {
-            memory.made = Self.ordered(try await polygons(query, in: snapshot), along: query.route)
+    ) async throws(EngineError) -> Cursor? {
+        if memory.prepared == nil {
+            memory.prepared = Self.ordered(try await polygons(query, in: snapshot), along: query.route)
         }
-        return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
+        return try write(memory.prepared ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 
     package func polygon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
     {
         var query = query
-        // The id of a polygon of Billow's own ends with its history.
-        if let hours = id.split(separator: "-").last, let history = History.allCases.first(where: { $0.text == hours })
-        {
+        // `{severity}-{history}`; behind that the source, where another than Billow issued it.
+        let parts = id.split(separator: "-", maxSplits: 2)
+        if parts.count > 1, let history = History.allCases.first(where: { $0.text == parts[1] }) {
             query.filter.lookBackSeconds = history.seconds
         }
-        if let feature = try await polygons(query, in: snapshot).first(where: { $0.id == id }) {
-            writer.write(feature.feature)
-        }
+        var made = try await issuedPolygons(query, in: snapshot)
+        if parts.count <= 2 { made += try await ownPolygons(query, in: snapshot) }
+        if let polygon = made.first(where: { $0.id == id }) { writer.write(polygon.feature) }
     }
 
-    private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Made] {
+    private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> [PreparedFeature] {
+        let made = try await issuedPolygons(query, in: snapshot) + ownPolygons(query, in: snapshot)
+        return made.sorted { $0.id < $1.id }
+    }
+
+    private func issuedPolygons(_ query: FeatureQuery, in snapshot: Snapshot)
+        async throws(EngineError) -> [PreparedFeature]
+    {
         let issued = try await frames.issuedPolygons(query.filter, at: query.instant, in: snapshot).filter { area in
             query.filter.matches(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
         }
-        let own =
-            query.filter.takesNoReports
-            ? []
-            : try await polygons.polygons(query, in: snapshot).map { polygon in
-                Made(id: polygon.id(query.filter), polygons: polygon.area) { Feature(polygon, query.filter) }
-            }
-        let others = issued.map { area in Made(id: area.id) { Feature(polygon: area) } }
-        return (own + others).sorted { $0.id < $1.id }
+        return issued.map { area in PreparedFeature(id: area.id) { Feature(polygon: area) } }
+    }
+
+    private func ownPolygons(_ query: FeatureQuery, in snapshot: Snapshot)
+        async throws(EngineError) -> [PreparedFeature]
+    {
+        guard !query.filter.takesNoReports else { return [] }
+        return try await polygons.polygons(query, in: snapshot).map { polygon in
+            PreparedFeature(id: polygon.id(query.filter), polygons: polygon.area) { Feature(polygon, query.filter) }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ extension FeatureSource {
     package func tracks(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         let after = try cursor.map { (cursor) throws(EngineError) -> ICAO24 in
             guard let aircraft = ICAO24(cursor.text) else { throw Self.badCursor(cursor) }
             return aircraft
@@ -30,18 +30,18 @@ extension FeatureSource {
             writer.write(Feature(track))
             written += 1
             last = aircraft
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
         }
         return nil
     }
 
     /// The aircraft that were seen in the query's time range, sorted by address. All pages of the query share the
     /// result.
-    private func aircraft(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [ICAO24] {
+    private func aircraft(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> [ICAO24] {
         let key = AircraftKey(
             from: query.from, to: query.to, head: Head(version: snapshot.versions.positions, log: snapshot.log))
-        return try await aircraftOfTimes.value(for: key) { [frames, store] in
-            try await frames.reading(in: snapshot) {
+        return try await aircraftOfTimes.value(for: key) { [frames, store] () async throws(EngineError) in
+            try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.aircraft(from: query.from, to: query.to, asOf: snapshot.publication.version)
             }
         }
@@ -54,17 +54,17 @@ extension FeatureSource {
     }
 
     package func track(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
     {
         guard let aircraft = ICAO24(id), let track = try await track(of: aircraft, query, in: snapshot) else { return }
         writer.write(Feature(track))
     }
 
     /// The whole track of an aircraft if the query selects any part of it; limited to the selected sources.
-    private func track(of aircraft: ICAO24, _ query: FeatureQuery, in snapshot: Snapshot) async throws
+    private func track(of aircraft: ICAO24, _ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError)
         -> AircraftTrack?
     {
-        let stored = try await frames.reading(in: snapshot) {
+        let stored = try await frames.reading(in: snapshot) { () async throws(StoreError) in
             try await store.track(of: aircraft, from: query.from, to: query.to, asOf: snapshot.publication.version)
         }
         let positions = stored.filter { query.filter.sources?.contains($0.source) ?? true }

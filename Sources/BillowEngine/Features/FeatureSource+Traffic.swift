@@ -9,23 +9,23 @@ extension FeatureSource {
     package func traffic(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         guard query.isInterval else {
-            if memory.made == nil {
+            if memory.prepared == nil {
                 let positions = try await frames.positions(
                     at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
                 let made = positions.map { Self.reckoned($0, query) }.filter { Self.matches($0, query) }.map {
                     position in
-                    Made(id: position.icao24.text) { Feature(position) }
+                    PreparedFeature(id: position.icao24.text) { Feature(position) }
                 }
-                memory.made = Self.ordered(made, along: query.route)
+                memory.prepared = Self.ordered(made, along: query.route)
             }
-            return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
+            return try write(memory.prepared ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
         }
-        let next = try await Self.scan(
-            limit: limit.features, after: try cursor.map { try Self.place($0) }
-        ) { after, count in
-            try await frames.reading(in: snapshot) {
+        let start = try cursor.map { (cursor) throws(EngineError) in try Self.place(cursor) }
+        let next = try await Self.scan(limit: limit.features, after: start) {
+            (after, count) async throws(EngineError) in
+            try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.positions(
                     after: after, from: query.from, to: query.to, limit: count, asOf: snapshot.publication.version)
             }
@@ -33,20 +33,41 @@ extension FeatureSource {
             PositionPlace($0)
         } write: { position in
             guard Self.matches(position, query) else { return false }
-            writer.write(position)
+            writer.write(position, id: PositionID(position).text)
             return true
         }
         return next.map(Self.cursor)
     }
 
+    /// Writes an aircraft by its address, where it was at the query's instant or last in its interval. The id of a
+    /// position selects that position, whatever the query's time is.
     package func aircraft(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
     {
+        if let wanted = PositionID(id) {
+            let track = try await stored(
+                of: wanted.aircraft, from: wanted.observedAt, to: wanted.observedAt.advanced(by: 1), in: snapshot)
+            if let position = track.first(where: { $0.source == wanted.source }) { writer.write(position, id: id) }
+            return
+        }
         guard let aircraft = ICAO24(id) else { return }
+        guard !query.isInterval else {
+            let track = try await stored(of: aircraft, from: query.from, to: query.to, in: snapshot)
+            if let position = track.last(where: { Self.matches($0, query) }) { writer.write(position) }
+            return
+        }
         let positions = try await frames.positions(
             at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
         if let position = positions.first(where: { $0.icao24 == aircraft }) {
             writer.write(Self.reckoned(position, query))
+        }
+    }
+
+    private func stored(of aircraft: ICAO24, from: Instant, to: Instant, in snapshot: Snapshot)
+        async throws(EngineError) -> [AircraftPosition]
+    {
+        try await frames.reading(in: snapshot) { () async throws(StoreError) in
+            try await store.track(of: aircraft, from: from, to: to, asOf: snapshot.publication.version)
         }
     }
 

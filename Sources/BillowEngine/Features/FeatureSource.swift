@@ -13,7 +13,7 @@ package struct FeatureSource: Sendable {
     package let store: any Store
     package let polygons: PolygonSource
     /// The aircraft that were seen between two times.
-    let aircraftOfTimes: SharedCache<AircraftKey, [ICAO24]>
+    let aircraftOfTimes: SharedCache<AircraftKey, [ICAO24], EngineError>
 
     package init(frames: FrameSource, store: any Store) {
         self.frames = frames
@@ -44,9 +44,9 @@ package struct FeatureSource: Sendable {
     ///   - write: writes a row if it is selected, and returns whether it did.
     /// - Returns: the start of the next page; nil at the end.
     static func scan<Row, Place: Sendable>(
-        limit: Int, after: Place?, page: (_ after: Place?, _ count: Int) async throws -> [Row],
+        limit: Int, after: Place?, page: (_ after: Place?, _ count: Int) async throws(EngineError) -> [Row],
         place: (Row) -> Place, write: (Row) -> Bool
-    ) async throws -> Place? {
+    ) async throws(EngineError) -> Place? {
         var after = after
         var written = 0
         var scanned = 0
@@ -68,10 +68,10 @@ package struct FeatureSource: Sendable {
 
     /// Writes up to `limit` features after a cursor.
     /// - Returns: the cursor of the next page; nil at the end.
-    /// - Throws: `EngineError.invalid` for an invalid cursor; `StoreError`.
+    /// - Throws: `EngineError.invalid` for an invalid cursor; `.store`.
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         var memory = PageMemory()
         return try await write(
             query, in: snapshot, after: cursor, limit: PageLimit(features: limit), memory: &memory, to: &writer)
@@ -88,9 +88,9 @@ package struct FeatureSource: Sendable {
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
+    ) async throws(EngineError) -> Cursor? {
         WorkExecutor.assertIsJob()
-        try Task.checkCancellation()
+        try WorkExecutor.checkCancellation()
         guard !query.hasNothing else { return nil }
         switch query.collection.content {
         case .history(.observations) where query.collection.isHexagons:
@@ -124,7 +124,7 @@ package struct FeatureSource: Sendable {
     }
 
     /// The number of features of a query, if it is known without reading them.
-    package func total(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> Int? {
+    package func total(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> Int? {
         if query.hasNothing { return 0 }
         guard query.collection.isHexagons, query.aggregate, query.cells == .everywhere else { return nil }
         return try await frames.plane(at: query.instant, filter: query.filter, in: snapshot).count
@@ -132,7 +132,7 @@ package struct FeatureSource: Sendable {
 
     /// Writes the feature with an id, if the query's frame or the log has it.
     package func write(id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
-        async throws
+        async throws(EngineError)
         -> Bool
     {
         guard !query.hasNothing else { return false }
@@ -141,7 +141,7 @@ package struct FeatureSource: Sendable {
             try await hexagon(id, query, in: snapshot, to: &writer)
         case .history(.observations): try await observation(id, query, in: snapshot, to: &writer)
         case .history(.reports):
-            let report = try await frames.reading(in: snapshot) {
+            let report = try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.pilotReport(id: id, asOf: snapshot.publication.version)
             }
             if let report { writer.write(report) }
@@ -157,7 +157,7 @@ package struct FeatureSource: Sendable {
     // MARK: - Shared by the collections
 
     /// A feature whose geometry is created only when it is written, to limit its time in memory.
-    package struct Made: Sendable {
+    package struct PreparedFeature: Sendable {
         package var id: String
         package var make: @Sendable () -> Feature
         /// Replaces the feature's geometry: polygons that are written one by one.
@@ -179,9 +179,9 @@ package struct FeatureSource: Sendable {
 
     /// Writes a page of prepared features, in the order of their ids.
     package func write(
-        _ features: [Made], after cursor: Cursor?, limit: PageLimit, memory: inout PageMemory,
+        _ features: [PreparedFeature], after cursor: Cursor?, limit: PageLimit, memory: inout PageMemory,
         to writer: inout FeatureWriter
-    ) throws -> Cursor? {
+    ) throws(EngineError) -> Cursor? {
         var rest = features[...]
         if let cursor {
             // Consecutive issues of an area share an id, so the cursor includes the number of those that are written.
@@ -210,8 +210,8 @@ package struct FeatureSource: Sendable {
     /// Writes polygons of a feature, starting at the end of the last piece.
     /// - Returns: whether the feature is complete.
     private func write(
-        polygonsOf made: Made, upTo bytes: Int, _ memory: inout PageMemory, to writer: inout FeatureWriter
-    ) throws -> Bool {
+        polygonsOf made: PreparedFeature, upTo bytes: Int, _ memory: inout PageMemory, to writer: inout FeatureWriter
+    ) throws(EngineError) -> Bool {
         guard let polygons = made.polygons else { return true }
         let feature = made.make()
         if memory.polygons == 0 { writer.begin(polygonsOf: feature) }
@@ -219,7 +219,7 @@ package struct FeatureSource: Sendable {
             writer.write(polygon: polygons.polygon(memory.polygons))
             memory.polygons += 1
             if writer.count >= bytes, memory.polygons < polygons.count {
-                try Task.checkCancellation()
+                try WorkExecutor.checkCancellation()
                 return false
             }
         }
@@ -259,6 +259,7 @@ package struct FeatureSource: Sendable {
 
     package static func badCursor(_ cursor: Cursor) -> EngineError {
         .invalid(
-            ParameterError(parameter: "after", value: cursor.text, expected: "what a 'next' link of ours says"))
+            ParameterError(
+                parameter: "after", value: cursor.text, expected: "the value in a 'next' link of this server"))
     }
 }

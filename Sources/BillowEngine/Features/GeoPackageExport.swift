@@ -15,8 +15,8 @@ package struct GeoPackageExport: FileMaking {
     private let request: String
 
     /// - Parameters:
-    ///   - style: the colours in which QGIS shows it; nil leaves them to QGIS.
-    ///   - request: the parameters that it was asked for by, for its metadata.
+    ///   - style: the colours for QGIS; nil lets QGIS choose.
+    ///   - request: the parameters of the request, for the file's metadata.
     package init(
         features: FeatureSource, query: FeatureQuery, snapshot: Snapshot, shown: Shown, style: Style?, request: String
     ) {
@@ -28,28 +28,32 @@ package struct GeoPackageExport: FileMaking {
         self.request = request
     }
 
-    package func begin(in place: FilePlace) async throws -> any FileParts { try await parts(in: place) }
+    package func begin(in place: FilePlace) async throws(EngineError) -> any FileParts { try await parts(in: place) }
 
     /// Writes all of it to a path.
     /// - Returns: how many features were written.
-    package func write(to path: String) async throws -> Int {
+    package func write(to path: String) async throws(EngineError) -> Int {
         var parts = try await parts(in: .path(path))
-        while try await parts.next() { try Task.checkCancellation() }
+        while try await parts.next() { try WorkExecutor.checkCancellation() }
         return parts.package.features
     }
 
-    private func parts(in place: FilePlace) async throws -> GeoPackageParts {
+    private func parts(in place: FilePlace) async throws(EngineError) -> GeoPackageParts {
         let metadata = try await metadata()
         let table = GeoPackageTable(query.collection, isSimulated: shown.freshness.isSimulated)
-        let (file, package) = try place.open { (path, _) throws(PackError) in
-            try GeoPackageFile(creating: path, table)
-        }
+        let file: FileWriter
+        let package: GeoPackageFile
+        do {
+            (file, package) = try place.open { (path, _) throws(PackError) in
+                try GeoPackageFile(creating: path, table)
+            }
+        } catch { throw .pack(error) }
         let export = FeatureExport(features: features, query: query, in: .rows, snapshot: snapshot, shown: shown)
         return GeoPackageParts(
             file: file, package: package, pieces: export.pieces(isAhead: true), metadata: metadata)
     }
 
-    private func metadata() async throws -> GeoPackageMetadata {
+    private func metadata() async throws(EngineError) -> GeoPackageMetadata {
         let collection = query.collection
         let freshness = shown.freshness
         let isInstant = collection.isPicture && !query.isInterval
@@ -90,13 +94,12 @@ private struct GeoPackageParts: FileParts {
 
     var size: Int { get throws(PackError) { try file.size } }
 
-    mutating func next() async throws -> Bool {
-        try Task.checkCancellation()
-        guard let piece = try await pieces.next() else {
-            try package.finish(metadata)
-            return false
-        }
-        try package.add(piece)
-        return true
+    mutating func next() async throws(EngineError) -> Bool {
+        try WorkExecutor.checkCancellation()
+        let piece = try await pieces.next()
+        do {
+            if let piece { try package.add(piece) } else { try package.finish(metadata) }
+        } catch { throw .pack(error) }
+        return piece != nil
     }
 }

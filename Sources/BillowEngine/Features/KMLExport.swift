@@ -4,8 +4,8 @@ import BillowSnapshot
 import Datasets
 import Turbulence
 
-extension KMLLook {
-    /// The look of a query's document in a style.
+extension KMLStyle {
+    /// The KML style of a query's document.
     init(_ query: FeatureQuery, _ shown: Shown, _ style: Style?, in snapshot: Snapshot) {
         let collection = query.collection
         let warnings = shown.warnings(asOf: snapshot.publication.asOf)
@@ -27,8 +27,8 @@ extension KMLLook {
     }
 }
 
-/// A query as KML, one folder after the other. A document has its features in folders and no feature knows before how
-/// many others come, so that the query is read once for each folder: time, and no memory.
+/// A query as KML, folder by folder. A document groups its features in folders, so the query is read once per folder.
+/// That costs time but no memory.
 struct KMLPieces: AnswerPieces {
     private let source: FeatureSource
     private let query: FeatureQuery
@@ -51,7 +51,7 @@ struct KMLPieces: AnswerPieces {
     /// The number of written features.
     var features: Int { writer.features }
 
-    mutating func next() async throws -> [UInt8]? {
+    mutating func next() async throws(EngineError) -> [UInt8]? {
         guard !isDone else { return nil }
         if reader == nil {
             guard let folder = folders.popFirst() else {
@@ -62,7 +62,7 @@ struct KMLPieces: AnswerPieces {
             writer.begin(folder)
             reader = source.reader(query(of: folder), in: snapshot)
         }
-        // What belongs to other folders is passed over: such a piece is empty.
+        // The writer skips features of other folders, so a piece may be empty.
         try await reader?.read(.piece, to: &writer)
         if reader?.isAtEnd == true {
             reader = nil
@@ -74,7 +74,7 @@ struct KMLPieces: AnswerPieces {
         return writer.drain()
     }
 
-    /// Observations are independent of each other, so that only those of the folder are read.
+    /// Observations are independent of each other, so the query reads only the folder's observations.
     private func query(of folder: KMLFolder) -> FeatureQuery {
         guard query.collection.isOfRows else { return query }
         var query = query

@@ -26,7 +26,7 @@ struct ObservationPieces: AnswerPieces {
     private let sources: [SourceNumber: SourceID]
     private let cells: CellArea
     private var writer: FeatureWriter
-    private var parts = Deque<Task<Part, any Error>>()
+    private var parts = Deque<Task<Result<Part, Never>, Never>>()
     /// The current number of parts in flight. The first piece waits for a single part, so that it arrives early.
     private var width = 1
     /// The last row that was read.
@@ -46,7 +46,7 @@ struct ObservationPieces: AnswerPieces {
         self.writer = writer
     }
 
-    mutating func next() async throws -> [UInt8]? {
+    mutating func next() async throws(EngineError) -> [UInt8]? {
         guard !isDone else { return nil }
         do {
             while let part = try await nextPart() {
@@ -66,17 +66,17 @@ struct ObservationPieces: AnswerPieces {
     }
 
     /// The next part, in row order; nil after the last one. Starts further parts.
-    private mutating func nextPart() async throws -> Part? {
+    private mutating func nextPart() async throws(EngineError) -> Part? {
         while parts.count < width, !isRead { try await begin() }
         width = min(width + 1, Self.mostParts)
-        return try await parts.popFirst()?.value
+        return await parts.popFirst()?.value.get()
     }
 
     /// Reads a page of rows and starts to encode it.
-    private mutating func begin() async throws {
-        try Task.checkCancellation()
+    private mutating func begin() async throws(EngineError) {
+        try WorkExecutor.checkCancellation()
         let (source, query, snapshot, last) = (source, query, snapshot, last)
-        var rows = try await source.frames.reading(in: snapshot) {
+        var rows = try await source.frames.reading(in: snapshot) { () async throws(StoreError) in
             try await source.store.page(
                 after: last, from: query.from, to: query.to, limit: Self.rows, asOf: snapshot.publication.version)
         }

@@ -41,7 +41,7 @@ package enum HoursText {
 
 extension FrameSource {
     /// Whether the current frame shows issued polygons, of whatever history.
-    func showsIssuedPolygons(_ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
+    func showsIssuedPolygons(_ filter: Filter, in snapshot: Snapshot) async throws(EngineError) -> Bool {
         guard filter.prefersIssuedPolygons else { return false }
         if filter.takesNoReports { return true }
         return try await areas(.polygons, at: snapshot.publication.asOf, in: snapshot).contains(where: filter.isIssuer)
@@ -50,7 +50,9 @@ extension FrameSource {
     /// The issued polygons that match a filter's sources, kinds and history and are valid at an instant.
     ///
     /// - Throws: `EngineError.historyNotMade` if they exist for other histories only.
-    func issuedPolygons(_ filter: Filter, at instant: Instant, in snapshot: Snapshot) async throws -> [IssuedArea] {
+    func issuedPolygons(_ filter: Filter, at instant: Instant, in snapshot: Snapshot) async throws(EngineError)
+        -> [IssuedArea]
+    {
         let issued = try await areas(.polygons, at: instant, in: snapshot).filter(filter.isIssuer)
         let wanted = issued.filter { $0.historySeconds ?? filter.lookBackSeconds == filter.lookBackSeconds }
         guard !wanted.isEmpty || issued.isEmpty || !filter.prefersIssuedPolygons else {

@@ -54,9 +54,9 @@ package final class PolygonSource: Sendable {
     static let mostCorners = 1_000_000
 
     private let frames: FrameSource
-    private let contents: SharedCache<Picture, Content>
-    private let dissolves: SharedCache<Fingerprint, DissolvedCells>
-    private let areas: SharedCache<AreaKey, [Severity: PackedArea]>
+    private let contents: SharedCache<Picture, Content, EngineError>
+    private let dissolves: SharedCache<Fingerprint, DissolvedCells, Never>
+    private let areas: SharedCache<AreaKey, [Severity: PackedArea], EngineError>
     private let ready = Mutex(Ready())
 
     init(frames: FrameSource) {
@@ -70,7 +70,8 @@ package final class PolygonSource: Sendable {
 
     /// The polygons of a query.
     /// - Throws: `EngineError.historyNotMade` for an unavailable history.
-    package func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
+    package func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> [TurbulencePolygon]
+    {
         if !query.hasOwnHistory { try frames.polygonHistories.require(query.filter) }
         let picture = Picture(
             head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
@@ -83,7 +84,8 @@ package final class PolygonSource: Sendable {
     }
 
     /// The polygons of a whole frame without their areas, for callers that draw only a part of them.
-    func facts(at instant: Instant, _ filter: Filter, mode: PolygonMode, in snapshot: Snapshot) async throws
+    func facts(at instant: Instant, _ filter: Filter, mode: PolygonMode, in snapshot: Snapshot)
+        async throws(EngineError)
         -> [TurbulencePolygon]
     {
         let picture = Picture(
@@ -98,8 +100,8 @@ package final class PolygonSource: Sendable {
         Head(version: snapshot.versions.observations, log: snapshot.log)
     }
 
-    private func content(_ picture: Picture, _ snapshot: Snapshot) async throws -> Content {
-        try await contents.value(for: picture) { [frames] in
+    private func content(_ picture: Picture, _ snapshot: Snapshot) async throws(EngineError) -> Content {
+        try await contents.value(for: picture) { [frames] () async throws(EngineError) in
             let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
             let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
             let cells = CellClasses(plane, in: picture.area)
@@ -109,7 +111,7 @@ package final class PolygonSource: Sendable {
     }
 
     /// The areas of cells by severity class (`CellClasses.value`).
-    func areas(of cells: CellClasses, shape: PolygonShape, severities: SeveritySet) async throws
+    func areas(of cells: CellClasses, shape: PolygonShape, severities: SeveritySet) async throws(EngineError)
         -> [Severity: PackedArea]
     {
         try await areas(of: cells, cells.fingerprint, shape: shape, severities: severities)
@@ -117,20 +119,22 @@ package final class PolygonSource: Sendable {
 
     private func areas(
         of cells: CellClasses, _ fingerprint: Fingerprint, shape: PolygonShape, severities: SeveritySet
-    ) async throws -> [Severity: PackedArea] {
+    ) async throws(EngineError) -> [Severity: PackedArea] {
         if shape == PolygonShape(), severities == .all, let ready = ready.withLock({ $0.areas[fingerprint] }) {
             return ready
         }
         let key = AreaKey(cells: fingerprint, shape: shape, severities: severities)
-        return try await areas.value(for: key) { [self] in
-            var dissolved = try await dissolves.value(for: fingerprint) { [self] in
+        return try await areas.value(for: key) { [self] () async throws(EngineError) in
+            var dissolved = await dissolves.value(for: fingerprint) { [self] in
                 DissolvedCells(chunks(of: cells))
             }
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             if shape.tolerance > 0 || shape.smoothing > 0 {
-                dissolved = try dissolved.simplified(
-                    tolerance: shape.tolerance, smoothing: shape.smoothing, mostCorners: Self.mostCorners)
-                try Task.checkCancellation()
+                do throws(TooManyCorners) {
+                    dissolved = try dissolved.simplified(
+                        tolerance: shape.tolerance, smoothing: shape.smoothing, mostCorners: Self.mostCorners)
+                } catch { throw .tooManyCorners(error) }
+                try WorkExecutor.checkCancellation()
             }
             return TurbulencePolygon.areas(of: dissolved, mode: shape.mode, severities: severities)
         }
@@ -141,7 +145,7 @@ package final class PolygonSource: Sendable {
     }
 
     /// Precomputes the most frequent results: the whole world, every configured history, exact sets.
-    func prepare(_ snapshot: Snapshot) async throws {
+    func prepare(_ snapshot: Snapshot) async throws(EngineError) {
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
         for history in frames.polygonHistories.all.sorted(by: >) {
             let picture = Picture(
@@ -150,15 +154,15 @@ package final class PolygonSource: Sendable {
             let content = try await content(picture, snapshot)
             guard areas[content.fingerprint] == nil else { continue }
             areas[content.fingerprint] = try await prepared(content, isLongest: areas.isEmpty)
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
         }
         ready.withLock { [areas] in $0.areas = areas }
     }
 
-    private func prepared(_ content: Content, isLongest: Bool) async throws -> [Severity: PackedArea] {
+    private func prepared(_ content: Content, isLongest: Bool) async throws(EngineError) -> [Severity: PackedArea] {
         if let known = ready.withLock({ $0.areas[content.fingerprint] }) { return known }
         let key = AreaKey(cells: content.fingerprint, shape: PolygonShape(), severities: .all)
-        return try await areas.value(for: key, isKept: false) { [self] in
+        return try await areas.value(for: key, isKept: false) { [self] () async throws(EngineError) in
             let chunks = chunks(of: content.cells)
             let areas = TurbulencePolygon.areas(of: DissolvedCells(chunks), mode: .exact, severities: .all)
             ready.withLock { ready in

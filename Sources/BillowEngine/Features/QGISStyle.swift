@@ -6,7 +6,7 @@ import Turbulence
 /// The style of a dataset in QGIS: by severity in a style's colours, with severer features on top, or in one colour for
 /// features without severity.
 ///
-/// Source: the style documents that QGIS 3 writes (docs.qgis.org, "QML – The QGIS Style File Format")
+/// Source: the style documents that QGIS 3 writes (https://docs.qgis.org, "QML – The QGIS Style File Format")
 struct QGISStyle: Sendable {
     private let dataset: Dataset
     private let style: Style

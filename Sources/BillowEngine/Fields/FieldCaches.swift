@@ -19,16 +19,16 @@ struct FieldCaches: Sendable {
         var sites: String
     }
 
-    let planes: SharedCache<PlaneKey, FieldPlane>
-    let cells: SharedCache<PlaneKey, FieldCells>
+    let planes: SharedCache<PlaneKey, FieldPlane, EngineError>
+    let cells: SharedCache<PlaneKey, FieldCells, EngineError>
     /// The cells of grids.
-    let grids: SharedCache<GridDefinition, GridCells>
+    let grids: SharedCache<GridDefinition, GridCells, EngineError>
 
     /// The values of levels at the places of a route. The levels themselves aren't cached for routes, because a route
     /// needs more levels than the budget can hold.
-    let sites: SharedCache<SiteKey, [Int16]>
+    let sites: SharedCache<SiteKey, [Int16], EngineError>
     /// The largest value of a level in each cell of its grid, ordered as `GridCells.cells`.
-    let largest: SharedCache<PlaneKey, [UInt8]>
+    let largest: SharedCache<PlaneKey, [UInt8], EngineError>
 
     static let bytes = 64 << 20
 

@@ -5,8 +5,8 @@ import Foundation
 package import Geometry
 package import Turbulence
 
-/// The values of a turbulence field on a regular grid of longitudes and latitudes. Each is that of the nearest point of
-/// the field's own grid.
+/// The values of a turbulence field on a regular grid of longitudes and latitudes. Each value comes from the nearest
+/// point of the field's own grid.
 package struct FieldGrid: Sendable {
     /// Evenly spaced values of an axis in degrees. Longitudes go on beyond 180 across the antimeridian.
     package struct Axis: Sendable, Hashable {
@@ -16,7 +16,7 @@ package struct FieldGrid: Sendable {
 
         package var stop: Double { start + Double(count - 1) * step }
 
-        /// From `start` on, as far as a length in degrees reaches.
+        /// Creates an axis from `start` over a length in degrees.
         init(from start: Double, length: Double, step: Double) {
             self.start = start
             self.step = step
@@ -35,7 +35,7 @@ package struct FieldGrid: Sendable {
 }
 
 /// A grid would have more values than a response may have.
-package struct TooManyGridValues: Error, Sendable {
+package struct TooManyGridValues: Error, Sendable, Hashable {
     package let values: Int
     package let most: Int
 }
@@ -48,13 +48,13 @@ extension FrameSource {
     ///
     /// - Parameters:
     ///   - levels: nil for the maximum over the filter's altitudes.
-    ///   - area: values outside are left out; nil keeps all.
+    ///   - area: values outside are omitted; nil includes all.
     /// - Returns: nil without a field, or without a level of it.
-    /// - Throws: `TooManyGridValues`
+    /// - Throws: `EngineError.tooManyGridValues`
     package func fieldGrid(
         over box: BoundingBox, _ levels: FieldLevelSelection?, area: AreaIndex?, at instant: Instant, filter: Filter,
         in snapshot: Snapshot
-    ) async throws -> FieldGrid? {
+    ) async throws(EngineError) -> FieldGrid? {
         WorkExecutor.assertIsJob()
         guard let frame = snapshot.field(at: instant, filter), let grid = snapshot.fieldGrids[frame.grid] else {
             return nil
@@ -69,7 +69,8 @@ extension FrameSource {
         let latitudes = FieldGrid.Axis(from: box.south, length: box.north - box.south, step: dy)
         let (count, overflow) = longitudes.count.multipliedReportingOverflow(by: latitudes.count * groups.count)
         guard !overflow, count <= Self.mostGridValues else {
-            throw TooManyGridValues(values: overflow ? .max : count, most: Self.mostGridValues)
+            throw .tooManyGridValues(
+                TooManyGridValues(values: overflow ? .max : count, most: Self.mostGridValues))
         }
         let projection = GridProjection(grid)
         var positions: [GridPosition?] = []
@@ -82,24 +83,27 @@ extension FrameSource {
                 let isWanted = place.map { area?.contains($0) ?? true } ?? false
                 positions.append(isWanted ? place.flatMap { projection.index(of: $0) } : nil)
             }
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
         }
         let thresholds = snapshot.severityTable.thresholds(for: filter.category)
-        let look = FieldLook(thresholds: thresholds, showsSmoothAir: true, isSmoothed: filter.field.isSmoothed)
+        let appearance = FieldAppearance(
+            thresholds: thresholds, showsSmoothAir: true, isSmoothed: filter.field.isSmoothed)
         var values: [[Int?]] = []
         for group in groups {
             guard let found = try await fieldValues(of: frame, at: group, in: snapshot),
-                let picture = FieldPicture(plane: found.plane, projection: projection, look: look)
+                let picture = FieldPicture(plane: found.plane, projection: projection, appearance: appearance)
             else { return nil }
             values.append(
                 positions.map { position in
-                    position.flatMap { look.isSmoothed ? picture.tenThousandths(at: $0) : picture.nearest(to: $0) }
+                    position.flatMap {
+                        appearance.isSmoothed ? picture.tenThousandths(at: $0) : picture.nearest(to: $0)
+                    }
                 })
         }
         return FieldGrid(
             frame: frame, longitudes: longitudes, latitudes: latitudes,
             levels: levels == nil ? [] : groups.compactMap { $0.first?.level.number }, values: values,
-            severities: values.map { $0.map { $0.flatMap { look.severity(tenThousandths: $0) } } })
+            severities: values.map { $0.map { $0.flatMap { appearance.severity(tenThousandths: $0) } } })
     }
 }
 

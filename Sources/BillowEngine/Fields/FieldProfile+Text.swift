@@ -9,7 +9,7 @@ extension FieldProfile {
     package var text: String { ([worstText, betterText].compactMap(\.self) + gapTexts).joined(separator: " ") }
 
     private var worstText: String? {
-        guard let worst else { return "Nothing is known of the turbulence along this flight." }
+        guard let worst else { return "The turbulence along this flight is unknown." }
         let severity = severity(worst.tenThousandths)
         let level = FlightLevelText.of(Int(worst.altitudeFeet.rounded()))
         if severity == .smooth {

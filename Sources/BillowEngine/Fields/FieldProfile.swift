@@ -249,7 +249,7 @@ extension FrameSource {
     /// - Complexity: that of `fieldSection`, for at most `FieldProfile.mostPlaces` places and the route's corners.
     package func fieldProfile(
         of flight: PlannedFlight, stretch: Double, rows: Range<Int>, filter: Filter, in snapshot: Snapshot
-    ) async throws -> FieldProfile? {
+    ) async throws(EngineError) -> FieldProfile? {
         let query = FieldIndex.Query(filter)
         guard !rows.isEmpty, snapshot.fields.frames.contains(where: query.matches) else { return nil }
         let step = max(

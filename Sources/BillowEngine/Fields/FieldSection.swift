@@ -236,17 +236,17 @@ extension FrameSource {
     ///   the job has threads, and checks for cancellation between them.
     package func fieldSection(
         at sites: FieldSites, times: [Instant], levels: SectionLevels, filter: Filter, in snapshot: Snapshot
-    ) async throws -> FieldSection {
+    ) async throws(EngineError) -> FieldSection {
         WorkExecutor.assertIsJob()
         precondition(times.count == sites.count, "\(times.count) times for \(sites.count) sites")
-        return try await WorkExecutor.computing {
+        return try await WorkExecutor.computing { () async throws(EngineError) in
             try await section(at: sites, times: times, levels: levels, filter: filter, in: snapshot)
         }
     }
 
     private func section(
         at sites: FieldSites, times: [Instant], levels: SectionLevels, filter: Filter, in snapshot: Snapshot
-    ) async throws -> FieldSection {
+    ) async throws(EngineError) -> FieldSection {
         var known: [Instant: FieldBracket?] = [:]
         let query = FieldIndex.Query(filter)
         let brackets = times.map { time -> FieldBracket? in
@@ -262,7 +262,9 @@ extension FrameSource {
         var gridded: [Int64: GriddedSites] = [:]
         for frame in frames.values where gridded[frame.grid] == nil {
             guard let grid = snapshot.fieldGrids[frame.grid] else { continue }
-            gridded[frame.grid] = try await GriddedSites(sites, on: grid) { try await gridCells(grid) }
+            gridded[frame.grid] = try await GriddedSites(sites, on: grid) { () async throws(EngineError) in
+                try await gridCells(grid)
+            }
         }
         let needed = Self.neededSites(of: brackets, gridded)
         // A field that no site inside its grid needs isn't read.
@@ -283,7 +285,7 @@ extension FrameSource {
             ($0.frame.identity.validTime, $0.frame.identity.run) < ($1.frame.identity.validTime, $1.frame.identity.run)
         }
         let parts = reads.flatMap { read in read.levels.map { (read: read, level: $0) } }
-        var values = try await WorkExecutor.computing(parts) { [self] part in
+        var values = try await WorkExecutor.computing(parts) { [self] (part) async throws(EngineError) in
             try await siteValues(part.level, part.read, in: snapshot)
         }[...]
         return FieldSection(
@@ -322,18 +324,18 @@ extension FrameSource {
 
     private func siteValues(
         _ level: FieldLevelRecord, _ read: SectionRead, in snapshot: Snapshot
-    ) async throws -> [Int16] {
+    ) async throws(EngineError) -> [Int16] {
         let key = FieldCaches.PlaneKey(log: snapshot.log, rows: [level.row])
         let (sites, needed, grid) = (read.sites, read.needed, read.grid)
         if sites.areCells {
-            let largest = try await fields.largest.value(for: key) { [self] in
+            let largest = try await fields.largest.value(for: key) { [self] () async throws(EngineError) in
                 let cells = try await gridCells(grid)
                 return cells.largest(of: try await plane(key, on: grid, in: snapshot))
             }
             return sites.values(ofLargest: largest)
         }
         let siteKey = FieldCaches.SiteKey(log: snapshot.log, row: level.row, sites: read.name)
-        return try await fields.sites.value(for: siteKey) { [self] in
+        return try await fields.sites.value(for: siteKey) { [self] () async throws(EngineError) in
             if let plane = fields.planes.kept(key) { return sites.values(of: needed) { plane.values[$0] } }
             let patch = try await patch(level.row, of: sites.points(of: needed), on: grid, in: snapshot)
             return sites.values(of: needed) { patch?[$0] ?? FieldPlane.missing }
@@ -341,10 +343,13 @@ extension FrameSource {
     }
 
     /// The values of some points of a level's plane and of their neighbours; nil if the plane is unreadable.
-    private func patch(_ row: Int64, of points: [Int], on grid: GridDefinition, in snapshot: Snapshot) async throws
+    private func patch(_ row: Int64, of points: [Int], on grid: GridDefinition, in snapshot: Snapshot)
+        async throws(EngineError)
         -> FieldPatch?
     {
-        let packed = try await reading(in: snapshot) { try await store.packedFieldPlane(row: row) }
+        let packed = try await reading(in: snapshot) { () async throws(StoreError) in
+            try await store.packedFieldPlane(row: row)
+        }
         guard let packed else { return nil }
         do throws(FieldDamage) {
             let plane = try PackedFieldPlane(packed)
@@ -352,17 +357,18 @@ extension FrameSource {
             return try plane.patch(of: points)
         } catch {
             // The store records the damage. `reading` throws an error for it until the snapshot is marked.
-            _ = try await reading(in: snapshot) { try await store.fieldPlane(row: row) }
+            _ = try await reading(in: snapshot) { () async throws(StoreError) in try await store.fieldPlane(row: row) }
             return nil
         }
     }
 
     /// The cached plane of a level, or one that is decoded without caching it.
-    private func plane(_ key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws
+    private func plane(_ key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot)
+        async throws(EngineError)
         -> FieldPlane
     {
         if let plane = fields.planes.kept(key) { return plane }
-        return try await fields.planes.value(for: key, isKept: false) { [self] in
+        return try await fields.planes.value(for: key, isKept: false) { [self] () async throws(EngineError) in
             try await largest(of: key, on: grid, in: snapshot)
         }
     }

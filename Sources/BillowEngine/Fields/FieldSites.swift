@@ -51,7 +51,9 @@ struct GriddedSites: Sendable {
     private let form: Form
 
     /// - Parameter cells: the cells of the grid; called only if cells are sampled.
-    init(_ sites: FieldSites, on grid: GridDefinition, cells: () async throws -> GridCells) async throws {
+    init(_ sites: FieldSites, on grid: GridDefinition, cells: () async throws(EngineError) -> GridCells)
+        async throws(EngineError)
+    {
         switch sites {
         case .places(let places, let isSmoothed):
             let projection = GridProjection(grid)

@@ -28,11 +28,12 @@ package struct FieldTrajectory: Sendable {
 }
 
 extension FrameSource {
-    /// The turbulence field at the points of a flight. The value is that of the point's altitude, or the largest of the
-    /// filter's altitudes for points without one.
+    /// The turbulence field at the points of a flight. The value is taken at the point's altitude. For points without
+    /// an altitude it is the maximum over the filter's altitudes.
     ///
     /// - Complexity: that of `fieldSection`
-    package func fieldTrajectory(_ points: [PlannedFlight.Point], filter: Filter, in snapshot: Snapshot) async throws
+    package func fieldTrajectory(_ points: [PlannedFlight.Point], filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError)
         -> FieldTrajectory
     {
         let altitudes = points.compactMap(\.altitudeFeet)
@@ -57,7 +58,7 @@ extension Feature {
     /// The value of a field at a point of a flight, with the properties of `Schema.fieldSamples`.
     ///
     /// - Parameters:
-    ///   - number: that of the point, for its id.
+    ///   - number: the point's number, for its id.
     ///   - hasTimes: whether the flight takes time.
     package init(_ point: FieldTrajectory.Point, number: Int, hasTimes: Bool) {
         var sample = FieldSampleFeature(feet: point.at.altitudeFeet.map { Int($0.rounded()) })

@@ -24,7 +24,9 @@ package struct FieldValues: Sendable {
 /// Finds the turbulence field that is shown at an instant, and reads its values.
 extension FrameSource {
     /// The field that frames at an instant show for the filter's altitudes; nil if there is none.
-    package func fieldValues(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FieldValues? {
+    package func fieldValues(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws(EngineError)
+        -> FieldValues?
+    {
         guard let frame = snapshot.field(at: instant, filter) else { return nil }
         return try await fieldValues(of: frame, at: frame.levels(in: filter.altitudes), in: snapshot)
     }
@@ -32,37 +34,43 @@ extension FrameSource {
     /// The maximum over some levels at each point of their grid; nil without levels.
     ///
     /// - Complexity: O(points × levels) if it isn't cached: some 20 ms per level of GTG.
-    package func fieldValues(of frame: FieldFrame, at levels: [FieldLevelRecord], in snapshot: Snapshot) async throws
+    package func fieldValues(of frame: FieldFrame, at levels: [FieldLevelRecord], in snapshot: Snapshot)
+        async throws(EngineError)
         -> FieldValues?
     {
         guard !levels.isEmpty, let grid = snapshot.fieldGrids[frame.grid] else { return nil }
         let key = FieldCaches.PlaneKey(log: snapshot.log, rows: levels.map(\.row))
-        let plane = try await fields.planes.value(for: key) { [self] in
+        let plane = try await fields.planes.value(for: key) { [self] () async throws(EngineError) in
             try await largest(of: key, on: grid, in: snapshot)
         }
         return FieldValues(frame: frame, levels: levels, plane: plane, grid: grid)
     }
 
     /// The data for drawing a field at an instant; nil without a field, or without one at the filter's altitudes.
-    package func fieldPicture(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FieldPicture?
+    package func fieldPicture(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws(EngineError)
+        -> FieldPicture?
     {
         guard let values = try await fieldValues(at: instant, filter: filter, in: snapshot) else { return nil }
-        let look = FieldLook(filter, thresholds: snapshot.severityTable.thresholds(for: filter.category))
-        return FieldPicture(plane: values.plane, projection: GridProjection(values.grid), look: look)
+        let appearance = FieldAppearance(filter, thresholds: snapshot.severityTable.thresholds(for: filter.category))
+        return FieldPicture(plane: values.plane, projection: GridProjection(values.grid), appearance: appearance)
     }
 
     /// The values by H3 cell of a resolution 0…5.
-    package func cells(of values: FieldValues, resolution: Int, in snapshot: Snapshot) async throws -> FieldCells {
+    package func cells(of values: FieldValues, resolution: Int, in snapshot: Snapshot) async throws(EngineError)
+        -> FieldCells
+    {
         let key = FieldCaches.PlaneKey(log: snapshot.log, rows: values.levels.map(\.row))
-        let cells = try await fields.cells.value(for: key) { [self] in
+        let cells = try await fields.cells.value(for: key) { [self] () async throws(EngineError) in
             FieldCells(values.plane, try await gridCells(values.grid))
         }
         return cells.coarsened(to: resolution)
     }
 
     /// The H3 cells of a grid's points.
-    func gridCells(_ grid: GridDefinition) async throws -> GridCells {
-        try await fields.grids.value(for: grid) { try GridCells(grid) }
+    func gridCells(_ grid: GridDefinition) async throws(EngineError) -> GridCells {
+        try await fields.grids.value(for: grid) { () async throws(EngineError) in
+            do { return try GridCells(grid) } catch { throw .cancelled }
+        }
     }
 
     /// The number of groups into which a key's planes are divided for parallel reading. Each takes the memory of two
@@ -70,14 +78,14 @@ extension FrameSource {
     private static let mostShares = 4
 
     /// Reads planes and computes their maximum.
-    func largest(of key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws
+    func largest(of key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws(EngineError)
         -> FieldPlane
     {
         let shares = min(Self.mostShares, key.rows.count)
         let parts = (0..<shares).map { first in
             stride(from: first, to: key.rows.count, by: shares).map { key.rows[$0] }
         }
-        let found = try await WorkExecutor.computing(parts) { [self] rows in
+        let found = try await WorkExecutor.computing(parts) { [self] (rows) async throws(EngineError) in
             try await largest(of: rows, on: grid, in: snapshot)
         }.compactMap(\.self)
         if var largest = found.first {
@@ -87,7 +95,7 @@ extension FrameSource {
         // All rows are unreadable. The snapshot is marked as incomplete, and missing values are not smooth air.
         let nothing = [UInt8](repeating: FieldPlane.missing, count: grid.count)
         guard let plane = FieldPlane(width: grid.columns, height: grid.rows, values: nothing) else {
-            throw EngineError.damageFound
+            throw .damageFound
         }
         return plane
     }
@@ -95,12 +103,16 @@ extension FrameSource {
 
 extension FrameSource {
     /// nil if none of the rows is readable.
-    private func largest(of rows: [Int64], on grid: GridDefinition, in snapshot: Snapshot) async throws -> FieldPlane? {
+    private func largest(of rows: [Int64], on grid: GridDefinition, in snapshot: Snapshot) async throws(EngineError)
+        -> FieldPlane?
+    {
         var largest: FieldPlane?
         for row in rows {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             // An unreadable level is damage. `reading` throws an error for it until the snapshot is marked.
-            let plane = try await reading(in: snapshot) { try await store.fieldPlane(row: row) }
+            let plane = try await reading(in: snapshot) { () async throws(StoreError) in
+                try await store.fieldPlane(row: row)
+            }
             guard let plane, plane.width == grid.columns, plane.height == grid.rows else { continue }
             if largest == nil { largest = plane } else { largest?.formMaximum(with: plane) }
         }
@@ -156,28 +168,29 @@ package struct FieldLevelValue: Sendable, Hashable {
 }
 
 extension FrameSource {
-    /// The values of the field at an instant and a place. A value is that of the nearest grid point, or interpolated
+    /// The values of the field at an instant and a place. A value comes from the nearest grid point, or is interpolated
     /// between the four around the place (`FieldSelection.isSmoothed`). Empty without a field, and outside its grid.
     ///
     /// - Complexity: O(points) for each uncached level: some 20 ms for one of GTG's.
     package func fieldLevels(
         at place: LonLat, _ selection: FieldLevelSelection, instant: Instant, filter: Filter, in snapshot: Snapshot
-    ) async throws -> [FieldLevelValue] {
+    ) async throws(EngineError) -> [FieldLevelValue] {
         guard let frame = snapshot.field(at: instant, filter), let grid = snapshot.fieldGrids[frame.grid],
             let position = GridProjection(grid).index(of: place)
         else { return [] }
         let thresholds = snapshot.severityTable.thresholds(for: filter.category)
-        let look = FieldLook(thresholds: thresholds, showsSmoothAir: true, isSmoothed: filter.field.isSmoothed)
+        let appearance = FieldAppearance(
+            thresholds: thresholds, showsSmoothAir: true, isSmoothed: filter.field.isSmoothed)
         var values: [FieldLevelValue] = []
         for level in selection.levels(of: frame) {
             guard let found = try await fieldValues(of: frame, at: [level], in: snapshot),
-                let picture = FieldPicture(plane: found.plane, projection: GridProjection(grid), look: look)
+                let picture = FieldPicture(plane: found.plane, projection: GridProjection(grid), appearance: appearance)
             else { continue }
-            let edr = look.isSmoothed ? picture.tenThousandths(at: position) : picture.nearest(to: position)
+            let edr = appearance.isSmoothed ? picture.tenThousandths(at: position) : picture.nearest(to: position)
             values.append(
                 FieldLevelValue(
                     identity: frame.identity, source: frame.source, level: level.level, tenThousandths: edr,
-                    severity: edr.flatMap { look.severity(tenThousandths: $0) }))
+                    severity: edr.flatMap { appearance.severity(tenThousandths: $0) }))
         }
         return values
     }

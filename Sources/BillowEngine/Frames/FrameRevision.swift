@@ -3,9 +3,9 @@ package import BillowSnapshot
 import BillowTiles
 package import Turbulence
 
-/// What a rendered frame's bytes depend on besides its version: the log's name, and everything that turns data into
-/// pixels. A URL with both always returns the same bytes, even after settings change. Servers with the same settings
-/// and log compute the same key.
+/// Identifies everything that determines a rendered frame's bytes besides its version: the log's name, and all settings
+/// that turn data into pixels. A URL with both always returns the same bytes, even after settings change. Servers with
+/// the same settings and log compute the same key.
 package struct RenderKey: Sendable, Hashable, CustomStringConvertible {
     /// 16 hexadecimal digits.
     package let description: String

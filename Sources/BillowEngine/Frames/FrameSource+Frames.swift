@@ -10,7 +10,7 @@ extension FrameSource {
     /// The version of a frame: the last version that changed anything in these layers at this instant. Two frames with
     /// the same version, layers, instant and filter have the same image and features.
     package func frameVersion(of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot)
-        async throws
+        async throws(EngineError)
         -> Version
     {
         var newest = Version.zero
@@ -48,7 +48,7 @@ extension FrameSource {
     package func status(
         of revision: FrameRevision, layers: [Dataset], at instant: Instant, filter: Filter, style: Style,
         in snapshot: Snapshot
-    ) async throws -> RevisionStatus {
+    ) async throws(EngineError) -> RevisionStatus {
         let current = FrameRevision(
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
             renderKey: renderKey(style, in: snapshot))
@@ -151,7 +151,7 @@ extension FrameSource {
     /// without duplicates.
     package func changes(
         of layers: [Dataset], filter: Filter, in range: ClosedRange<Instant>, in snapshot: Snapshot
-    ) async throws -> [Instant] {
+    ) async throws(EngineError) -> [Instant] {
         var changes = Set<Instant>()
         if layers.contains(where: { $0.content == .field }) {
             changes.formUnion(

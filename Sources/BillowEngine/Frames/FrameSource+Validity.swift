@@ -3,12 +3,11 @@ package import Datasets
 package import Turbulence
 
 extension FrameSource {
-    /// Until when a picture of an instant may be looked at: the earliest end among its layers. Observations end with
-    /// the history that it looks back; aircraft when they would be dropped; areas with the first that ends; a field
-    /// after an hour.
+    /// The time until which a picture of an instant is valid: the earliest end among its layers. Observations end with
+    /// the history, aircraft when they would be dropped, areas with the first one that ends, and a field after an hour.
     package func validUntil(
         _ layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot
-    ) async throws -> Instant {
+    ) async throws(EngineError) -> Instant {
         var end = instant.advanced(by: Self.longestValidity)
         for layer in layers {
             switch layer.content {

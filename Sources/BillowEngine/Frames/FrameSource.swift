@@ -31,7 +31,7 @@ package final class FrameSource: Sendable {
     }
 
     private struct AreaChangesKey: Hashable, Sendable {
-        var collection: IssuedArea.Collection
+        var collection: IssuedArea.DatasetNumber
         var range: ClosedRange<Instant>
         var head: Head
     }
@@ -57,17 +57,17 @@ package final class FrameSource: Sendable {
     /// The memory budget that all caches of this server share.
     package let caches: CacheBudget
     /// The cache of archived windows.
-    private let windows: SharedCache<WindowKey, Window>
+    private let windows: SharedCache<WindowKey, Window, EngineError>
     /// The cache of single parts: overlapping windows share their columns.
-    private let parts: SharedCache<PartKey, WindowPart>
+    private let parts: SharedCache<PartKey, WindowPart, EngineError>
     /// The cache of change versions of archived data.
-    private let changes: SharedCache<ChangeKey, Version>
+    private let changes: SharedCache<ChangeKey, Version, EngineError>
     /// The caches of archived pilot reports and areas.
-    private let reports: SharedCache<SeenKey, [PilotReport]>
-    private let areas: SharedCache<SeenKey, [IssuedArea]>
+    private let reports: SharedCache<SeenKey, [PilotReport], EngineError>
+    private let areas: SharedCache<SeenKey, [IssuedArea], EngineError>
     /// The cache of the times at which archived areas begin and end.
-    private let areaChanges: SharedCache<AreaChangesKey, [Instant]>
-    private let planes: SharedCache<PlaneKey, FramePlane>
+    private let areaChanges: SharedCache<AreaChangesKey, [Instant], EngineError>
+    private let planes: SharedCache<PlaneKey, FramePlane, EngineError>
     /// The caches of turbulence fields.
     let fields = FieldCaches()
 
@@ -95,7 +95,7 @@ package final class FrameSource: Sendable {
     }
 
     /// The retention of a kind of fetched data.
-    package func retentionSeconds(of kind: DataKind) -> Int {
+    package func retentionSeconds(of kind: FeedKind) -> Int {
         switch kind {
         case .positions: trafficRetentionSeconds
         case .fields: fieldRetentionSeconds
@@ -114,20 +114,21 @@ package final class FrameSource: Sendable {
     ///
     /// - Parameter snapshot: the current snapshot.
     /// - Throws: `EngineError.versionExpired` if that version is no longer readable, `.logChanged` if this server
-    ///   hasn't read it yet; `StoreError`.
-    package func snapshot(of head: Head, now snapshot: Snapshot) async throws -> Snapshot {
+    ///   hasn't read it yet; `.store`.
+    package func snapshot(of head: Head, now snapshot: Snapshot) async throws(EngineError) -> Snapshot {
         if head == snapshot.head { return snapshot }
         if head.log == snapshot.log, head.version < snapshot.publication.version,
             head.version >= snapshot.frameVersions.rules
         {
             return snapshot.superseded(at: head.version)
         }
-        let stored = try await store.head()
+        let stored: Head
+        do { stored = try await store.head() } catch { throw .store(error) }
         // Another server on the same database may be ahead.
         if head.log == stored.log, head.version > snapshot.publication.version, head.version <= stored.version {
-            throw EngineError.logChanged
+            throw .logChanged
         }
-        throw EngineError.versionExpired
+        throw .versionExpired
     }
 
     /// The seconds until the next publication due to age. All answers until then expire at the same time. At least 1,
@@ -152,18 +153,14 @@ package final class FrameSource: Sendable {
     ///
     /// - Parameter reach: the valid range, if it is not the whole log.
     package func instant(
-        _ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time",
-        within reach: ClosedRange<Instant>? = nil
+        _ time: RequestedTime, in snapshot: Snapshot, within reach: ClosedRange<Instant>? = nil
     ) throws(EngineError) -> Instant {
         let extent = reach ?? extent(of: snapshot)
-        let asked: String
-        switch time {
+        switch time.moment {
         case .latest: return snapshot.publication.asOf
         case .instant(let instant) where extent.contains(instant): return instant
-        case .instant(let instant): asked = instant.description
-        case .beyond(let text): asked = text
+        case .instant, .beyond: throw .timeOutsideLog(time, extent: extent)
         }
-        throw .timeOutsideLog(asked, extent: extent, parameter: parameter)
     }
 
     /// Reads from the store for a response to a snapshot.
@@ -171,27 +168,33 @@ package final class FrameSource: Sendable {
     /// Rows at a version never change until they are deleted, and before a deletion the log gets another name. If rows
     /// are unreadable, the snapshot's sources mark the response as incomplete, or the read fails.
     /// - Throws: `EngineError.logChanged` if the log is no longer the snapshot's, `.versionExpired` if rows of an older
-    ///   version were deleted, `.damageFound` if rows are unreadable and the snapshot isn't marked; `StoreError`.
-    package func reading<Value>(in snapshot: Snapshot, _ body: () async throws -> Value) async throws -> Value {
+    ///   version were deleted, `.damageFound` if rows are unreadable and the snapshot isn't marked; `.store`.
+    package func reading<Value>(in snapshot: Snapshot, _ body: () async throws(StoreError) -> Value)
+        async throws(EngineError) -> Value
+    {
         let value: Value
-        // An old version has no live rows, and rows that were deleted since never come back.
-        do { value = try await body() } catch StoreError.deleted where snapshot.liveFrom == .distantFuture {
-            throw EngineError.versionExpired
+        let log: String
+        do {
+            value = try await body()
+            log = try await store.head().log
+        } catch {
+            // An old version has no live rows, and rows that were deleted since never come back.
+            if case .deleted = error, snapshot.liveFrom == .distantFuture { throw .versionExpired }
+            throw .store(error)
         }
-        guard try await store.head().log == snapshot.log else { throw EngineError.logChanged }
-        guard store.damage.isEmpty || store.marked(snapshot.sources) == snapshot.sources else {
-            throw EngineError.damageFound
-        }
+        guard log == snapshot.log else { throw .logChanged }
+        guard store.damage.isEmpty || store.marked(snapshot.sources) == snapshot.sources else { throw .damageFound }
         return value
     }
 
     /// The frame at an instant from `instant(_:in:)`, including earlier rows for trends.
-    package func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
+    package func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws(EngineError) -> Frame {
         if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
         return try await archived(at: instant, filter: filter, marginSeconds: Frame.trendSeconds, in: snapshot)
     }
 
-    private func archived(at instant: Instant, filter: Filter, marginSeconds: Int, in snapshot: Snapshot) async throws
+    private func archived(at instant: Instant, filter: Filter, marginSeconds: Int, in snapshot: Snapshot)
+        async throws(EngineError)
         -> Frame
     {
         let first = ArchivePart(instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds))
@@ -201,34 +204,41 @@ package final class FrameSource: Sendable {
 
     /// A window of archive parts at the version of their last change. The snapshot's sources apply to it, because no
     /// later version changed a rule.
-    private func window(of range: ClosedRange<ArchivePart>, in snapshot: Snapshot) async throws -> Window {
+    private func window(of range: ClosedRange<ArchivePart>, in snapshot: Snapshot) async throws(EngineError) -> Window {
         let head = try await head(of: ArchivePart.seen(range), in: snapshot)
-        return try await windows.value(for: WindowKey(parts: range, head: head)) { [self] in
-            let parts = try await withThrowingTaskGroup { group in
+        return try await windows.value(for: WindowKey(parts: range, head: head)) {
+            [self] () async throws(EngineError) in
+            let parts = await withTaskGroup { group in
                 for number in range.lowerBound.number...range.upperBound.number {
-                    group.addTask { try await self.part(ArchivePart(number: number), in: snapshot) }
+                    group.addTask {
+                        await Result { () async throws(EngineError) in
+                            try await self.part(ArchivePart(number: number), in: snapshot)
+                        }
+                    }
                 }
-                return try await group.reduce(into: []) { $0.append($1) }
+                return await group.successes()
             }
-            return Window(joining: parts, sources: snapshot.sources)
+            return Window(joining: try parts.get(), sources: snapshot.sources)
         }
     }
 
-    private func part(_ part: ArchivePart, in snapshot: Snapshot) async throws -> WindowPart {
+    private func part(_ part: ArchivePart, in snapshot: Snapshot) async throws(EngineError) -> WindowPart {
         let head = try await head(of: ArchivePart.seen(part...part), in: snapshot)
-        return try await parts.value(for: PartKey(part: part, head: head)) { [self] in
-            try await reading(in: snapshot) {
+        return try await parts.value(for: PartKey(part: part, head: head)) { [self] () async throws(EngineError) in
+            try await reading(in: snapshot) { () async throws(StoreError) in
                 try await archive.part(part, asOf: head.version)
             }
         }
     }
 
     /// The frame with one byte per cell.
-    package func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
+    package func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws(EngineError)
+        -> FramePlane
+    {
         let seen = FrameDependency.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)
         // The key has the version of the data, not of the publication: most frames outlive many publications.
         let key = PlaneKey(head: try await head(of: seen, in: snapshot), instant: instant, filter: filter)
-        return try await planes.value(for: key) { [self] in
+        return try await planes.value(for: key) { [self] () async throws(EngineError) in
             if let plane = snapshot.plane(at: instant, filter: filter) { return plane }
             return try await archived(at: instant, filter: filter, marginSeconds: 0, in: snapshot).plane()
         }
@@ -236,33 +246,40 @@ package final class FrameSource: Sendable {
 
     /// The last version that changed some data, as the snapshot knows it. It is never above the snapshot's version,
     /// even if the store has newer ones. An unpublished change counts as the snapshot's version until it is published.
-    package func version(of data: FrameDependency, in snapshot: Snapshot) async throws -> Version {
+    package func version(of data: FrameDependency, in snapshot: Snapshot) async throws(EngineError) -> Version {
         let newest = snapshot.publication.version
         if let version = snapshot.frameVersions.version(of: data) { return min(version, newest) }
-        return try await changes.value(for: ChangeKey(data: data, head: snapshot.head)) { [store] in
-            min(try await store.lastChange(of: data), newest)
+        return try await changes.value(for: ChangeKey(data: data, head: snapshot.head)) {
+            [store] () async throws(EngineError) in
+            do throws(StoreError) { return min(try await store.lastChange(of: data), newest) } catch {
+                throw .store(error)
+            }
         }
     }
 
     /// The version of some data together with the log's name, for cache keys.
-    private func head(of data: FrameDependency, in snapshot: Snapshot) async throws -> Head {
+    private func head(of data: FrameDependency, in snapshot: Snapshot) async throws(EngineError) -> Head {
         Head(version: try await version(of: data, in: snapshot), log: snapshot.log)
     }
 
     /// Whether a version changed any of some data.
-    func hasChange(of data: [FrameDependency], at version: Version) async throws(StoreError) -> Bool {
-        for data in data where try await store.hasChange(of: data, at: version) { return true }
-        return false
+    func hasChange(of data: [FrameDependency], at version: Version) async throws(EngineError) -> Bool {
+        do {
+            for data in data where try await store.hasChange(of: data, at: version) { return true }
+            return false
+        } catch { throw .store(error) }
     }
 
     /// The pilot reports of the history before an instant, ordered by (time, id).
-    package func reports(at instant: Instant, lookBackSeconds: Int, in snapshot: Snapshot) async throws -> [PilotReport]
+    package func reports(at instant: Instant, lookBackSeconds: Int, in snapshot: Snapshot) async throws(EngineError)
+        -> [PilotReport]
     {
         if let reports = snapshot.reports(at: instant, lookBackSeconds: lookBackSeconds) { return reports }
         let seen = FrameDependency.observed(.reports, at: instant, lookBackSeconds: lookBackSeconds)
         let head = try await head(of: seen, in: snapshot)
-        return try await self.reports.value(for: SeenKey(data: seen, instant: instant, head: head)) { [self] in
-            try await reading(in: snapshot) {
+        return try await self.reports.value(for: SeenKey(data: seen, instant: instant, head: head)) {
+            [self] () async throws(EngineError) in
+            try await reading(in: snapshot) { () async throws(StoreError) in
                 try await store.pilotReports(
                     from: instant.advanced(by: 1 - lookBackSeconds), to: instant.advanced(by: 1), asOf: head.version)
             }
@@ -270,21 +287,23 @@ package final class FrameSource: Sendable {
     }
 
     /// The areas of a collection that are valid at an instant, sorted by id.
-    package func areas(_ collection: IssuedArea.Collection, at instant: Instant, in snapshot: Snapshot) async throws
+    package func areas(_ collection: IssuedArea.DatasetNumber, at instant: Instant, in snapshot: Snapshot)
+        async throws(EngineError)
         -> [IssuedArea]
     {
         if let areas = snapshot.areas(collection, at: instant) { return areas }
         let seen = FrameDependency.areas(collection, at: instant)
         let head = try await head(of: seen, in: snapshot)
-        return try await self.areas.value(for: SeenKey(data: seen, instant: instant, head: head)) { [self] in
-            try await reading(in: snapshot) {
+        return try await self.areas.value(for: SeenKey(data: seen, instant: instant, head: head)) {
+            [self] () async throws(EngineError) in
+            try await reading(in: snapshot) { () async throws(StoreError) in
                 try await store.areas(collection, from: instant, to: instant.advanced(by: 1), asOf: head.version)
             }
         }
     }
 
     /// The warnings in force at an instant, of all datasets that have any (`Catalogue.warnings`).
-    package func warnings(at instant: Instant, in snapshot: Snapshot) async throws -> [IssuedArea] {
+    package func warnings(at instant: Instant, in snapshot: Snapshot) async throws(EngineError) -> [IssuedArea] {
         var warnings: [IssuedArea] = []
         for areas in Catalogue.warnings.compactMap(\.areas) {
             warnings += try await self.areas(areas, at: instant, in: snapshot)
@@ -293,27 +312,28 @@ package final class FrameSource: Sendable {
     }
 
     /// The times within a range at which areas of a collection begin or end, sorted, without duplicates.
-    package func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, in snapshot: Snapshot)
-        async throws -> [Instant]
+    package func changes(of collection: IssuedArea.DatasetNumber, in range: ClosedRange<Instant>, in snapshot: Snapshot)
+        async throws(EngineError) -> [Instant]
     {
         if range.lowerBound >= snapshot.liveFrom { return snapshot.areas.changes(of: collection, in: range) }
         let head = Head(version: snapshot.versions.areas, log: snapshot.log)
         return try await areaChanges.value(for: AreaChangesKey(collection: collection, range: range, head: head)) {
-            [self] in
-            try await reading(in: snapshot) {
+            [self] () async throws(EngineError) in
+            try await reading(in: snapshot) { () async throws(StoreError) in
                 try await store.areaChanges(of: collection, in: range, asOf: head.version)
             }
         }
     }
 
     /// The aircraft seen at most `droppedAfterSeconds` before an instant, sorted by address.
-    package func positions(at instant: Instant, droppedAfterSeconds: Int, in snapshot: Snapshot) async throws
+    package func positions(at instant: Instant, droppedAfterSeconds: Int, in snapshot: Snapshot)
+        async throws(EngineError)
         -> [AircraftPosition]
     {
         if let positions = snapshot.positions(at: instant, droppedAfterSeconds: droppedAfterSeconds) {
             return positions
         }
-        let stored = try await reading(in: snapshot) {
+        let stored = try await reading(in: snapshot) { () async throws(StoreError) in
             try await store.positions(
                 from: instant.advanced(by: 1 - droppedAfterSeconds), to: instant.advanced(by: 1),
                 asOf: snapshot.publication.version)

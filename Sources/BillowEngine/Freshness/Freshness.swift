@@ -1,7 +1,6 @@
 import BillowExchange
 package import BillowFields
 package import BillowSnapshot
-package import BillowSync
 import BillowTiles
 package import Datasets
 package import Geometry
@@ -12,14 +11,14 @@ package import Turbulence
 package struct Freshness: Sendable, Hashable {
     /// The oldest of the sources' last successful fetches; nil without a source, or if any source was never fetched.
     package var dataTime: Instant?
-    /// Whether, for any kind of data shown, all its sources have been silent for too long, or it has no source at all.
+    /// Whether any kind of data shown has no source, or only sources that have been silent for too long.
     package var isStale: Bool
     /// Whether the log's data is simulated.
     package var isSimulated: Bool
     /// The coverage of each kind of data shown.
-    var coverage: [DataKind: Coverage]
+    var coverage: [FeedKind: Coverage]
     /// The time range of deleted or unreadable data, by kind of data shown.
-    var lost: [DataKind: ClosedRange<Instant>] = [:]
+    var lost: [FeedKind: ClosedRange<Instant>] = [:]
 
     /// Whether any data up to an instant is lost.
     func hasLost(upTo instant: Instant) -> Bool { lost.values.contains { $0.lowerBound <= instant } }
@@ -64,7 +63,7 @@ package struct Freshness: Sendable, Hashable {
     /// Whether the log lacks data of a frame.
     ///
     /// - Parameter lookBack: the seconds that the frame looks back, by kind of data. Other kinds don't count.
-    package func isIncomplete(at instant: Instant, lookBack: [DataKind: Int]) -> Bool {
+    package func isIncomplete(at instant: Instant, lookBack: [FeedKind: Int]) -> Bool {
         lookBack.contains { kind, seconds in
             let seen = instant.advanced(by: -seconds)...instant
             return !(coverage[kind] ?? .unknown).covers(instant, lookBackSeconds: seconds, region)
@@ -93,8 +92,8 @@ enum Coverage: Sendable, Hashable {
         var retainedSince: Instant
         /// The time of this evaluation: a fetch can't cover later observations.
         var now: Instant
-        /// For data that is issued ahead: the last instant of which anything is said. nil for data that is observed or
-        /// computed for its own instant: a source covers it only as long as its last fetch counts as current.
+        /// For data that is issued in advance: the last instant that it describes. nil for data that is observed or
+        /// computed for its own instant; a source covers it only while its last fetch counts as current.
         var horizon: Instant?
         var sources: [Source]
 
@@ -111,7 +110,7 @@ enum Coverage: Sendable, Hashable {
         /// The kind of service that it fetches from. Sources of one service have the same data and can replace each
         /// other. Sources of another service have other data.
         var service = ""
-        var kind = DataKind.observations
+        var kind = FeedKind.observations
         /// The areas of its current and former queries, of all kinds. A kind without an area covers the world.
         var areas: [CoveredArea] = []
     }
@@ -148,7 +147,7 @@ enum Coverage: Sendable, Hashable {
                 first >= max(span.storedSince, span.retainedSince.advanced(by: -History.sixHours.seconds))
             else { return false }
             if let horizon = span.horizon, instant > horizon { return false }
-            // What is issued ahead was fetched before it is valid.
+            // Data that is issued in advance is fetched before it becomes valid.
             let last = span.horizon == nil ? instant : min(instant, span.now)
             return !span.sources.isEmpty
                 && span.services.allSatisfy { sources in
@@ -199,7 +198,7 @@ package struct FreshnessSettings: Sendable {
     /// The configuration of a fetched source.
     package struct Feed: Sendable, Hashable {
         /// The fetched kinds of data. It is empty for a folder, which isn't fetched: its files may be a year apart.
-        package var kinds: Set<DataKind>
+        package var kinds: Set<FeedKind>
         /// The kind of service that it is fetched from.
         package var service: String
         /// The seconds between two scheduled fetches; nil if the schedule is stopped.
@@ -207,12 +206,12 @@ package struct FreshnessSettings: Sendable {
         /// The source's own setting.
         package var staleAfterSeconds: Int?
         /// Kinds that are fetched less often, with their intervals in seconds.
-        var slowKinds: [DataKind: Int] = [:]
-        /// The field products that the source requests; nil if it delivers those that it has.
+        var slowKinds: [FeedKind: Int] = [:]
+        /// The field products that the source requests; nil if it delivers all products that it has.
         package var fieldProducts: Set<FieldProduct>?
 
         package init(
-            kinds: Set<DataKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil,
+            kinds: Set<FeedKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil,
             fieldProducts: Set<FieldProduct>? = nil
         ) {
             self.fieldProducts = fieldProducts
@@ -220,6 +219,22 @@ package struct FreshnessSettings: Sendable {
             self.service = service
             self.intervalSeconds = intervalSeconds
             self.staleAfterSeconds = staleAfterSeconds
+        }
+    }
+
+    /// The current requests of a running source, which settings may change at run time.
+    package struct Requests: Sendable, Hashable {
+        /// The fetched kinds of data.
+        var kinds: Set<FeedKind>
+        /// The seconds between two scheduled fetches; nil if the schedule is stopped.
+        var intervalSeconds: Int?
+        /// Kinds that are fetched less often, with their intervals in seconds.
+        var slowKinds: [FeedKind: Int]
+
+        package init(kinds: Set<FeedKind>, intervalSeconds: Int?, slowKinds: [FeedKind: Int]) {
+            self.kinds = kinds
+            self.intervalSeconds = intervalSeconds
+            self.slowKinds = slowKinds
         }
     }
 
@@ -246,25 +261,29 @@ package struct FreshnessSettings: Sendable {
 /// intervals, which may change at run time. Settings alone determine nothing.
 package struct FreshnessPolicy: Sendable {
     private let settings: FreshnessSettings
-    private let states: SourceStates
     private let frames: FrameSource
+    private let requests: @Sendable (SourceID) -> FreshnessSettings.Requests?
 
-    package init(_ settings: FreshnessSettings, states: SourceStates, frames: FrameSource) {
+    /// - Parameter requests: the current requests of a source; nil if it isn't running.
+    package init(
+        _ settings: FreshnessSettings, frames: FrameSource,
+        requests: @escaping @Sendable (SourceID) -> FreshnessSettings.Requests? = { _ in nil }
+    ) {
         self.settings = settings
-        self.states = states
         self.frames = frames
+        self.requests = requests
     }
 
     private func feed(_ id: SourceID) -> FreshnessSettings.Feed? {
-        guard var feed = settings.feeds[id], let state = states[id] else { return settings.feeds[id] }
-        feed.kinds = state.feeds
-        feed.intervalSeconds = state.interval.map { Int($0.components.seconds) }
-        feed.slowKinds = state.slowKinds.mapValues { Int($0.components.seconds) }
+        guard var feed = settings.feeds[id], let requests = requests(id) else { return settings.feeds[id] }
+        feed.kinds = requests.kinds
+        feed.intervalSeconds = requests.intervalSeconds
+        feed.slowKinds = requests.slowKinds
         return feed
     }
 
     /// The seconds of silence after which a source is stale for a kind of data; nil stands for all kinds.
-    private func staleAfterSeconds(_ feed: FreshnessSettings.Feed?, _ kind: DataKind?) -> Int {
+    private func staleAfterSeconds(_ feed: FreshnessSettings.Feed?, _ kind: FeedKind?) -> Int {
         let seconds =
             feed?.staleAfterSeconds ?? settings.staleAfterSeconds
             ?? max(FreshnessSettings.defaultStaleAfterSeconds, 2 * (feed?.intervalSeconds ?? 0))
@@ -272,14 +291,14 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// Whether the last fetch of a source is too long ago, for a kind of data or for all; true if it was never fetched.
-    package func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
+    package func isStale(_ id: SourceID, _ kind: FeedKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
         guard let fetchedAt, !fetchedAt.isAhead(of: now) else { return true }
         return fetchedAt < now.advanced(by: -staleAfterSeconds(feed(id), kind))
     }
 
     /// The freshness of some kinds of data under a filter, at the snapshot's time or a later one.
     package func freshness(
-        of kinds: Set<DataKind>, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
+        of kinds: Set<FeedKind>, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
         at now: Instant? = nil
     ) -> Freshness {
         let now = now ?? snapshot.publication.asOf
@@ -361,7 +380,7 @@ package struct FreshnessPolicy: Sendable {
 
     /// The sources of a kind of data. A source that is stopped, or no longer fetched for the kind, still counts with
     /// its stored data, which becomes stale.
-    private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
+    private func feeding(_ kind: FeedKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
                 // A source that never delivered a field is no source of fields.
@@ -380,7 +399,7 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// The names of the sources of some kinds of data, both fetched and stored.
-    package func sourceNames(of kinds: Set<DataKind>, in snapshot: Snapshot) -> [String] {
+    package func sourceNames(of kinds: Set<FeedKind>, in snapshot: Snapshot) -> [String] {
         let sources = SelectedSources(snapshot.sources)
         let fed = kinds.flatMap { feeding($0, Array(settings.feeds.keys), sources).map(\.id) }
         let stored = snapshot.sources.filter { !kinds.isDisjoint(with: $0.storedKinds) }.map(\.id)
@@ -388,7 +407,7 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// Whether a kind of data has any source or stored data.
-    func offers(_ kind: DataKind, in snapshot: Snapshot, filter: Filter) -> Bool {
+    func offers(_ kind: FeedKind, in snapshot: Snapshot, filter: Filter) -> Bool {
         freshness(of: [kind], in: snapshot, filter: filter).coverage[kind] != .nothing
     }
 
@@ -420,7 +439,7 @@ package struct FreshnessPolicy: Sendable {
     }
 
     private func coverage(
-        of kind: DataKind, feeding: [Feeding], _ sources: SelectedSources, stored: [SourceRecord],
+        of kind: FeedKind, feeding: [Feeding], _ sources: SelectedSources, stored: [SourceRecord],
         in snapshot: Snapshot, at now: Instant
     ) -> Coverage {
         let storedSince = stored.compactMap(\.completeSince).max()
@@ -451,8 +470,8 @@ package struct FreshnessPolicy: Sendable {
     private static let aheadSeconds = 60
 
     /// The last instant at which any issued area of a kind is valid, or the present; nil for data that isn't issued.
-    private func issuedUntil(_ kind: DataKind, in snapshot: Snapshot, at now: Instant) -> Instant? {
-        let collections: [IssuedArea.Collection] = Catalogue.layers.compactMap { layer in
+    private func issuedUntil(_ kind: FeedKind, in snapshot: Snapshot, at now: Instant) -> Instant? {
+        let collections: [IssuedArea.DatasetNumber] = Catalogue.layers.compactMap { layer in
             guard layer.kind == kind, case .areas(let collection) = layer.content else { return nil }
             return collection
         }

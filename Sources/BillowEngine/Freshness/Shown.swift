@@ -7,7 +7,7 @@ package import Geometry
 package import Turbulence
 
 /// The instant of a response, and how fresh and complete its data is. The headers of data responses derive from it
-/// alone (`AnswerHeaders`), so that no response omits a mark.
+/// alone (`ResponseHeaders`), so that no response omits a mark.
 package struct Shown: Sendable, Hashable {
     package var freshness: Freshness
     /// The instant of the frame.
@@ -23,15 +23,15 @@ package struct Shown: Sendable, Hashable {
         self.isIncomplete = isIncomplete
     }
 
-    package init(_ freshness: Freshness, at instant: Instant, lookBack: [DataKind: Int]) {
+    package init(_ freshness: Freshness, at instant: Instant, lookBack: [FeedKind: Int]) {
         self.init(
             freshness, at: instant, isIncomplete: freshness.isIncomplete(at: instant, lookBack: lookBack))
     }
 }
 
 extension Shown {
-    /// Records that the response shows a version that a newer one superseded. It lacks what changed since, and whether
-    /// it had all data of its own time isn't known any more.
+    /// Records that the response shows a superseded version. It lacks the changes since then. It is unknown whether it
+    /// had all data of its own time.
     package mutating func lackNewerVersions() {
         isIncomplete = true
         freshness.dataTime = nil
@@ -67,7 +67,7 @@ extension FreshnessPolicy {
 
     /// The seconds that frames of some layers look back at an instant, by kind of data.
     package func lookBack(of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot)
-        -> [DataKind: Int]
+        -> [FeedKind: Int]
     {
         layers.reduce(into: [:]) { lookBack, layer in
             lookBack.merge(self.lookBack(of: layer, at: instant, filter: filter, in: snapshot), uniquingKeysWith: max)
@@ -75,13 +75,13 @@ extension FreshnessPolicy {
     }
 
     private func lookBack(of layer: Dataset, at instant: Instant, filter: Filter, in snapshot: Snapshot)
-        -> [DataKind: Int]
+        -> [FeedKind: Int]
     {
         let own = [layer.kind: layer.lookBackSeconds(filter)]
         guard layer.isPolygons, filter.prefersIssuedPolygons else { return own }
-        let issued = [DataKind.polygons: 0]
+        let issued = [FeedKind.polygons: 0]
         if filter.takesNoReports { return issued }
-        // For an archived instant it is unknown here whose polygons are drawn.
+        // For an archived instant, the issuer of the drawn polygons is unknown here.
         if snapshot.areas(.polygons, at: instant)?.contains(where: filter.isIssuer) == true { return issued }
         return offers(.polygons, in: snapshot, filter: filter) ? own.merging(issued) { $1 } : own
     }
@@ -111,7 +111,7 @@ extension FreshnessPolicy {
     package func turbulenceAndWarnings(
         of region: GeographicRegion = .everywhere, at instant: Instant, filter: Filter, in snapshot: Snapshot
     ) -> Shown {
-        var lookBack: [DataKind: Int] = [.observations: filter.lookBackSeconds]
+        var lookBack: [FeedKind: Int] = [.observations: filter.lookBackSeconds]
         for kind in Catalogue.warnings.map(\.kind) where offers(kind, in: snapshot, filter: filter) {
             lookBack[kind] = 0
         }

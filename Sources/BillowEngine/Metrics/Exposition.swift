@@ -8,16 +8,16 @@ package struct Exposition: Sendable {
 
     package init() {}
 
-    /// A counter or gauge; nothing where there is no sample.
+    /// Adds a counter or gauge, unless it has no sample.
     ///
-    /// - Parameter samples: with the values of the labels, in the metric's order.
+    /// - Parameter samples: each with the values of its labels, in the metric's order.
     package mutating func add(_ metric: MetricDescription, _ samples: [(labels: [String], value: Double)]) {
         guard !samples.isEmpty else { return }
         head(metric)
         for sample in samples { line(metric.name, metric.labels, sample.labels, sample.value) }
     }
 
-    /// A counter or gauge without labels; nothing where it has no value.
+    /// Adds a counter or gauge without labels, unless it has no value.
     package mutating func add(_ metric: MetricDescription, _ value: Double?) {
         if let value { add(metric, [(labels: [], value: value)]) }
     }
@@ -26,7 +26,7 @@ package struct Exposition: Sendable {
 
     package mutating func add(_ metric: MetricDescription, _ value: Bool?) { add(metric, value.map { $0 ? 1.0 : 0.0 }) }
 
-    /// What a registry counted of a counter.
+    /// Adds a counter with the registry's counts.
     package mutating func add(_ metric: MetricDescription, from registry: MetricRegistry) {
         switch metric.kind {
         case .histogram: histograms(metric, registry.histograms(of: metric))

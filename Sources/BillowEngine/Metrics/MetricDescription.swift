@@ -10,7 +10,7 @@ package struct MetricDescription: Sendable, Hashable {
     package let labels: [String]
     /// At most 20 words.
     package let help: String
-    /// The upper bounds of a histogram's buckets but for the last, in seconds, rising.
+    /// The upper bounds of a histogram's buckets except the last, in seconds, in rising order.
     package let buckets: [Double]
 
     private init(
@@ -29,51 +29,52 @@ extension MetricDescription {
 
     package static let requests = Self(
         "billow_http_requests_total", .counter, labels: ["method", "route", "status"],
-        "Answers by route and class of status, such as 2xx.")
+        "Responses by route and status class, such as 2xx.")
     package static let requestDuration = Self(
         "billow_http_request_duration_seconds", .histogram, labels: ["method", "route"],
         buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-        "From a request's head to its answer's head.")
+        "Time from a request's head to the response's head.")
     package static let requestsInFlight = Self(
-        "billow_http_requests_in_flight", .gauge, "Requests whose last byte isn't handed over yet.")
+        "billow_http_requests_in_flight", .gauge, "Requests whose response is not completely sent.")
     package static let connections = Self("billow_http_connections", .gauge, "Open connections of clients.")
     package static let connectionLimit = Self(
-        "billow_http_connections_limit", .gauge, "Connections at once, at most.")
+        "billow_http_connections_limit", .gauge, "The limit of open connections.")
     package static let listeners = Self("billow_event_listeners", .gauge, "Clients that listen for events.")
-    package static let listenerLimit = Self("billow_event_listeners_limit", .gauge, "Listeners at once, at most.")
+    package static let listenerLimit = Self(
+        "billow_event_listeners_limit", .gauge, "The limit of clients that listen for events.")
 
     // MARK: Work
 
     package static let renderDuration = Self(
         "billow_render_duration_seconds", .histogram, labels: ["format", "layer", "zoom"],
         buckets: [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-        "Drawing and encoding of a tile that no cache had.")
+        "Time to draw and encode a tile that no cache held.")
     package static let workRunning = Self(
-        "billow_work_running", .gauge, labels: ["class"], "Jobs of a class of work that run.")
+        "billow_work_running", .gauge, labels: ["class"], "Running jobs of a work class.")
     package static let workWaiting = Self(
-        "billow_work_waiting", .gauge, labels: ["class"], "Jobs of a class of work that wait.")
+        "billow_work_waiting", .gauge, labels: ["class"], "Waiting jobs of a work class.")
     package static let workQueueLimit = Self(
-        "billow_work_queue_limit", .gauge, labels: ["class"], "Jobs of a class of work that may wait.")
+        "billow_work_queue_limit", .gauge, labels: ["class"], "The limit of waiting jobs of a work class.")
     package static let workRefused = Self(
-        "billow_work_refused_total", .counter, labels: ["class"], "Jobs of a class of work that its full queue refused."
+        "billow_work_refused_total", .counter, labels: ["class"], "Jobs of a work class that a full queue refused."
     )
 
     // MARK: Caches
 
     package static let cacheHits = Self(
-        "billow_cache_hits_total", .counter, labels: ["cache"], "Values that a cache had.")
+        "billow_cache_hits_total", .counter, labels: ["cache"], "Lookups that found a value in the cache.")
     package static let cacheMisses = Self(
-        "billow_cache_misses_total", .counter, labels: ["cache"], "Values that a cache hadn't.")
+        "billow_cache_misses_total", .counter, labels: ["cache"], "Lookups that found no value in the cache.")
     package static let cacheEntries = Self("billow_cache_entries", .gauge, labels: ["cache"], "Values in a cache.")
     package static let cacheBytes = Self("billow_cache_bytes", .gauge, labels: ["cache"], "Bytes in a cache.")
     package static let cacheBudgetUsed = Self(
         "billow_cache_budget_used_bytes", .gauge, "Bytes in all caches that share the budget.")
     package static let cacheBudget = Self(
-        "billow_cache_budget_bytes", .gauge, "The budget of these caches, as cacheMegabytes sets it.")
+        "billow_cache_budget_bytes", .gauge, "The byte budget of these caches, set by cacheMegabytes.")
 
     // MARK: Data
 
-    package static let version = Self("billow_version", .gauge, "The version that is served.")
+    package static let version = Self("billow_version", .gauge, "The version of the served snapshot.")
     package static let publications = Self(
         "billow_publications_total", .counter, "Snapshots published since the start.")
     package static let publicationTime = Self(
@@ -81,24 +82,26 @@ extension MetricDescription {
     package static let liveObservations = Self(
         "billow_live_observations", .gauge, "Observations in memory.")
     package static let layerStale = Self(
-        "billow_layer_stale", .gauge, labels: ["layer"], "1 where a layer is stale.")
+        "billow_layer_stale", .gauge, labels: ["layer"], "1 if a layer is stale.")
     package static let layerAge = Self(
-        "billow_layer_data_age_seconds", .gauge, labels: ["layer"], "Since a layer's quietest source was fetched.")
+        "billow_layer_data_age_seconds", .gauge, labels: ["layer"],
+        "Age of the data of the layer's least recently fetched source.")
 
     // MARK: Sources
 
     package static let sourceReachable = Self(
-        "billow_source_reachable", .gauge, labels: ["source"], "1 where the upstream answered the last time.")
+        "billow_source_reachable", .gauge, labels: ["source"], "1 if the upstream answered the last request.")
     package static let sourceKeyAccepted = Self(
-        "billow_source_key_accepted", .gauge, labels: ["source"], "0 where the upstream refuses the key.")
+        "billow_source_key_accepted", .gauge, labels: ["source"], "0 if the upstream refuses the key.")
     package static let sourceStale = Self(
-        "billow_source_stale", .gauge, labels: ["source"], "1 where a source is stale.")
+        "billow_source_stale", .gauge, labels: ["source"], "1 if a source is stale.")
     package static let sourceAge = Self(
-        "billow_source_age_seconds", .gauge, labels: ["source"], "Since the last successful fetch of all areas.")
+        "billow_source_age_seconds", .gauge, labels: ["source"], "Time since the last successful fetch of all areas.")
     package static let sourceLag = Self(
-        "billow_source_lag_seconds", .gauge, labels: ["source"], "Between a source's newest record and now.")
+        "billow_source_lag_seconds", .gauge, labels: ["source"], "Age of a source's newest record.")
     package static let sourceFailures = Self(
-        "billow_source_consecutive_failures", .gauge, labels: ["source"], "Failed rounds since the last good one.")
+        "billow_source_consecutive_failures", .gauge, labels: ["source"], "Failed rounds since the last successful one."
+    )
     package static let sourceRounds = Self(
         "billow_source_rounds_total", .counter, labels: ["source", "result"], "Rounds by result: ok or failed.")
     package static let sourceRecords = Self(
@@ -107,18 +110,20 @@ extension MetricDescription {
     package static let sourceSkipped = Self(
         "billow_source_skipped_total", .counter, labels: ["source", "reason"], "Records that can't be used, by reason.")
     package static let sourceAdjusted = Self(
-        "billow_source_adjusted_total", .counter, labels: ["source", "reason"], "Records used after a change, by it.")
+        "billow_source_adjusted_total", .counter, labels: ["source", "reason"],
+        "Records that were adjusted before use, by adjustment.")
     package static let sourceReceived = Self(
-        "billow_source_received_bytes_total", .counter, labels: ["source"], "Bytes of answers' bodies.")
+        "billow_source_received_bytes_total", .counter, labels: ["source"],
+        "Bytes of response bodies received from the upstream.")
 
     // MARK: Store
 
     package static let storeBytes = Self(
         "billow_store_bytes", .gauge, labels: ["file"], "Bytes of the database and of its write-ahead log.")
     package static let storeRows = Self(
-        "billow_store_rows", .gauge, labels: ["table"], "Rows of a table, counted every ten minutes at most.")
+        "billow_store_rows", .gauge, labels: ["table"], "Rows of a table, counted at most every ten minutes.")
     package static let storeFree = Self(
-        "billow_store_free_bytes", .gauge, "Room on the database's disk for an ordinary user.")
+        "billow_store_free_bytes", .gauge, "Free space for an unprivileged user on the database's disk.")
     package static let storeFailing = Self("billow_store_failing", .gauge, "1 while the database can't be read.")
     package static let storeDamaged = Self(
         "billow_store_damaged_rows", .gauge, labels: ["table"], "Rows that can't be read.")
@@ -126,8 +131,8 @@ extension MetricDescription {
     // MARK: The process
 
     package static let build = Self(
-        "billow_build_info", .gauge, labels: ["version"], "1, with the release and the commit.")
-    package static let draining = Self("billow_draining", .gauge, "1 while the server stops.")
+        "billow_build_info", .gauge, labels: ["version"], "Always 1; the label names the release and the commit.")
+    package static let draining = Self("billow_draining", .gauge, "1 while the server is stopping.")
     package static let residentMemory = Self(
         "process_resident_memory_bytes", .gauge, "Resident memory.")
     package static let descriptors = Self("process_open_fds", .gauge, "Open descriptors.")

@@ -1,10 +1,10 @@
 package import CoreMetrics
 import Synchronization
 
-/// The counters and histograms of a server, each made once for its labels.
+/// The counters and histograms of a server. Each is created once per combination of labels.
 ///
-/// It is a factory of swift-metrics too: what a library counts under a name of `MetricDescription.all` is shown, and
-/// any other name is dropped, for the labels of others are not bounded.
+/// It is also a factory of swift-metrics. It publishes the metrics of libraries whose names are in
+/// `MetricDescription.all`, and drops all others, because their labels are not bounded.
 package final class MetricRegistry: MetricsFactory {
     /// A number that only rises. Counting is one atomic addition.
     package final class Counter: CounterHandler {
@@ -38,7 +38,7 @@ package final class MetricRegistry: MetricsFactory {
             sum.add(max(0, duration), ordering: .relaxed)
         }
 
-        /// The count up to each bound, the last that of all; and the sum in seconds.
+        /// The count up to each bound, with the total count last, and the sum in seconds.
         package var cumulative: (counts: [Int64], seconds: Double) {
             var total: Int64 = 0
             let counts = counts.map { counter in
@@ -58,7 +58,7 @@ package final class MetricRegistry: MetricsFactory {
 
     package init() {}
 
-    /// The counter of a metric with these labels; to be kept by who counts often.
+    /// The counter of a metric with these labels. Callers that count often should store it.
     package func counter(_ metric: MetricDescription, _ labels: [String] = []) -> Counter {
         families.withLock { families in
             if let known = families.counters[metric.name]?[labels] { return known }
@@ -78,7 +78,7 @@ package final class MetricRegistry: MetricsFactory {
         }
     }
 
-    /// What was counted of a metric, in the order of its labels.
+    /// The counters of a metric, in the order of its labels.
     package func counters(of metric: MetricDescription) -> [(labels: [String], counter: Counter)] {
         families.withLock { $0.counters[metric.name] ?? [:] }.map { (labels: $0.key, counter: $0.value) }
             .sorted { $0.labels.lexicographicallyPrecedes($1.labels) }
@@ -119,7 +119,7 @@ package final class MetricRegistry: MetricsFactory {
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler { NOOPMetricsHandler.instance }
 
-    // What was counted stays: a counter never goes back.
+    // The counts stay, because a counter must never decrease.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}

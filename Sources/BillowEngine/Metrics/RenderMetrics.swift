@@ -3,12 +3,12 @@ import BillowTiles
 
 /// Times the drawing of tiles, by layer and zoom.
 package struct RenderMetrics: Sendable {
-    /// What a tile is written as.
+    /// The format of a tile.
     enum Format: String {
         case png, mvt
     }
 
-    /// What stands for a picture of more than one layer: their lists are not bounded.
+    /// The label for pictures of several layers, because the number of such lists is not bounded.
     private static let several = "several"
 
     private let registry: MetricRegistry
@@ -16,9 +16,9 @@ package struct RenderMetrics: Sendable {
     package init(_ registry: MetricRegistry = MetricRegistry()) { self.registry = registry }
 
     /// - Complexity: one look into a dictionary behind a lock, where drawing takes a thousand times as long.
-    func timed<Value>(
-        _ format: Format, _ layers: LayerList, zoom: Int, _ body: () throws -> Value
-    ) rethrows -> Value {
+    func timed<Value, Failure: Error>(
+        _ format: Format, _ layers: LayerList, zoom: Int, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         let clock = ContinuousClock()
         let start = clock.now
         let value = try body()

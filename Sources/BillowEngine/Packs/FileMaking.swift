@@ -4,7 +4,7 @@ package import BillowPacks
 package protocol FileMaking: Sendable {
     /// Starts the file.
     /// - Throws: `PackError`, and errors of reading.
-    func begin(in place: FilePlace) async throws -> any FileParts
+    func begin(in place: FilePlace) async throws(EngineError) -> any FileParts
 }
 
 /// The parts of a file. Each part is a short job, and the file is complete after the last one.
@@ -13,7 +13,7 @@ package protocol FileParts: Sendable {
 
     /// Writes the next part.
     /// - Returns: whether another part follows.
-    mutating func next() async throws -> Bool
+    mutating func next() async throws(EngineError) -> Bool
 
     /// The approximate current size of the file in bytes.
     var size: Int { get throws(PackError) }

@@ -18,7 +18,7 @@ package struct PackFile: FileMaking {
         self.snapshot = snapshot
     }
 
-    package func begin(in place: FilePlace) async throws -> any FileParts {
+    package func begin(in place: FilePlace) async throws(EngineError) -> any FileParts {
         switch request.form {
         case .tileset(let format):
             return try TilesetParts(source, request, request.scenes[0], format, in: snapshot, place)
@@ -32,26 +32,31 @@ package struct PackFile: FileMaking {
     /// Updates a copy of an MBTiles file of the same request to the content of this pack. Pictures with unchanged
     /// content are not drawn. The file is complete only when this returns.
     /// - Returns: the number of changed, added and removed tiles.
-    /// - Throws: `PackError.foreign` for a file that can't be updated; the errors of making tiles.
-    package func update(copy path: String) async throws -> Int {
-        let file = try MBTilesFile(changing: path, form: request.tiles)
+    /// - Throws: `EngineError.pack` for a file that can't be updated; the errors of making tiles.
+    package func update(copy path: String) async throws(EngineError) -> Int {
+        let file: MBTilesFile
+        do { file = try MBTilesFile(changing: path, form: request.tiles) } catch { throw .pack(error) }
         let all = request.cover.tiles
         let scene = request.scenes[0]
         let metadata = try await source.metadata(of: scene, request, in: snapshot)
         // A tag identifies all inputs of a picture, including size, style and filters. Tiles with another tag are
         // drawn.
         let wanted = Set(all)
-        try file.removeTiles { !wanted.contains($0) }
+        do { try file.removeTiles { !wanted.contains($0) } } catch { throw .pack(error) }
         for start in stride(from: 0, to: all.count, by: TilesetParts.tiles) {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             let part = all[start..<min(start + TilesetParts.tiles, all.count)]
-            let made = try await source.tiles(part, of: scene, request, in: snapshot) { try file.tag(at: $0) }
-            try file.add(made)
+            let made = try await source.tiles(part, of: scene, request, in: snapshot) { (coord) throws(PackError) in
+                try file.tag(at: coord)
+            }
             // Removes vector tiles that no longer have features.
             let there = Set(made.map(\.coord))
-            for coord in part where !there.contains(coord) { try file.remove(coord) }
+            do {
+                try file.add(made)
+                for coord in part where !there.contains(coord) { try file.remove(coord) }
+            } catch { throw .pack(error) }
         }
-        try file.finish(metadata)
+        do { try file.finish(metadata) } catch { throw .pack(error) }
         return file.changes
     }
 }
@@ -73,30 +78,36 @@ struct TilesetParts: FileParts {
     init(
         _ source: PackSource, _ request: PackRequest, _ scene: FrameSource.Scene, _ format: TilesetFormat,
         in snapshot: Snapshot, _ place: FilePlace
-    ) throws {
+    ) throws(EngineError) {
         self.source = source
         self.request = request
         self.scene = scene
         self.snapshot = snapshot
-        (file, writer) = try place.open { (path, file) throws(PackError) -> any TilesetWriter in
-            switch format {
-            case .mbtiles: try MBTilesFile(creating: path, form: request.tiles)
-            case .pmtiles: PMTilesFile(file, form: request.tiles)
+        do {
+            (file, writer) = try place.open { (path, file) throws(PackError) -> any TilesetWriter in
+                switch format {
+                case .mbtiles: try MBTilesFile(creating: path, form: request.tiles)
+                case .pmtiles: PMTilesFile(file, form: request.tiles)
+                }
             }
-        }
+        } catch { throw .pack(error) }
     }
 
     var size: Int { get throws(PackError) { try file.size } }
 
-    mutating func next() async throws -> Bool {
-        try Task.checkCancellation()
+    mutating func next() async throws(EngineError) -> Bool {
+        try WorkExecutor.checkCancellation()
         let all = request.cover.tiles
         let part = all[done..<min(done + Self.tiles, all.count)]
-        try writer.add(try await source.tiles(part, of: scene, request, in: snapshot))
+        let made = try await source.tiles(part, of: scene, request, in: snapshot)
         done = part.endIndex
-        guard done == all.count else { return true }
-        try writer.finish(try await source.metadata(of: scene, request, in: snapshot))
-        return false
+        let isLast = done == all.count
+        let metadata = isLast ? try await source.metadata(of: scene, request, in: snapshot) : nil
+        do {
+            try writer.add(made)
+            if let metadata { try writer.finish(metadata) }
+        } catch { throw .pack(error) }
+        return !isLast
     }
 }
 
@@ -115,17 +126,19 @@ struct ArchiveParts: FileParts {
     init(
         _ source: PackSource, _ request: PackRequest, _ format: TilesetFormat, in snapshot: Snapshot,
         _ place: FilePlace
-    ) throws {
+    ) throws(EngineError) {
         self.source = source
         self.request = request
         self.format = format
         self.snapshot = snapshot
-        (file, archive) = try place.open { _, file in ZipFile(file, at: snapshot.publication.asOf) }
+        do {
+            (file, archive) = try place.open { _, file in ZipFile(file, at: snapshot.publication.asOf) }
+        } catch { throw .pack(error) }
     }
 
     var size: Int { get throws(PackError) { try file.size + (tileset?.size ?? 0) } }
 
-    mutating func next() async throws -> Bool {
+    mutating func next() async throws(EngineError) -> Bool {
         guard frame < request.scenes.count else {
             try await finish()
             return false
@@ -133,7 +146,7 @@ struct ArchiveParts: FileParts {
         let scene = request.scenes[frame]
         if tileset == nil { tileset = try TilesetParts(source, request, scene, format, in: snapshot, .temporary) }
         guard try await tileset?.next() == false, let made = tileset?.file else { return true }
-        try archive.add(path(of: scene), made)
+        do { try archive.add(path(of: scene), made) } catch { throw .pack(error) }
         ends.append(try await source.validUntil(scene, request, in: snapshot))
         tileset = nil
         frame += 1
@@ -151,17 +164,22 @@ struct ArchiveParts: FileParts {
         return request.form == .foreFlight ? "\(folder)/layers/\(file)" : file
     }
 
-    private func finish() async throws {
+    private func finish() async throws(EngineError) {
         let manifest = request.form == .foreFlight ? foreFlightManifest : frameManifest
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let path = request.form == .foreFlight ? "\(folder)/manifest.json" : "manifest.json"
-        try archive.add(path, Array(try encoder.encode(manifest)))
+        let bytes: [UInt8]
+        do { bytes = Array(try encoder.encode(manifest)) } catch { throw .encoding("\(error)") }
+        var legend: [UInt8]?
         if let scene = request.scenes.last, request.form != .foreFlight {
-            try archive.add(
-                "legend.png", try await source.metadata(of: scene, request, in: snapshot).legend, isCompressed: true)
+            legend = try await source.metadata(of: scene, request, in: snapshot).legend
         }
-        try archive.finish()
+        do {
+            try archive.add(path, bytes)
+            if let legend { try archive.add("legend.png", legend, isCompressed: true) }
+            try archive.finish()
+        } catch { throw .pack(error) }
     }
 
     /// The frames with their times and files.

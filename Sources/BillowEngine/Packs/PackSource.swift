@@ -28,12 +28,12 @@ package struct PackSource: Sendable {
     /// - Parameter known: the tag of an existing tile, which is not made again if the tag is equal.
     func tiles(
         _ coords: ArraySlice<TileCoord>, of scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot,
-        known: @escaping @Sendable (TileCoord) throws -> String? = { _ in nil }
-    ) async throws -> [PackedTile] {
+        known: @escaping @Sendable (TileCoord) throws(PackError) -> String? = { _ in nil }
+    ) async throws(EngineError) -> [PackedTile] {
         let slices = stride(from: coords.startIndex, to: coords.endIndex, by: Self.slice).map {
             Array(coords[$0..<min($0 + Self.slice, coords.endIndex)])
         }
-        let made: [[PackedTile]] = try await WorkExecutor.computing(slices) { slice in
+        let made: [[PackedTile]] = try await WorkExecutor.computing(slices) { (slice) async throws(EngineError) in
             switch request.tiles {
             case .png:
                 let wanted = slice.map { coord in
@@ -60,12 +60,15 @@ package struct PackSource: Sendable {
     // MARK: Metadata
 
     /// The metadata of a tileset.
-    package func metadata(of scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) async throws
+    package func metadata(of scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot)
+        async throws(EngineError)
         -> PackMetadata
     {
         let shown = shown(scene, request, in: snapshot)
         let freshness = shown.freshness
         let validUntil = try await validUntil(scene, request, in: snapshot)
+        let options: LegendOptions
+        do { options = try LegendOptions() } catch { throw .picture(.legend(error)) }
         let legend = scene.layers.legend(
             style: request.style, severities: request.filter.severities, simulated: freshness.isSimulated,
             notes: request.filter.notes(lookBackSeconds: scene.layers.historySeconds(request.filter)))
@@ -90,7 +93,7 @@ package struct PackSource: Sendable {
             region: request.cover.box, zooms: request.cover.zooms, form: request.tiles,
             version: snapshot.publication.version.rawValue,
             vectorLayers: request.layers.layers.map { $0.vectorLayer(request.cover.zooms) },
-            legend: try await legends.png(legend, options: LegendOptions()), more: more)
+            legend: try await legends.png(legend, options: options), more: more)
     }
 
     /// The freshness and completeness of a frame in the pack's region.
@@ -107,7 +110,8 @@ package struct PackSource: Sendable {
     }
 
     /// The end of a frame's validity.
-    package func validUntil(_ scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) async throws
+    package func validUntil(_ scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot)
+        async throws(EngineError)
         -> Instant
     {
         try await frames.validUntil(scene.layers.layers, at: scene.instant, filter: request.filter, in: snapshot)

@@ -44,7 +44,7 @@ package final class Archive: Sendable {
     private func note(_ part: ArchivePart, damage: String) {
         guard damaged.withLock({ $0.insert(part).inserted }) else { return }
         logger.error(
-            "a packed part of the archive is damaged; its rows are read instead, and packed anew",
+            "a packed part of the archive is damaged; its rows are read instead and packed again",
             metadata: ["part": "\(part.start)", "error": "\(damage)"])
     }
 

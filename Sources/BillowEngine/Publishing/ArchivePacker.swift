@@ -31,7 +31,7 @@ package struct ArchivePacker: Service {
     }
 
     package func run() async {
-        var failure: String?
+        var failure: StoreError?
         for await _ in publisher.publications {
             failure = await attempt(after: failure)
             await ServicePause.rest(Self.pause)
@@ -39,7 +39,7 @@ package struct ArchivePacker: Service {
     }
 
     /// Runs one round and returns its failure. It logs a failure unless it equals the previous one.
-    func attempt(after failure: String?) async -> String? {
+    func attempt(after failure: StoreError?) async -> StoreError? {
         do throws(StoreError) {
             try await pack()
             if failure != nil { logger.notice("the archive can be packed again") }
@@ -47,12 +47,12 @@ package struct ArchivePacker: Service {
         } catch {
             // A cancelled read is no failure.
             if Task.isCancelled { return failure }
-            if failure != error.description {
+            if failure != error {
                 logger.error(
-                    "the archive could not be packed; its pictures are made from the log's rows, and it is tried again",
+                    "the archive could not be packed; pictures are made from the log's rows, and packing is retried",
                     metadata: ["error": "\(error)"])
             }
-            return error.description
+            return error
         }
     }
 

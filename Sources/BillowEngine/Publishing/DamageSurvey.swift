@@ -25,7 +25,8 @@ package struct DamageSurvey: Service {
         do throws(StoreError) { try await store.survey(rest: Self.rest) } catch {
             if Task.isCancelled { return }
             logger.error(
-                "the store could not be surveyed; it is surveyed again in a day", metadata: ["error": "\(error)"])
+                "the database could not be checked for damage; the check is retried in a day",
+                metadata: ["error": "\(error)"])
         }
     }
 }

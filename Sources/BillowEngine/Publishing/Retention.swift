@@ -55,7 +55,7 @@ package struct Retention: Service {
             let began = ContinuousClock.now
             guard await ServicePause.rest(Self.pause) else { return }
             guard watch.isSteady(now(), after: ContinuousClock.now - began) else {
-                logger.warning("the clock was set; nothing is deleted for now")
+                logger.warning("the clock was set; this round deletes nothing")
                 continue
             }
             do throws(StoreError) {
@@ -63,7 +63,7 @@ package struct Retention: Service {
             } catch {
                 // A cancelled deletion is no failure.
                 if Task.isCancelled { return }
-                logger.error("what is too old could not be deleted; it is tried again", metadata: ["error": "\(error)"])
+                logger.error("old data could not be deleted; the deletion is retried", metadata: ["error": "\(error)"])
             }
         }
     }
@@ -94,7 +94,7 @@ package struct Retention: Service {
                 earlierForecastsBefore: Self.fieldLimit(now, 0), sparesImports: true))
         if !pruned.isNothing {
             logger.info(
-                "deleted what is older than the retention",
+                "deleted data older than the retention",
                 metadata: [
                     "before": "\(before)", "observations": "\(pruned.observations)",
                     "reports": "\(pruned.pilotReports)", "areas": "\(pruned.areas)", "positions": "\(pruned.positions)",

@@ -195,7 +195,7 @@ package final class SnapshotPublisher: Service {
     private func update(_ old: Snapshot, asOf now: Instant, attempt: Int = 1) async throws(StoreError) {
         let changes = try await store.changes(since: old.publication.version)
         if changes.head.version < old.publication.version || changes.head.log != old.log {
-            logger.notice("the store is another than before; reading it anew")
+            logger.notice("the database was replaced or its log changed; reading all of it again")
             return try await load(asOf: now)
         }
         let changed = try await store.changedTimes(since: old.publication.version, from: old.liveFrom)
@@ -236,7 +236,7 @@ package final class SnapshotPublisher: Service {
     private func failed(_ error: StoreError) {
         let isNew = failure.withLock { failure in
             defer { failure = error }
-            return failure?.description != error.description
+            return failure != error
         }
         if isNew {
             logger.error("the store can't be read; the last snapshot is served", metadata: ["error": "\(error)"])

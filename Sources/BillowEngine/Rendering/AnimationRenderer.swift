@@ -1,11 +1,14 @@
 package import BillowRaster
 package import BillowSnapshot
 package import BillowTiles
+package import BillowTimeline
 package import Turbulence
 
 /// A request for an animation.
 package struct AnimationRequest: Sendable {
     package var layers: LayerList
+    /// The requested range.
+    package var timeline: TimelineRequest
     /// The times of the frames, in rising order.
     package var times: [Instant]
     package var region: MapRegion
@@ -18,14 +21,14 @@ package struct AnimationRequest: Sendable {
     /// Whether incomplete frames are hatched.
     package var hatchesIncomplete: Bool
     package var form: AnimationRenderer.Form
-    /// The duration of a frame, and that of the last one.
+    /// The duration of a frame. `holdMilliseconds` is the duration of the last frame.
     package var delayMilliseconds: Int
     package var holdMilliseconds: Int
     /// The number of repetitions; 0 repeats forever.
     package var loops: Int
 
     package init(
-        layers: LayerList, times: [Instant], region: MapRegion, filter: Filter, style: Style,
+        layers: LayerList, timeline: TimelineRequest, times: [Instant], region: MapRegion, filter: Filter, style: Style,
         labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
         hatchesIncomplete: Bool = false,
         form: AnimationRenderer.Form = .animation, delayMilliseconds: Int = AnimationRenderer.defaultDelay,
@@ -33,6 +36,7 @@ package struct AnimationRequest: Sendable {
         loops: Int = 0
     ) {
         self.layers = layers
+        self.timeline = timeline
         self.times = times
         self.region = region
         self.filter = filter
@@ -66,7 +70,7 @@ package final class AnimationRenderer: Sendable {
 
     private let maps: MapRenderer
     private let policy: FreshnessPolicy
-    private let made: SharedCache<Key, [UInt8]>
+    private let made: SharedCache<Key, [UInt8], EngineError>
 
     /// Everything that the bytes depend on: the data and all drawing options, including the caption texts.
     private struct Key: Hashable, Sendable {
@@ -108,14 +112,14 @@ package final class AnimationRenderer: Sendable {
     /// The animation as a PNG file.
     /// - Throws: `EngineError.tooManyPixels` above `mostPixels`, `.noFrames` without a frame; the errors of
     ///   `MapRenderer`.
-    package func png(_ request: AnimationRequest, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func png(_ request: AnimationRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         guard !request.times.isEmpty else {
             let extent = frames.extent(of: request.layers.layers, in: snapshot)
-            throw EngineError.noFrames(extent: extent)
+            throw .noFrames(request.timeline.blamed, extent: extent)
         }
         let pixels = request.region.width * request.region.height * request.times.count
         guard pixels <= Self.mostPixels else {
-            throw EngineError.tooManyPixels(
+            throw .tooManyPixels(
                 frames: request.times.count, width: request.region.width, height: request.region.height)
         }
         let frames = pictures(of: request, in: snapshot)
@@ -129,7 +133,7 @@ package final class AnimationRenderer: Sendable {
             log: snapshot.log, versions: versions, maps: frames.map { map(request, $0) },
             isSimulated: frames.contains { $0.shown.freshness.isSimulated },
             delay: request.delayMilliseconds, hold: request.holdMilliseconds, loops: request.loops, form: request.form)
-        return try await made.value(for: key) { [self] in
+        return try await made.value(for: key) { [self] () async throws(EngineError) in
             switch request.form {
             case .animation: try await animation(request, frames, in: snapshot)
             case .sheet: try await sheet(request, frames, in: snapshot)
@@ -166,7 +170,8 @@ package final class AnimationRenderer: Sendable {
         }
     }
 
-    private func animation(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot) async throws
+    private func animation(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot)
+        async throws(EngineError)
         -> [UInt8]
     {
         var pictures: [AnimationFrame] = []
@@ -178,25 +183,35 @@ package final class AnimationRenderer: Sendable {
                     pixels: canvas.pixels.map(\.straight),
                     delayMilliseconds: isLast ? request.holdMilliseconds : request.delayMilliseconds))
         }
-        return try AnimatedPNG.encode(
-            width: request.region.width, height: request.region.height, frames: pictures, loops: request.loops)
+        do {
+            return try AnimatedPNG.encode(
+                width: request.region.width, height: request.region.height, frames: pictures, loops: request.loops)
+        } catch { throw .picture(.png(error)) }
     }
 
     /// Arranges frames in rows, about as wide as high.
-    private func sheet(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
+    private func sheet(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot) async throws(EngineError)
+        -> [UInt8]
+    {
         let count = frames.count
         let (width, height) = (request.region.width, request.region.height)
         let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
         let gap = 4 * request.region.scale
         let rows = (count + columns - 1) / columns
         let isSimulated = frames.contains { $0.shown.freshness.isSimulated }
-        let card = try legend(request, isSimulated: isSimulated).map {
-            try MapFurniture.card($0, scale: request.region.scale, theme: request.style.theme)
-        }
+        let card: Canvas?
+        do {
+            card = try legend(request, isSimulated: isSimulated).map { (legend) throws(PictureError) in
+                try MapFurniture.card(legend, scale: request.region.scale, theme: request.style.theme)
+            }
+        } catch { throw .picture(error) }
         let (across, down) = (columns * (width + gap) - gap, rows * (height + gap) - gap)
         // A single legend, below the frames.
-        var sheet = try Canvas(
-            width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
+        var sheet: Canvas
+        do {
+            sheet = try Canvas(
+                width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
+        } catch { throw .picture(.canvas(error)) }
         if let card { sheet.lay(card, x: 0, y: down + gap) }
         for (number, frame) in frames.enumerated() {
             var order = map(request, frame)
@@ -204,7 +219,7 @@ package final class AnimationRenderer: Sendable {
             let canvas = try await maps.canvas(order, in: snapshot)
             sheet.lay(canvas, x: number % columns * (width + gap), y: number / columns * (height + gap))
         }
-        return try sheet.png()
+        do { return try sheet.png() } catch { throw .picture(.png(error)) }
     }
 
     private func map(_ request: AnimationRequest, _ frame: Frame) -> MapRequest {

@@ -32,7 +32,9 @@ package struct ContactSheet: Sendable {
     private static let darkMap = StraightColour(red: 0x1B, green: 0x20, blue: 0x26)
 
     /// - Throws: `EngineError.invalid` if the sheet exceeds the size limit of images.
-    package func png(_ maps: MapRenderer, at instant: Instant, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func png(_ maps: MapRenderer, at instant: Instant, in snapshot: Snapshot) async throws(EngineError)
+        -> [UInt8]
+    {
         let rows = layers.count * styles.count
         let row = Self.cellHeight + Self.captionHeight + Self.gap
         var sheet: Canvas
@@ -40,28 +42,31 @@ package struct ContactSheet: Sendable {
             sheet = try Canvas(
                 width: zooms.count * (Self.cellWidth + Self.gap) + Self.gap, height: rows * row + Self.gap)
         } catch {
-            throw EngineError.invalid(
+            throw .invalid(
                 ParameterError(
                     parameter: "sheet", value: "\(rows) rows of \(zooms.count)",
                     expected: "fewer layers, styles or zooms"))
         }
         sheet.fill([Self.box(0, 0, sheet.width, sheet.height)], with: Self.paper)
-        let font = try TextRenderer()
+        let font: TextRenderer
+        do { font = try TextRenderer() } catch { throw .picture(.text(error)) }
         var top = Self.gap
         for list in layers {
             let busiest = try await maps.busiestPlace(of: list, at: instant, filter: filter, in: snapshot)
             // Without any data, the place doesn't matter.
             guard let middle = center ?? busiest ?? LonLat(longitude: 0, latitude: 0) else { continue }
             for style in styles {
-                try font.draw(
-                    "\(list) · \(style.id) · zoom \(zooms.map(String.init).joined(separator: ", "))",
-                    at: Point(x: Double(Self.gap), y: Double(top + 14)), size: 12, colour: Self.ink, on: &sheet)
+                do {
+                    try font.draw(
+                        "\(list) · \(style.id) · zoom \(zooms.map(String.init).joined(separator: ", "))",
+                        at: Point(x: Double(Self.gap), y: Double(top + 14)), size: 12, colour: Self.ink, on: &sheet)
+                } catch { throw .picture(.text(error)) }
                 for (column, zoom) in zooms.enumerated() {
                     guard
                         let region = MapRegion(
                             center: middle, zoom: zoom, width: Self.cellWidth, height: Self.cellHeight)
                     else {
-                        throw EngineError.invalid(
+                        throw .invalid(
                             ParameterError(parameter: "zooms", value: "\(zoom)", expected: "0 to 22"))
                     }
                     let picture = try await maps.canvas(
@@ -76,7 +81,7 @@ package struct ContactSheet: Sendable {
                 top += row
             }
         }
-        return try sheet.png()
+        do { return try sheet.png() } catch { throw .picture(.png(error)) }
     }
 
     private static func box(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> [Point] {

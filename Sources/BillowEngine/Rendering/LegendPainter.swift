@@ -1,4 +1,5 @@
 package import BillowRaster
+import BillowTiles
 
 /// Draws legends one at a time, and caches them: each takes some milliseconds.
 package actor LegendPainter {
@@ -8,8 +9,8 @@ package actor LegendPainter {
     }
 
     private var renderer: LegendRenderer?
-    private let pngs: SharedCache<Key, [UInt8]>
-    private let sizes: SharedCache<Key, Size>
+    private let pngs: SharedCache<Key, [UInt8], Never>
+    private let sizes: SharedCache<Key, Size, Never>
 
     /// The size of an image in pixels.
     package struct Size: Sendable, Hashable {
@@ -23,32 +24,37 @@ package actor LegendPainter {
     }
 
     /// The size of the image that `png` returns.
-    package func size(_ legend: Legend, options: LegendOptions) throws(LegendError) -> Size {
+    package func size(_ legend: Legend, options: LegendOptions) throws(EngineError) -> Size {
         let key = Key(legend: legend, options: options)
         if let size = sizes.kept(key) { return size }
-        let made = try ready().size(legend, options: options)
+        let renderer = try ready()
+        let made: (width: Int, height: Int)
+        do { made = try renderer.size(legend, options: options) } catch { throw .picture(.legend(error)) }
         let size = Size(width: made.width, height: made.height)
         sizes.insert(size, for: key)
         return size
     }
 
-    package func png(_ legend: Legend, options: LegendOptions) throws(LegendError) -> [UInt8] {
+    package func png(_ legend: Legend, options: LegendOptions) throws(EngineError) -> [UInt8] {
         let key = Key(legend: legend, options: options)
         if let png = pngs.kept(key) { return png }
         WorkExecutor.assertIsJob()
-        let png = try ready().png(legend, options: options)
+        let renderer = try ready()
+        let png: [UInt8]
+        do { png = try renderer.png(legend, options: options) } catch { throw .picture(.legend(error)) }
         pngs.insert(png, for: key)
         return png
     }
 
-    package func svg(_ legend: Legend, options: LegendOptions) throws(LegendError) -> String {
-        try ready().svg(legend, options: options)
+    package func svg(_ legend: Legend, options: LegendOptions) throws(EngineError) -> String {
+        let renderer = try ready()
+        do { return try renderer.svg(legend, options: options) } catch { throw .picture(.legend(error)) }
     }
 
-    private func ready() throws(LegendError) -> LegendRenderer {
+    private func ready() throws(EngineError) -> LegendRenderer {
         if let renderer { return renderer }
         let made: LegendRenderer
-        do { made = try LegendRenderer() } catch { throw .text(error) }
+        do { made = try LegendRenderer() } catch { throw .picture(.text(error)) }
         renderer = made
         return made
     }

@@ -64,9 +64,9 @@ package struct MapComposition: Sendable, Hashable {
 package final class MapRenderer: Sendable {
     private let pictures: PictureSource
     private let painters: PainterPool
-    private let made: SharedCache<Fingerprint, [UInt8]>
+    private let made: SharedCache<Fingerprint, [UInt8], EngineError>
     /// The fingerprints of recent images: a repeated request collects no data again.
-    private let shown: SharedCache<ShownMap, Fingerprint>
+    private let shown: SharedCache<ShownMap, Fingerprint, Never>
 
     /// The inputs of a map image.
     private struct ShownMap: Hashable, Sendable {
@@ -94,21 +94,21 @@ package final class MapRenderer: Sendable {
     /// The image as a PNG file, from the cache if possible.
     package func picture(
         _ request: MapRequest, in snapshot: Snapshot, isUnchanged: @escaping @Sendable (String) -> Bool
-    ) async throws -> EncodedPicture {
+    ) async throws(EngineError) -> EncodedPicture {
         try await picture(MapComposition(request), in: snapshot, isUnchanged: isUnchanged)
     }
 
     /// The cached image, or only its tag if the client has it already; nil if it must be drawn.
     package func known(
         _ order: MapComposition, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool
-    ) async throws -> EncodedPicture? {
+    ) async throws(EngineError) -> EncodedPicture? {
         guard let fingerprint = shown.kept(try await key(order, in: snapshot)) else { return nil }
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         return made.kept(fingerprint).map { EncodedPicture(png: $0, entityTag: entityTag) }
     }
 
-    private func key(_ order: MapComposition, in snapshot: Snapshot) async throws -> ShownMap {
+    private func key(_ order: MapComposition, in snapshot: Snapshot) async throws(EngineError) -> ShownMap {
         var newest = Version.zero
         for part in order.parts {
             newest = max(
@@ -122,7 +122,7 @@ package final class MapRenderer: Sendable {
     /// The image of several parts.
     package func picture(
         _ order: MapComposition, in snapshot: Snapshot, isUnchanged: @escaping @Sendable (String) -> Bool
-    ) async throws -> EncodedPicture {
+    ) async throws(EngineError) -> EncodedPicture {
         if let known = try await known(order, in: snapshot, isUnchanged: isUnchanged) { return known }
         let key = try await key(order, in: snapshot)
         var contents: [(request: MapRequest, content: MapContent)] = []
@@ -132,11 +132,11 @@ package final class MapRenderer: Sendable {
             let data = try await pictures.data(
                 for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
             WorkExecutor.assertIsJob()
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             let content = MapContent(
                 request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
                 style: request.style)
-            fingerprint.mix(try content.fingerprint(style: request.style).text)
+            do { fingerprint.mix(try content.fingerprint(style: request.style).text) } catch { throw .picture(error) }
             request.furniture.mix(into: &fingerprint, style: request.style)
             contents.append((request, content))
         }
@@ -144,8 +144,8 @@ package final class MapRenderer: Sendable {
         shown.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        let png = try await made.value(for: fingerprint) { [painters, contents] in
-            try painters.paint { painter, encoder -> [UInt8] in
+        let png = try await made.value(for: fingerprint) { [painters, contents] () async throws(EngineError) in
+            try painters.paint { (painter, encoder) throws(PictureError) -> [UInt8] in
                 if contents.count == 1, let (request, content) = contents.first,
                     request.furniture == MapFurniture(),
                     let png = try painter.png(
@@ -162,7 +162,10 @@ package final class MapRenderer: Sendable {
                 guard let background = order.background else {
                     return try painter.png(canvas, keeping: order.parts.flatMap(\.style.fills), encoder: encoder)
                 }
-                var ground = try Canvas(width: canvas.width, height: canvas.height)
+                var ground: Canvas
+                do throws(CanvasError) { ground = try Canvas(width: canvas.width, height: canvas.height) } catch {
+                    throw .canvas(error)
+                }
                 let (right, bottom) = (Double(canvas.width), Double(canvas.height))
                 ground.fill(
                     [
@@ -180,18 +183,18 @@ package final class MapRenderer: Sendable {
     }
 
     /// The image as a PNG file.
-    package func png(_ request: MapRequest, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func png(_ request: MapRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         try await picture(request, in: snapshot) { _ in false }.png
     }
 
     /// The image as pixels, transparent where no data is.
-    /// - Throws: `PictureError`; `StoreError`; `CancellationError`.
-    package func canvas(_ request: MapRequest, in snapshot: Snapshot) async throws -> Canvas {
+    /// - Throws: `EngineError.picture`, `.store`, `.cancelled`.
+    package func canvas(_ request: MapRequest, in snapshot: Snapshot) async throws(EngineError) -> Canvas {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-        try Task.checkCancellation()
+        try WorkExecutor.checkCancellation()
         WorkExecutor.assertIsJob()
-        return try painters.paint { painter, _ in
+        return try painters.paint { (painter, _) throws(PictureError) in
             let content = MapContent(
                 request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
                 style: request.style)
@@ -200,7 +203,8 @@ package final class MapRenderer: Sendable {
     }
 
     /// The place with the most data of some layers.
-    func busiestPlace(of layers: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    func busiestPlace(of layers: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError)
         -> LonLat?
     {
         try await pictures.data(for: layers, at: instant, filter: filter, in: snapshot).busiestPlace
@@ -208,7 +212,10 @@ package final class MapRenderer: Sendable {
 
     package var statistics: CacheStatistics { made.statistics }
 
-    private static func draw(_ request: MapRequest, _ content: MapContent, _ painter: PicturePainter) throws -> Canvas {
+    private static func draw(_ request: MapRequest, _ content: MapContent, _ painter: PicturePainter)
+        throws(PictureError)
+        -> Canvas
+    {
         var canvas = try painter.canvas(content, style: request.style)
         try request.furniture.paint(request.region, style: request.style, onto: &canvas)
         return canvas

@@ -1,7 +1,7 @@
 package import BillowRaster
-package import BillowTiles
+import BillowTiles
 
-/// A picture that says something in words, for clients that show nothing but pictures.
+/// A picture of a text message, for clients that can show only pictures.
 package struct NoticePicture: Sendable {
     private let text: String
     private let width: Int
@@ -23,9 +23,9 @@ package struct NoticePicture: Sendable {
     }
 
     /// The picture as a PNG. Words that don't fit are left out.
-    package func png() throws(PictureError) -> [UInt8] {
+    package func png() throws(EngineError) -> [UInt8] {
         var canvas: Canvas
-        do { canvas = try Canvas(width: width, height: height) } catch { throw .canvas(error) }
+        do { canvas = try Canvas(width: width, height: height) } catch { throw .picture(.canvas(error)) }
         let (right, bottom) = (Double(width), Double(height))
         if let background {
             canvas.fill(
@@ -39,8 +39,8 @@ package struct NoticePicture: Sendable {
                 guard place.y < bottom else { break }
                 try font.draw(line, at: place, size: Self.textSize, colour: Self.ink(on: background), on: &canvas)
             }
-        } catch { throw .text(error) }
-        do { return try canvas.png() } catch { throw .png(error) }
+        } catch { throw .picture(.text(error)) }
+        do { return try canvas.png() } catch { throw .picture(.png(error)) }
     }
 
     private static func ink(on ground: StraightColour?) -> StraightColour {

@@ -37,10 +37,17 @@ final class PainterPool: Sendable {
     }
 
     /// Paints on the calling thread.
-    func paint<Value>(_ body: (PicturePainter, IndexedPNGEncoder) throws -> Value) throws -> Value {
-        let kit = try state.withLock { $0.idle.popLast() } ?? Kit(sprites)
+    func paint<Value>(
+        _ body: (PicturePainter, IndexedPNGEncoder) throws(PictureError) -> Value
+    ) throws(EngineError) -> Value {
+        let kit = try idleKit()
         defer { giveBack(kit) }
-        return try body(kit.painter, kit.encoder)
+        do { return try body(kit.painter, kit.encoder) } catch { throw .picture(error) }
+    }
+
+    private func idleKit() throws(EngineError) -> Kit {
+        if let kit = state.withLock({ $0.idle.popLast() }) { return kit }
+        do { return try Kit(sprites) } catch { throw .picture(.png(error)) }
     }
 
     private func giveBack(_ kit: Kit) {

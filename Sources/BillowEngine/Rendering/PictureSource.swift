@@ -15,14 +15,14 @@ package final class PictureSource: Sendable {
 
     private let frames: FrameSource
     private let store: any Store
-    private let records: SharedCache<Key, PictureData>
+    private let records: SharedCache<Key, PictureData, EngineError>
     private struct TrackKey: Hashable, Sendable {
         var minute: Instant
         var head: Head
     }
 
     /// All tracks at a minute.
-    private let tracks: SharedCache<TrackKey, [[AircraftPosition]]>
+    private let tracks: SharedCache<TrackKey, [[AircraftPosition]], EngineError>
     /// The memory budget that all caches of this server share.
     package var caches: CacheBudget { frames.caches }
 
@@ -36,14 +36,16 @@ package final class PictureSource: Sendable {
     }
 
     /// The last version that changed the frame of some layers at an instant.
-    package func version(of list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    package func version(of list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError)
         -> Version
     {
         try await frames.frameVersion(of: list.layers, at: instant, filter: filter, in: snapshot)
     }
 
     /// The data of a list of layers at an instant from `FrameSource.instant`.
-    package func data(for list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    package func data(for list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError)
         -> PictureData
     {
         var data = PictureData(instant: instant)
@@ -63,7 +65,7 @@ package final class PictureSource: Sendable {
                 of: [layer], at: instant, filter: filter, in: snapshot)
             let head = Head(version: version, log: snapshot.log)
             let key = Key(layer: layer, head: head, instant: instant, filter: filter)
-            let found = try await records.value(for: key) { [self] in
+            let found = try await records.value(for: key) { [self] () async throws(EngineError) in
                 try await records(of: layer, at: instant, filter: filter, in: snapshot)
             }
             switch layer.drawing {
@@ -79,7 +81,7 @@ package final class PictureSource: Sendable {
 
     /// Issued polygons if they are requested and the history has any, whatever their severity and altitude. Otherwise
     /// Billow's own polygons. Never both.
-    private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws(EngineError)
         -> PictureData.Polygons
     {
         if filter.prefersIssuedPolygons {
@@ -90,7 +92,8 @@ package final class PictureSource: Sendable {
         return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))
     }
 
-    private func records(of layer: Dataset, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    private func records(of layer: Dataset, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError)
         -> PictureData
     {
         var data = PictureData(instant: instant)
@@ -112,7 +115,7 @@ package final class PictureSource: Sendable {
         return data
     }
 
-    private func positions(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    private func positions(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws(EngineError)
         -> [AircraftPosition]
     {
         try await frames.positions(
@@ -122,13 +125,14 @@ package final class PictureSource: Sendable {
 
     /// The tracks of some aircraft, read from the store up to the last whole minute. All frames of that minute share
     /// them.
-    private func tracks(to ends: [AircraftPosition], at instant: Instant, in snapshot: Snapshot) async throws
+    private func tracks(to ends: [AircraftPosition], at instant: Instant, in snapshot: Snapshot)
+        async throws(EngineError)
         -> [[AircraftPosition]]
     {
         let minute = instant.floored(toMultipleOf: 60)
         let key = TrackKey(minute: minute, head: Head(version: snapshot.versions.positions, log: snapshot.log))
-        let known = try await tracks.value(for: key) { [frames, store] in
-            let positions = try await frames.reading(in: snapshot) {
+        let known = try await tracks.value(for: key) { [frames, store] () async throws(EngineError) in
+            let positions = try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.positions(
                     from: minute.advanced(by: -Dataset.trackSeconds), to: minute.advanced(by: 1), asOf: key.head.version
                 )

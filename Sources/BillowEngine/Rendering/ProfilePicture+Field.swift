@@ -133,11 +133,10 @@ extension ProfilePicture {
         return ["\(products.joined(separator: " and "))\(stale), \(runs)"]
     }
 
-    /// The most lines that the answer for people has; it takes them from the plot.
+    /// The maximum number of lines of the answer's text. They reduce the height of the plot.
     private static let mostAnswerLines = 4
 
-    /// The answer for people in lines that the picture has room for. What needs more lines than there may be is cut,
-    /// which three dots show.
+    /// Wraps the text of the answer into lines that fit the picture. A longer text is cut and ends with three dots.
     func answerLines(_ text: TextRenderer) throws(TextError) -> [String] {
         guard let field else { return [] }
         let room = Double(width) - 2 * Self.inset
@@ -169,6 +168,6 @@ extension ProfilePicture {
         }
     }
 
-    /// From one line of the answer to the next, in pixels.
+    /// The distance between two lines of the answer, in pixels.
     static let answerLine = 16.0
 }

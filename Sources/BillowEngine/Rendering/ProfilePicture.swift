@@ -1,6 +1,6 @@
 package import BillowAreas
 package import BillowRaster
-package import BillowTiles
+import BillowTiles
 package import Turbulence
 
 /// A vertical profile as an image: distance flown to the right, altitude upward, turbulence in the colours of the
@@ -66,11 +66,11 @@ package struct ProfilePicture {
         }
     }
 
-    package func png() throws(PictureError) -> [UInt8] {
+    package func png() throws(EngineError) -> [UInt8] {
         var canvas: Canvas
-        do { canvas = try Canvas(width: width, height: height) } catch { throw .canvas(error) }
-        do { try draw(on: &canvas) } catch { throw .text(error) }
-        do { return try canvas.png() } catch { throw .png(error) }
+        do { canvas = try Canvas(width: width, height: height) } catch { throw .picture(.canvas(error)) }
+        do { try draw(on: &canvas) } catch { throw .picture(.text(error)) }
+        do { return try canvas.png() } catch { throw .picture(.png(error)) }
     }
 
     private func draw(on canvas: inout Canvas) throws(TextError) {
@@ -157,7 +157,7 @@ package struct ProfilePicture {
         }
         var captions: [Caption] = []
         for hazard in order {
-            let look = AreaLook(of: hazard.area, at: instant)
+            let appearance = AreaAppearance(of: hazard.area, at: instant)
             let top = plot.y(thousands: hazard.area.altitudeMaxFeet.map { Double($0) / 1_000 } ?? .infinity)
             let bottom = plot.y(thousands: hazard.area.altitudeMinFeet.map { Double($0) / 1_000 } ?? 0)
             for stretch in hazard.stretches {
@@ -165,11 +165,12 @@ package struct ProfilePicture {
                 let left = min(plot.x(metres: stretch.lowerBound), plot.right - 3)
                 let right = max(plot.x(metres: stretch.upperBound), left + 3)
                 let box = Self.rectangle(left, top, right, max(bottom, top + 2))
-                canvas.fill([box], with: look.ground(style.marks))
+                canvas.fill([box], with: appearance.ground(style.marks))
                 canvas.fill(
-                    [box], with: look.colour(style.marks),
-                    pattern: PlacedPattern(look.pattern(scale: 1), originX: 0, originY: 0))
-                canvas.stroke(box, isClosed: true, with: look.stroke(scale: 1), colour: look.colour(style.marks))
+                    [box], with: appearance.colour(style.marks),
+                    pattern: PlacedPattern(appearance.pattern(scale: 1), originX: 0, originY: 0))
+                canvas.stroke(
+                    box, isClosed: true, with: appearance.stroke(scale: 1), colour: appearance.colour(style.marks))
                 let texts = [hazard.area.caption, hazard.area.hazard].compactMap { $0 }
                 captions.append(Caption(texts: texts, left: left, top: top, right: right, bottom: bottom))
             }

@@ -30,7 +30,7 @@ extension FieldIdentity {
 }
 
 extension Instant {
-    /// `2026-11-21 02:30 UTC`, with seconds where there are any.
+    /// `2026-11-21 02:30 UTC`, with seconds only if they are not 0.
     var displayText: String {
         let text = description
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(seconds % 60 == 0 ? 5 : 8)) UTC"

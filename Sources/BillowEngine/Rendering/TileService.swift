@@ -44,9 +44,9 @@ package final class TileService: Sendable {
     private let work: WorkExecutor
     private let metrics: RenderMetrics
     let painters: PainterPool
-    private let tiles: SharedCache<Fingerprint, [UInt8]>
+    private let tiles: SharedCache<Fingerprint, [UInt8], EngineError>
     /// The fingerprints of the contents of recent tiles, so that a repeated request collects no data.
-    private let shown: SharedCache<Shown, Fingerprint?>
+    private let shown: SharedCache<Shown, Fingerprint?, Never>
     private let empty: [TileScale: [UInt8]]
 
     /// The inputs of a tile's content.
@@ -76,12 +76,12 @@ package final class TileService: Sendable {
     package func tile(
         _ request: TileRequest, in snapshot: Snapshot, isRenewal: Bool = false,
         isUnchanged: @escaping @Sendable (String) -> Bool
-    ) async throws -> EncodedPicture {
+    ) async throws(EngineError) -> EncodedPicture {
         let version = try await pictures.version(
             of: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         let key = Shown(head: Head(version: version, log: snapshot.log), request: request)
         if let known = cached(key, isUnchanged) { return known }
-        let tile = try await work.run(isRenewal ? .renewal : .tile) { [self] in
+        let tile = try await work.run(isRenewal ? .renewal : .tile) { [self] () async throws(EngineError) in
             // Another request may have drawn it while this one waited.
             if let known = cached(key, isUnchanged) { return known }
             return try await made(key, in: snapshot, isUnchanged)
@@ -94,30 +94,33 @@ package final class TileService: Sendable {
     ///
     /// - Parameter known: the tag of the existing tile.
     func packed(
-        _ requests: [TileRequest], in snapshot: Snapshot, known: @Sendable (TileCoord) throws -> String?
-    ) async throws -> [PackedTile] {
+        _ requests: [TileRequest], in snapshot: Snapshot, known: @Sendable (TileCoord) throws(PackError) -> String?
+    ) async throws(EngineError) -> [PackedTile] {
         WorkExecutor.assertIsJob()
         guard let first = requests.first else { return [] }
         let data = try await pictures.data(for: first.layers, at: first.instant, filter: first.filter, in: snapshot)
         var packed: [PackedTile] = []
         for request in requests {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             let content = PictureContent(
                 request.layers, of: data, in: MapRegion(request.coord, scale: request.scale), labels: request.labels,
                 isHatched: request.isHatched, style: request.style)
             let empty = content.isEmpty ? emptyTile(request.scale) : nil
             let fingerprint = content.isEmpty ? nil : try Self.fingerprint(content, request)
             let tag = empty?.entityTag ?? fingerprint?.text ?? ""
-            if try known(request.coord) == tag {
+            let old: String?
+            do { old = try known(request.coord) } catch { throw .pack(error) }
+            if old == tag {
                 packed.append(PackedTile(request.coord, nil, tag: tag))
                 continue
             }
-            let png =
-                try empty?.png ?? fingerprint.flatMap { tiles.kept($0) }
-                ?? painters.paint { painter, encoder in
+            var png = empty?.png ?? fingerprint.flatMap { tiles.kept($0) }
+            if png == nil {
+                png = try painters.paint { (painter, encoder) throws(PictureError) in
                     try painter.png(
                         content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
                 }
+            }
             packed.append(PackedTile(request.coord, png, tag: tag))
         }
         return packed
@@ -131,7 +134,7 @@ package final class TileService: Sendable {
         return tiles.kept(fingerprint).map { EncodedPicture(png: $0, entityTag: fingerprint.text) }
     }
 
-    private func made(_ key: Shown, in snapshot: Snapshot, _ isUnchanged: (String) -> Bool) async throws
+    private func made(_ key: Shown, in snapshot: Snapshot, _ isUnchanged: (String) -> Bool) async throws(EngineError)
         -> EncodedPicture
     {
         let request = key.request
@@ -150,9 +153,9 @@ package final class TileService: Sendable {
         shown.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        let png = try await tiles.value(for: fingerprint) { [painters, metrics] in
-            try metrics.timed(.png, request.layers, zoom: request.coord.z) {
-                try painters.paint { painter, encoder in
+        let png = try await tiles.value(for: fingerprint) { [painters, metrics] () async throws(EngineError) in
+            try metrics.timed(.png, request.layers, zoom: request.coord.z) { () throws(EngineError) in
+                try painters.paint { (painter, encoder) throws(PictureError) in
                     try painter.png(
                         content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
                 }
@@ -173,8 +176,11 @@ package final class TileService: Sendable {
 
     package var statistics: CacheStatistics { tiles.statistics }
 
-    private static func fingerprint(_ content: PictureContent, _ request: TileRequest) throws -> Fingerprint {
-        var fingerprint = try content.fingerprint(style: request.style)
+    private static func fingerprint(_ content: PictureContent, _ request: TileRequest) throws(EngineError)
+        -> Fingerprint
+    {
+        var fingerprint: Fingerprint
+        do { fingerprint = try content.fingerprint(style: request.style) } catch { throw .picture(error) }
         fingerprint.mix(rendererBuild)
         fingerprint.mix(UInt64(request.coord.z) << 56 | UInt64(request.coord.x) << 28 | UInt64(request.coord.y))
         fingerprint.mix(UInt64(request.scale.rawValue))

@@ -55,7 +55,7 @@ package final class VectorTileSource: Sendable {
     private let store: any Store
     private let work: WorkExecutor
     private let metrics: RenderMetrics
-    private let tiles: SharedCache<Key, [UInt8]>
+    private let tiles: SharedCache<Key, [UInt8], EngineError>
 
     package init(
         frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, work: WorkExecutor,
@@ -71,20 +71,22 @@ package final class VectorTileSource: Sendable {
     }
 
     /// The tile; empty if it has no features.
-    package func tile(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func tile(_ request: VectorTileRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         let version = try await frames.frameVersion(
             of: request.layers.layers, at: request.instant, filter: request.filter, in: snapshot)
         let key = Key(request: request, head: Head(version: version, log: snapshot.log))
         if let tile = tiles.kept(key) { return tile }
-        return try await work.run(.tile) { [self] in try await made(key, in: snapshot) }
+        return try await work.run(.tile) { [self] () async throws(EngineError) in try await made(key, in: snapshot) }
     }
 
-    private func made(_ key: Key, in snapshot: Snapshot) async throws -> [UInt8] {
+    private func made(_ key: Key, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         let request = key.request
-        return try await tiles.value(for: key) { [self] in try await bytes(request, in: snapshot) }
+        return try await tiles.value(for: key) { [self] () async throws(EngineError) in
+            try await bytes(request, in: snapshot)
+        }
     }
 
-    private func bytes(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> [UInt8] {
+    private func bytes(_ request: VectorTileRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         WorkExecutor.assertIsJob()
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
@@ -100,10 +102,10 @@ package final class VectorTileSource: Sendable {
     }
 
     /// Tiles of a pack. Tiles without features are left out.
-    func packed(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws -> [PackedTile] {
+    func packed(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws(EngineError) -> [PackedTile] {
         var packed: [PackedTile] = []
         for request in requests {
-            try Task.checkCancellation()
+            try WorkExecutor.checkCancellation()
             let bytes = try await bytes(request, in: snapshot)
             if !bytes.isEmpty { packed.append(PackedTile(request.coord, bytes, tag: "")) }
         }
@@ -113,7 +115,7 @@ package final class VectorTileSource: Sendable {
     package var statistics: CacheStatistics { tiles.statistics }
 
     private func maker(_ layer: Dataset, _ data: PictureData, _ request: VectorTileRequest, in snapshot: Snapshot)
-        async throws
+        async throws(EngineError)
         -> Maker
     {
         if layer.content == .field { return try await fieldMaker(request, in: snapshot) }
@@ -169,7 +171,8 @@ package final class VectorTileSource: Sendable {
         return feature
     }
 
-    private func hexagons(_ shown: Set<UInt32>, _ request: VectorTileRequest, in snapshot: Snapshot) async throws
+    private func hexagons(_ shown: Set<UInt32>, _ request: VectorTileRequest, in snapshot: Snapshot)
+        async throws(EngineError)
         -> Maker
     {
         guard !shown.isEmpty else { return { [] } }
@@ -177,7 +180,7 @@ package final class VectorTileSource: Sendable {
         let hexagons = frame.hexagons(area: CellArea(request.coord.bounds)).filter {
             shown.contains($0.record.row.cell.dense)
         }
-        let details = try await frames.reading(in: snapshot) {
+        let details = try await frames.reading(in: snapshot) { () async throws(StoreError) in
             try await store.details(of: hexagons.map(\.record.row.key))
         }
         return {
@@ -193,7 +196,7 @@ package final class VectorTileSource: Sendable {
     }
 
     /// The cells of a turbulence field, with the resolution of hexagons at the zoom.
-    private func fieldMaker(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> Maker {
+    private func fieldMaker(_ request: VectorTileRequest, in snapshot: Snapshot) async throws(EngineError) -> Maker {
         let values = try await frames.fieldValues(at: request.instant, filter: request.filter, in: snapshot)
         guard let values else { return { [] } }
         let resolution = DrawnResolution.of(zoom: request.coord.z)
@@ -201,8 +204,7 @@ package final class VectorTileSource: Sendable {
         let shown = ShownField(values, cells, request.filter, snapshot)
         let box = VectorTile.box(of: request.coord)
         if request.isContoured {
-            // The properties describe the whole area, as those of GeoJSON features do. The outline is that of the
-            // tile's cells.
+            // The properties describe the whole area, as in GeoJSON features. The outline is made of the tile's cells.
             let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
             let whole = ShownField(values, finest, request.filter, snapshot)
             return { Self.contours(shown, whole, request.mode, in: box) }

@@ -13,7 +13,7 @@ package struct ManifestRequest: Sendable {
     package var pictures: [[Dataset]]
     package var filter: Filter
     /// The time to go to; nil for none.
-    package var time: TimePoint?
+    package var time: RequestedTimePoint?
     var rule: FrameRule
     package var style: Style
     /// Converts a template's path and query to an address. A signature may leave a part of it open.
@@ -24,7 +24,8 @@ package struct ManifestRequest: Sendable {
     var isCounted: Bool
 
     package init(
-        timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
+        timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: RequestedTimePoint? = nil,
+        rule: FrameRule,
         style: Style, address: @escaping @Sendable (String, SignedAddress.Opening) -> String, passedOn: String,
         isCounted: Bool = false
     ) {
@@ -50,8 +51,8 @@ package struct TimelineManifest: Encodable {
         package var extent: [String]
         package var times: [String]
         package var frames: [Frame]
-        /// In the order of `times`: the number of H3 cells of moderate turbulence or worse in each frame, if requested;
-        /// nil for layers without such cells.
+        /// The number of H3 cells with moderate turbulence or worse in each frame, in the order of `times`. nil if not
+        /// requested, and for layers without such cells.
         package var moderateOrWorse: [Int]?
         /// The template for any instant, without a version.
         var tiles: [String]
@@ -117,12 +118,14 @@ package struct TimelineService: Sendable {
     }
 
     /// - Throws: `EngineError.invalid` for an invalid timeline, and for a time outside it.
-    package func manifest(_ request: ManifestRequest, in snapshot: Snapshot) async throws -> TimelineManifest {
+    package func manifest(_ request: ManifestRequest, in snapshot: Snapshot) async throws(EngineError)
+        -> TimelineManifest
+    {
         let timeline = try timeline(request.timeline, in: snapshot)
         var time: Instant?
         if let point = request.time {
-            do { time = try timeline.goTo(point.resolved(now: Self.now(snapshot))) } catch {
-                throw EngineError.invalid(error)
+            do { time = try timeline.seek(to: point.point.resolved(now: Self.now(snapshot)), text: point.text) } catch {
+                throw .invalid(error)
             }
         }
         var layers: [TimelineManifest.Layer] = []
@@ -149,7 +152,7 @@ package struct TimelineService: Sendable {
     /// The times of the frames of some layers. They follow the shortest update interval, or the changes of all layers
     /// if none has an interval.
     package func times(of layers: [Dataset], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
-        async throws
+        async throws(EngineError)
         -> [Instant]
     {
         let times: [Instant]
@@ -167,7 +170,9 @@ package struct TimelineService: Sendable {
 
     /// Whether frames before the last one differ from it. An upstream's own polygons have no past, because each issue
     /// replaces the previous one.
-    private func animates(_ layers: [Dataset], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
+    private func animates(_ layers: [Dataset], _ filter: Filter, in snapshot: Snapshot) async throws(EngineError)
+        -> Bool
+    {
         guard layers.allSatisfy(\.isPolygons) else { return true }
         return try await !frames.showsIssuedPolygons(filter, in: snapshot)
     }
@@ -178,7 +183,7 @@ package struct TimelineService: Sendable {
 
     private func part(
         of picture: [Dataset], _ timeline: Timeline, _ time: Instant?, _ request: ManifestRequest, in snapshot: Snapshot
-    ) async throws -> TimelineManifest.Layer {
+    ) async throws(EngineError) -> TimelineManifest.Layer {
         let id = picture.map(\.id).joined(separator: ",")
         let times = try await times(of: picture, timeline, request.filter, in: snapshot)
         let extent = frames.extent(of: picture, in: snapshot)

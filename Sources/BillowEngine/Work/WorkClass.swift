@@ -35,7 +35,7 @@ package enum WorkError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .overloaded(let workClass): "the queue of \(workClass.rawValue) work is full"
-        case .tooManyAnswers: "too many large answers are on their way"
+        case .tooManyAnswers: "too many large responses are being sent"
         }
     }
 

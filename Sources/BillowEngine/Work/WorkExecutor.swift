@@ -46,50 +46,67 @@ package final class WorkExecutor: Sendable {
     /// `Task.isCancelled` at sensible steps.
     ///
     /// - Parameter isContinuing: whether the job continues a response that has begun; such a job is never rejected.
-    /// - Throws: `WorkError.overloaded` if the queue is full; `CancellationError`; the errors of the body.
+    /// - Throws: `EngineError.work` if the queue is full; `EngineError.cancelled`; the errors of the body.
+    package func run<Value: Sendable>(
+        _ workClass: WorkClass, isContinuing: Bool = false,
+        _ body: @escaping @Sendable () async throws(EngineError) -> Value
+    ) async throws(EngineError) -> Value {
+        try await result(workClass, isContinuing, body).get()
+    }
+
+    /// Runs a job of a request handler, which also throws errors of its own.
     package func run<Value: Sendable>(
         _ workClass: WorkClass, isContinuing: Bool = false, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        try await result(workClass, isContinuing, body).get()
+    }
+
+    /// Runs a job.
+    /// - Returns: the result of the body.
+    /// - Throws: if the job is rejected or cancelled.
+    private func result<Value: Sendable, Failure: Error>(
+        _ workClass: WorkClass, _ isContinuing: Bool, _ body: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(EngineError) -> Result<Value, Failure> {
         guard WorkThreads.current == nil, let queue = queues[workClass], let threads = pools[workClass] else {
-            return try await body()
+            return await Result(body)
         }
         // A stream of a disconnected client ends at its next write.
         guard workClass.endsWithItsClient, !isContinuing, let requester = WorkRequester.current else {
             try await queue.enter(isContinuing: isContinuing)
             defer { queue.leave() }
-            try Task.checkCancellation()
-            return try await WorkThreads.$current.withValue(threads) {
-                try await withTaskExecutorPreference(threads, operation: body)
-            }
+            try Self.checkCancellation()
+            return await threads.result(of: body)
         }
-        guard !requester.isGone else { throw CancellationError() }
+        guard !requester.isGone else { throw .cancelled }
         let task = Task(executorPreference: threads) {
-            try await queue.enter(isContinuing: isContinuing)
-            defer { queue.leave() }
-            try Task.checkCancellation()
-            do { return try await WorkThreads.$current.withValue(threads, operation: body) } catch {
+            await Result { () async throws(EngineError) in
+                try await queue.enter(isContinuing: isContinuing)
+                defer { queue.leave() }
+                try Self.checkCancellation()
+                let result = await WorkThreads.$current.withValue(threads) { await Result(body) }
                 // Any error of a cancelled job, for example of the store, is reported as a cancellation.
-                if Task.isCancelled { throw CancellationError() }
-                throw error
+                if case .failure = result { try Self.checkCancellation() }
+                return result
             }
         }
         let id = requester.onLeave { task.cancel() }
         defer { requester.remove(id) }
         return try await withTaskCancellationHandler {
-            try await task.value
+            await task.value
         } onCancel: {
             task.cancel()
-        }
+        }.get()
     }
 
+    /// - Throws: `EngineError.cancelled` if the current task is cancelled.
+    package static func checkCancellation() throws(EngineError) { if Task.isCancelled { throw .cancelled } }
+
     /// Runs a body on the threads of a class, bypassing its queue: for services that work one step at a time.
-    package func reserve<Value: Sendable>(
-        _ workClass: WorkClass, _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
+    package func reserve<Value: Sendable, Failure: Error>(
+        _ workClass: WorkClass, _ body: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         guard let threads = pools[workClass] else { return try await body() }
-        return try await WorkThreads.$current.withValue(threads) {
-            try await withTaskExecutorPreference(threads, operation: body)
-        }
+        return try await threads.result(of: body).get()
     }
 
     /// A serial executor for an actor that computes.
@@ -99,52 +116,59 @@ package final class WorkExecutor: Sendable {
 
     /// Starts a task with several potential waiters, on the threads of the job that starts it. Outside jobs it uses
     /// those of `background`.
-    package static func flight<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
-    ) -> Task<Value, any Error> {
+    package static func flight<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () async throws(Failure) -> Value
+    ) -> Task<Result<Value, Failure>, Never> {
         let threads = WorkThreads.current ?? .outsideOfJobs
-        return WorkThreads.$current.withValue(threads) { Task(executorPreference: threads, operation: body) }
+        return WorkThreads.$current.withValue(threads) {
+            Task(executorPreference: threads) { await Result(body) }
+        }
     }
 
     /// Runs a long computation of a job on the job's threads. Outside jobs it uses those of `background`, never the
     /// cooperative pool.
-    package static func computing<Value: Sendable>(
-        _ body: @Sendable () async throws -> Value
-    ) async rethrows -> Value {
-        let threads = WorkThreads.current ?? .outsideOfJobs
-        return try await WorkThreads.$current.withValue(threads) {
-            try await withTaskExecutorPreference(threads, operation: body)
-        }
+    package static func computing<Value: Sendable, Failure: Error>(
+        _ body: @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await (WorkThreads.current ?? .outsideOfJobs).result(of: body).get()
     }
 
     /// Processes parts in parallel, on as many threads as the job has. An error cancels the others.
     ///
     /// - Returns: the results in the order of the parts.
     package static func computing<Part: Sendable, Value: Sendable>(
-        _ parts: [Part], _ body: @escaping @Sendable (Part) async throws -> Value
-    ) async throws -> [Value] {
+        _ parts: [Part], _ body: @escaping @Sendable (Part) async throws(EngineError) -> Value
+    ) async throws(EngineError) -> [Value] {
         let threads = WorkThreads.current ?? .outsideOfJobs
         return try await WorkThreads.$current.withValue(threads) {
-            try await withThrowingTaskGroup(of: (number: Int, value: Value).self) { group in
+            await withTaskGroup(of: (number: Int, value: Result<Value, EngineError>).self) { group in
                 func begin(_ number: Int) {
                     guard number < parts.count else { return }
                     let part = parts[number]
                     group.addTask(executorPreference: threads) {
-                        try Task.checkCancellation()
-                        return (number, try await body(part))
+                        let value = await Result { () async throws(EngineError) in
+                            try checkCancellation()
+                            return try await body(part)
+                        }
+                        return (number, value)
                     }
                 }
                 var begun = min(threads.count, parts.count)
                 for number in 0..<begun { begin(number) }
                 var values = [Value?](repeating: nil, count: parts.count)
-                while let (number, value) = try await group.next() {
-                    values[number] = value
+                while let (number, value) = await group.next() {
+                    switch value {
+                    case .success(let value): values[number] = value
+                    case .failure(let error):
+                        group.cancelAll()
+                        return Result<[Value], EngineError>.failure(error)
+                    }
                     begin(begun)
                     begun += 1
                 }
-                return values.compactMap(\.self)
+                return .success(values.compactMap(\.self))
             }
-        }
+        }.get()
     }
 
     // MARK: - Misplaced work
@@ -161,4 +185,15 @@ package final class WorkExecutor: Sendable {
 
     /// Whether the current task handles a client's request; set in debug builds only.
     @TaskLocal package static var isAnswering = false
+}
+
+extension WorkThreads {
+    /// The result of a body that runs on these threads.
+    fileprivate func result<Value: Sendable, Failure: Error>(
+        of body: @Sendable () async throws(Failure) -> Value
+    ) async -> Result<Value, Failure> {
+        await Self.$current.withValue(self) {
+            await withTaskExecutorPreference(self) { await Result(body) }
+        }
+    }
 }

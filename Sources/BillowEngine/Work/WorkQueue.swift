@@ -32,16 +32,16 @@ final class WorkQueue: Sendable {
     ///
     /// - Parameter isContinuing: whether the job continues a response that has begun. Such a job is never rejected:
     ///   their number is limited by that of responses in flight.
-    /// - Throws: `WorkError.overloaded`, `CancellationError`.
-    func enter(isContinuing: Bool = false) async throws {
-        let id = try state.withLock { state -> UInt64? in
+    /// - Throws: `EngineError.work`, `EngineError.cancelled`.
+    func enter(isContinuing: Bool = false) async throws(EngineError) {
+        let id = try state.withLock { (state) throws(EngineError) -> UInt64? in
             if state.running < limits.jobs {
                 state.running += 1
                 return nil
             }
             guard isContinuing || state.waiting.count < limits.queue else {
                 state.refused += 1
-                throw WorkError.overloaded(workClass)
+                throw .work(.overloaded(workClass))
             }
             state.lastID += 1
             return state.lastID
@@ -64,7 +64,7 @@ final class WorkQueue: Sendable {
         } onCancel: {
             cancel(id)
         }
-        guard hasTurn else { throw CancellationError() }
+        guard hasTurn else { throw .cancelled }
     }
 
     /// Ends a turn and passes it to the job that has waited longest.

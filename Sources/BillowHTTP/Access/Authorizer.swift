@@ -19,7 +19,7 @@ package actor Authorizer {
     /// The number of reads of keys in the second `readAt`.
     private var reads = 0
     /// The failure of the last read of keys, which is logged once.
-    private var failure: String?
+    private var failure: StoreError?
     private var wrong: (minute: Instant, count: Int) = (.distantPast, 0)
 
     /// The most wrong keys per minute that get a 401; further ones get a 429. Guessing 256 random bits is impossible
@@ -66,25 +66,25 @@ package actor Authorizer {
         } else if let address = try signedAddress(of: request) {
             guard [.get, .head].contains(request.method), scope == .read else {
                 throw Problem(
-                    .signatureOnlyReads, detail: "A signed address can only be read from.")
+                    .signatureOnlyReads, detail: "A signed address allows reading only.")
             }
             guard let found = try await self.key(address.keyID), address.isSigned(by: found), found.revokedAt == nil
-            else { throw refuse(.invalidSignature, "The address is not signed by a key that is known.", at: now) }
+            else { throw refuse(.invalidSignature, "The address is not signed by a known key.", at: now) }
             guard now < address.expires else {
-                throw refuse(.signatureExpired, "The signature was good until \(address.expires).", at: now)
+                throw refuse(.signatureExpired, "The signature expired at \(address.expires).", at: now)
             }
             key = found
             expires = address.expires
         } else {
             throw Problem(
                 .keyNeeded,
-                detail: "This needs a key with scope \(scope.names.joined()), in the header X-API-Key"
+                detail: "The request needs a key with scope \(scope.names.joined()), in the header X-API-Key"
                     + (scope == .read ? " or as a signed address." : "."))
         }
         guard key.scopes.isSuperset(of: scope) else {
             throw Problem(
                 .scopeMissing,
-                detail: "The key \(key.id) has scope \(key.scopes.names.joined(separator: ", ")); this needs "
+                detail: "The key \(key.id) has scope \(key.scopes.names.joined(separator: ", ")); the request needs "
                     + "\(scope.names.joined()).")
         }
         return Authorization(key: key, expires: expires)
@@ -105,7 +105,7 @@ package actor Authorizer {
         wrong.count += 1
         guard wrong.count <= Self.wrongKeysAMinute else {
             return Problem(
-                .tooManyWrongKeys, detail: "\(detail) Too many were wrong in this minute.",
+                .tooManyWrongKeys, detail: "\(detail) Too many wrong keys were sent in this minute.",
                 retryAfterSeconds: max(1, minute.seconds + 60 - now.seconds))
         }
         return Problem(code, detail: detail)
@@ -124,9 +124,9 @@ package actor Authorizer {
             } catch {
                 // Known keys stay valid while the store can't be read, so that an outage locks nobody out.
                 guard readAt != nil else { throw error }
-                guard failure != error.description else { return keys[id] }
-                failure = error.description
-                logger.warning("keys can't be read; those known are taken", metadata: ["error": "\(error)"])
+                guard failure != error else { return keys[id] }
+                failure = error
+                logger.warning("keys can't be read; the known keys stay valid", metadata: ["error": "\(error)"])
             }
         }
         return keys[id]
@@ -159,7 +159,7 @@ struct AddressSigner: Sendable {
 
     /// A path with its query, signed if the request was.
     /// - Parameter covers: the variable parts, if the path is a template.
-    static func handedOn(_ address: String, covers: SignedAddress.Opening? = nil) -> String {
+    static func signed(_ address: String, covers: SignedAddress.Opening? = nil) -> String {
         guard let signer = ofRequest else { return address }
         return SignedAddress.sign(address, with: signer.key, expires: signer.expires, covers: covers) ?? address
     }

@@ -14,7 +14,7 @@ package struct ConnectionSettings: Sendable {
     package var idleTimeout = Duration.seconds(60)
     /// The longest time from the server's last byte until the client closes too.
     ///
-    /// Source: nginx's `lingering_time`, nginx.org/en/docs/http/ngx_http_core_module.html
+    /// Source: nginx's `lingering_time`, https://nginx.org/en/docs/http/ngx_http_core_module.html
     package var lingerTimeout = Duration.seconds(30)
 
     /// The most open connections.

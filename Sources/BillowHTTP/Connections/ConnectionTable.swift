@@ -76,7 +76,7 @@ final class ConnectionTable: Sendable {
     fileprivate struct TableState {
         var connections: [ObjectIdentifier: Connection] = [:]
         var counts: [ClientAddress: Int] = [:]
-        /// Connections that were asked to close and are still open.
+        /// Open connections that the server has asked to close.
         var closing: Set<ObjectIdentifier> = []
         var isFull = false
         var closed = 0
@@ -161,14 +161,15 @@ final class ConnectionTable: Sendable {
         switch notice {
         case .full:
             logger.warning(
-                "the limit of connections is reached; idle ones are closed, and new ones where none is idle",
+                "the limit of connections is reached; idle connections are closed, or new ones if none is idle",
                 metadata: ["limit": "\(settings.maximum)"])
         case .over(let closed, let refused):
             logger.notice(
-                "there is room for connections again", metadata: ["closed": "\(closed)", "refused": "\(refused)"])
+                "the number of connections is below the limit again",
+                metadata: ["closed": "\(closed)", "refused": "\(refused)"])
         case .address:
             logger.warning(
-                "connections of an address beyond its limit are closed",
+                "connections above the limit of one address are closed",
                 metadata: ["limit": "\(settings.maximumPerAddress ?? 0)"])
         }
     }

@@ -168,15 +168,15 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .betweenRequests:
             if unanswered == 0, now - since >= timeouts.idle { context.close(promise: nil) }
         case .header:
-            if now - since >= timeouts.header { give(up: "header", context) }
+            if now - since >= timeouts.header { timeOut("header", context) }
         case .body:
-            if now - lastBytes >= timeouts.body || now - since >= timeouts.wholeBody { give(up: "body", context) }
+            if now - lastBytes >= timeouts.body || now - since >= timeouts.wholeBody { timeOut("body", context) }
         case .refused: break
         }
     }
 
     /// Abandons the request. The responder sends the problem when it is the request's turn.
-    private func give(up part: String, _ context: ChannelHandlerContext) {
+    private func timeOut(_ part: String, _ context: ChannelHandlerContext) {
         timeout = Problem(.requestTimeout, detail: "The \(part) of the request did not arrive in time.")
         context.fireErrorCaught(HTTPParserError.unknown)
     }

@@ -26,11 +26,11 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let microcache: ResponseMicrocache
     private let journal: RequestJournal
     /// The number of forwarded requests whose answers have not ended.
-    private var handedOn = 0
+    private var forwarded = 0
     /// The cached answer for the current request.
-    private var answer: ResponseMicrocache.CachedAnswer?
+    private var answer: ResponseMicrocache.CachedResponse?
     /// The current request and its time of arrival.
-    private var asked: (id: String, address: String, at: NIODeadline)?
+    private var current: (id: String, address: String, at: NIODeadline)?
     private var recording: Recording?
 
     init(
@@ -44,18 +44,18 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if handedOn == 0, context.channel.isWritable, Self.isPlain(head) {
+            if forwarded == 0, context.channel.isWritable, Self.isPlain(head) {
                 let moment = microcache.moment
                 answer = microcache.answer(to: head.uri, at: moment, coding: Self.coding(head.headers))
                 if answer != nil {
                     let id = journal.ids.id(head.headers.first(name: RequestIDs.header))
-                    asked = (id, head.uri, .now())
+                    current = (id, head.uri, .now())
                     answer?.head.headers.add(name: RequestIDs.header, value: id)
                     return
                 }
                 recording = Recording(address: head.uri, requestHeaders: head.headers, moment: moment)
             }
-            handedOn += 1
+            forwarded += 1
         case .body:
             if answer != nil { return }
         case .end:
@@ -76,12 +76,12 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head): if recording != nil { record(head) }
         case .body(let part): if recording != nil { record(part) }
         case .end:
-            handedOn = max(0, handedOn - 1)
+            forwarded = max(0, forwarded - 1)
             if let recording, var head = recording.head {
-                // The next answer has an id of its own.
+                // The next answer gets another request id.
                 head.headers.remove(name: RequestIDs.header)
                 microcache.insert(
-                    ResponseMicrocache.CachedAnswer(
+                    ResponseMicrocache.CachedResponse(
                         head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address)),
                     for: recording.address,
                     coding: head.headers.contains(name: "Vary") ? Self.coding(recording.requestHeaders) : nil,
@@ -92,14 +92,14 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    private func note(_ answer: ResponseMicrocache.CachedAnswer) {
-        guard let asked else { return }
-        self.asked = nil
+    private func note(_ answer: ResponseMicrocache.CachedResponse) {
+        guard let current else { return }
+        self.current = nil
         let status = Int(answer.head.status.code)
-        let nanoseconds = (NIODeadline.now() - asked.at).nanoseconds
+        let nanoseconds = (NIODeadline.now() - current.at).nanoseconds
         answer.metrics?.note(status: status, nanoseconds: nanoseconds)
         journal.accessLog?.note(
-            id: asked.id, method: "GET", path: asked.address.prefix { $0 != "?" }, status: status,
+            id: current.id, method: "GET", path: current.address.prefix { $0 != "?" }, status: status,
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
     }
 

@@ -19,11 +19,11 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     /// Sent down the pipeline when the body of the current request is first read.
-    struct BodyIsWanted: Sendable {}
+    struct BodyReadEvent: Sendable {}
 
     /// The longest time for which the rest of a body is discarded; then the connection is closed.
     ///
-    /// Source: nginx's `lingering_time`, nginx.org/en/docs/http/ngx_http_core_module.html
+    /// Source: nginx's `lingering_time`, https://nginx.org/en/docs/http/ngx_http_core_module.html
     static let longestPassingOver = TimeAmount.seconds(30)
 
     /// The number of requests without a complete response. If it is one, the current response is that of the request
@@ -74,7 +74,7 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is BodyIsWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        guard event is BodyReadEvent else { return context.triggerUserOutboundEvent(event, promise: promise) }
         if isAwaited {
             isAwaited = false
             context.writeAndFlush(
@@ -138,7 +138,7 @@ extension RequestBodyHandler {
             var channel: (any Channel)?
 
             mutating func next() async throws -> ByteBuffer? {
-                channel?.triggerUserOutboundEvent(BodyIsWanted(), promise: nil)
+                channel?.triggerUserOutboundEvent(BodyReadEvent(), promise: nil)
                 channel = nil
                 return try await body.next()
             }

@@ -100,17 +100,18 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .headerOverflow where deadlines.hasRequestLine:
             Problem(
                 .headersTooLarge, detail: "The header fields of the request are too large.",
+                parameter: "headers", value: "more",
                 allowed: "at most \(Self.largestHeader) bytes and \(Self.mostFields) fields")
         case .headerOverflow:
             Problem(
-                .urlTooLong, detail: "The address is too long to be read.",
-                allowed: "at most \(AnswerRules.longestURL) bytes")
+                .urlTooLong, detail: "The address is too long to be read.", parameter: "address", value: "more bytes",
+                allowed: "at most \(ResponseRules.longestURL) bytes")
         case .invalidURL:
             Problem(
-                .invalidPath, detail: "The address can't be read.", parameter: "path",
-                allowed: "ASCII without blanks, all else percent-encoded")
+                .invalidPath, detail: "The address can't be read.", parameter: "path", value: "unreadable",
+                allowed: "ASCII without blanks; other characters percent-encoded")
         default:
-            Problem(.invalidRequest, detail: "This is no HTTP/1.1 request: \(error.debugDescription).")
+            Problem(.invalidRequest, detail: "This is not an HTTP/1.1 request: \(error.debugDescription).")
         }
     }
 
@@ -151,7 +152,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: problem.status.code),
             headers: ["Connection": "close", "Content-Length": String(body.readableBytes)])
-        for field in Array(problem.headers) + Array(AnswerRules.headers) {
+        for field in Array(problem.headers) + Array(ResponseRules.headers) {
             head.headers.replaceOrAdd(name: field.name.rawName, value: field.value)
         }
         context.write(wrapOutboundOut(.head(head)), promise: nil)

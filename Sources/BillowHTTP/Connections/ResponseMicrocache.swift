@@ -17,7 +17,7 @@ final class ResponseMicrocache: Sendable {
     }
 
     /// An answer in the form that the encoder expects.
-    struct CachedAnswer: Sendable {
+    struct CachedResponse: Sendable {
         var head: HTTPResponseHead
         var body: ByteBuffer
         /// The counters of its route.
@@ -26,10 +26,10 @@ final class ResponseMicrocache: Sendable {
 
     /// The answers for an address: one for all clients, or one for each content coding.
     private struct Variants {
-        var answer: CachedAnswer?
-        var byCoding: [ContentCoding: CachedAnswer] = [:]
+        var answer: CachedResponse?
+        var byCoding: [ContentCoding: CachedResponse] = [:]
 
-        subscript(coding: ContentCoding?) -> CachedAnswer? {
+        subscript(coding: ContentCoding?) -> CachedResponse? {
             get { if let coding { byCoding[coding] } else { answer } }
             set { if let coding { byCoding[coding] = newValue } else { answer = newValue } }
         }
@@ -73,7 +73,7 @@ final class ResponseMicrocache: Sendable {
     /// The cached answer for an address in the current moment.
     /// - Parameter coding: the client's content coding, which is only evaluated if answers differ by it.
     func answer(to address: String, at moment: Moment, coding: @autoclosure () -> ContentCoding = .identity)
-        -> CachedAnswer?
+        -> CachedResponse?
     {
         state.withLock { state in
             guard state.moment == moment, let variants = state.answers[address],
@@ -90,7 +90,7 @@ final class ResponseMicrocache: Sendable {
     /// - Parameters:
     ///   - coding: the client's content coding if answers differ by it, otherwise nil.
     ///   - moment: the moment of the request. An answer that took longer than its moment is not cached.
-    func insert(_ answer: CachedAnswer, for address: String, coding: ContentCoding? = nil, at moment: Moment) {
+    func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding? = nil, at moment: Moment) {
         let present = self.moment
         guard present == moment else { return }
         state.withLock { state in

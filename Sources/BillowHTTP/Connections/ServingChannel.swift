@@ -35,7 +35,7 @@ struct ServingChannel: ServerChildChannel {
         timeouts = ConnectionTimeouts(connections.settings)
     }
 
-    /// A connection with what stands for its client.
+    /// A connection with the requester that represents its client.
     struct Value: ServerChildChannelValue {
         let http: HTTP1Channel.Value
         let requester: WorkRequester
@@ -44,7 +44,7 @@ struct ServingChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        // Those that came before the listener was watched are taken in here.
+        // Adds a connection that arrived before the listener was observed.
         let isNew = connections.connection(of: channel) == nil
         let isAccepted = connections.accept(channel) == .accepted
         if isNew, isAccepted {

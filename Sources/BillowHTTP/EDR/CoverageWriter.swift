@@ -22,8 +22,8 @@ struct CoverageWriter {
     private var json = JSONWriter()
     private var isEmpty = true
 
-    /// - Parameter parameters: the names of wanted properties; nil for all. Others than those of coverages are passed
-    ///   over.
+    /// - Parameter parameters: the names of requested properties; nil for all. Properties that coverages lack are
+    ///   ignored.
     init(_ collection: Dataset, members: CollectionMembers, parameters: Set<String>?) {
         self.collection = collection
         self.members = members
@@ -124,7 +124,7 @@ struct CoverageWriter {
 
     // MARK: - Parts
 
-    /// Up to the axes.
+    /// Writes a coverage up to its axes.
     private mutating func begin(_ type: String) {
         isEmpty = false
         json.openObject()
@@ -186,7 +186,7 @@ struct CoverageWriter {
         json.closeObject()
     }
 
-    /// From behind the axes up to the ranges.
+    /// Writes the part between the axes and the ranges.
     private mutating func endDomain(hasLevels: Bool) {
         json.name("referencing")
         json.openArray()

@@ -3,7 +3,7 @@ import BillowParameters
 import Datasets
 import JSONKit
 
-/// What a collection's description says of its data queries.
+/// The data queries in a collection's description.
 ///
 /// Source: OGC 19-086r6 (OGC API EDR) section 8.3 and annex C
 enum EDRMetadata {
@@ -16,7 +16,7 @@ enum EDRMetadata {
     /// The relation of links to data.
     private static let relation = "data"
 
-    /// `data_queries`: for each query its address and what it takes.
+    /// `data_queries`: the address of each query and the options that it accepts.
     static func queries(of collection: Dataset, _ path: String) -> JSONValue {
         var queries: [String: JSONValue] = [:]
         for query in EDRQuery.allCases where query.isOffered(by: collection) {

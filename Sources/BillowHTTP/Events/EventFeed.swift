@@ -27,12 +27,13 @@ package enum EventName: String, CaseIterable, Sendable {
     /// The condition for the event, for the documentation: at most 20 words, without a full stop.
     package var meaning: String {
         switch self {
-        case .data: "what a collection shows has changed; request it again"
-        case .fetching: "a fetch of what is due begins or ends"
+        case .data: "the features of a collection have changed; request them again"
+        case .fetching: "a fetch of due data begins or ends"
         case .failed: "a fetch failed, or a changed polygon or viewport was refused"
-        case .reachable: "the upstream is gone, or there again"
-        case .session: "the upstream took the key for the first time, refuses it, or takes it again"
-        case .alert: "turbulence ahead of a monitored flight has changed; beside `flight` the answer of `POST /alerts`"
+        case .reachable: "the upstream became unreachable, or reachable again"
+        case .session: "the upstream accepts the key for the first time, refuses it, or accepts it again"
+        case .alert:
+            "turbulence ahead of a monitored flight has changed; the data also has the response of `POST /alerts`"
         case .positionLost: "a monitored flight has had no position for 5 minutes"
         }
     }
@@ -150,7 +151,7 @@ struct EventFeed: Sendable {
         func add(issuedBy source: SourceID, _ insert: (inout DegreeSquares) -> Void) {
             for part in queries[source]?.areas(ofCollection: dataset.id) ?? [.global] { parts.add(part, insert) }
         }
-        func add(_ collection: IssuedArea.Collection) {
+        func add(_ collection: IssuedArea.DatasetNumber) {
             for area in changes.openedAreas + changes.closedAreas where area.collection == collection {
                 add(issuedBy: area.source) { $0.insert(area.geometry) }
             }

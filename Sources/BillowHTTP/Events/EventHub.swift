@@ -74,13 +74,13 @@ package final class EventHub: Sendable {
             let event = Event(number: state.last, audience: audience, squares: squares, bytes: framed)
             state.events.append(event)
             if state.events.count > Self.kept { state.events.removeFirst() }
-            return state.send(framed) { $0.hears(event) }
+            return state.send(framed) { $0.receives(event) }
         }
-        if slow > 0 { logger.notice("listeners were too slow and were dropped", metadata: ["count": "\(slow)"]) }
+        if slow > 0 { logger.notice("listeners were too slow and were disconnected", metadata: ["count": "\(slow)"]) }
     }
 
     /// Sends a comment to every listener, so that proxies don't close the connections.
-    func beat() {
+    func sendHeartbeat() {
         state.withLock { state in
             _ = state.send(ByteBuffer(string: ": alive\n\n")) { _ in true }
         }
@@ -173,7 +173,7 @@ package final class EventHub: Sendable {
         guard let number else {
             throw Problem(
                 .tooManyListeners,
-                detail: "\(mostListeners) listen already, or the server is stopping.", retryAfterSeconds: 5)
+                detail: "\(mostListeners) clients listen already, or the server is stopping.", retryAfterSeconds: 5)
         }
         return Subscription(events: events) { [weak self] in
             stream.finish()
@@ -199,7 +199,7 @@ extension EventHub: FlightEvents {
 }
 
 extension EventHub.Listener {
-    fileprivate func hears(_ event: EventHub.Event) -> Bool {
+    fileprivate func receives(_ event: EventHub.Event) -> Bool {
         switch event.audience {
         case .everyone: squares.flatMap { own in event.squares.map(own.mayMeet) } ?? true
         case .flight(let id): flight == id
@@ -209,9 +209,9 @@ extension EventHub.Listener {
 
 extension EventHub.HubState {
     /// - Returns: the number of listeners that were disconnected because of their backlog.
-    fileprivate mutating func send(_ bytes: ByteBuffer, to hears: (EventHub.Listener) -> Bool) -> Int {
+    fileprivate mutating func send(_ bytes: ByteBuffer, to receives: (EventHub.Listener) -> Bool) -> Int {
         var slow = 0
-        for (number, listener) in listeners where hears(listener) {
+        for (number, listener) in listeners where receives(listener) {
             switch listener.stream.yield(bytes) {
             case .enqueued: break
             case .dropped:
@@ -228,7 +228,7 @@ extension EventHub.HubState {
     /// The events after another one; nil if some of them are no longer stored, or without an event.
     fileprivate func events(after number: UInt64?, for listener: EventHub.Listener, atMost most: Int) -> [ByteBuffer]? {
         guard let number, number <= last, number >= last - UInt64(events.count) else { return nil }
-        let missed = events.filter { $0.number > number && listener.hears($0) }
+        let missed = events.filter { $0.number > number && listener.receives($0) }
         return missed.count <= most ? missed.map(\.bytes) : nil
     }
 }

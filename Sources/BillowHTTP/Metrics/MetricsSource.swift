@@ -100,7 +100,7 @@ struct MetricsSource: Sendable {
 
     // MARK: - Sources
 
-    /// The reasons with a label of their own. They are names in the code; files may bring others.
+    /// The maximum number of reasons with their own label. These are names in the code; files may contain others.
     private static let mostReasons = 32
 
     /// Configured sources only, because clients choose the names of others.
@@ -186,14 +186,14 @@ actor StoreSizes {
     func size(at now: Instant) async -> StoreSize? {
         let counts = countedAt.map { now.seconds - $0.seconds >= Self.pauseSeconds || now < $0 } ?? true
         if counts { countedAt = now }
-        // A failing store has a metric of its own.
+        // Another metric reports a failing store.
         guard var size = try? await store.size(counting: counts) else { return nil }
         if counts { rows = size.rows } else { size.rows = rows }
         return size
     }
 }
 
-/// What the system reports about this process.
+/// The operating system's figures about this process.
 enum ProcessFacts {
     /// nil if the system does not report it.
     ///

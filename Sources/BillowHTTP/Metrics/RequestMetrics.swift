@@ -9,7 +9,7 @@ final class RequestMetrics: Sendable {
     final class Route: Sendable {
         /// The counters of a route that had at least one request.
         private final class Handles: Sendable {
-            /// By class of status, from 1xx to 5xx.
+            /// One counter for each class of status, from 1xx to 5xx.
             let classes: [MetricRegistry.Counter]
             let duration: MetricRegistry.Histogram
 
@@ -39,7 +39,7 @@ final class RequestMetrics: Sendable {
     }
 
     private final class Table: Sendable {
-        /// By path, then by method.
+        /// Path → method → route.
         let routes: [String: [HTTPRequest.Method: Route]]
         /// The counters of answers without a route, such as errors and files.
         let others: [Other: [HTTPRequest.Method: Route]]

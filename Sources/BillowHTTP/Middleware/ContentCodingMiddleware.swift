@@ -41,7 +41,7 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
         if let length, length < (ContentCoding.isIdentityRefused(header) ? 1 : Self.least) { return response }
         if let length, length <= Self.mostAtOnce {
             guard let bytes = try await bytes(of: response, request, type) else { return response }
-            response.body = try BytesAnswer.body(of: bytes)
+            response.body = try BytesResponse.body(of: bytes)
             response.headers[.contentLength] = String(bytes.count)
         } else {
             guard let body = try stream(response.body) else { return response }
@@ -84,11 +84,11 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
     /// A body that is compressed while it is sent; nil if memory is exhausted.
     /// - Throws: `WorkError.tooManyAnswers`.
     private func stream(_ body: ResponseBody) throws(WorkError) -> ResponseBody? {
-        let hold = try AnswerBudget.shared.hold(GzipStream.bytes)
+        let reservation = try ResponseBudget.ofServer.reserve(GzipStream.bytes)
         guard let stream = GzipStream() else { return nil }
         return ResponseBody { [work] writer in
             try await body.write(GzipWriter(base: writer, stream: stream, work: work))
-            withExtendedLifetime(hold) {}
+            withExtendedLifetime(reservation) {}
         }
     }
 }
@@ -103,7 +103,7 @@ final class CompressedBodies: Sendable {
     /// The viewer with its libraries takes some 2 MB.
     private static let capacity = 12 << 20
 
-    let cache: SharedCache<Key, [UInt8]?>
+    let cache: SharedCache<Key, [UInt8]?, any Error>
 
     init() {
         cache = SharedCache(

@@ -52,7 +52,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         var response: Response
         do {
-            guard request.uri.string.utf8.count <= AnswerRules.longestURL else { throw Self.tooLong }
+            guard request.uri.string.utf8.count <= ResponseRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
             guard !Self.treatsFileAsFolder(request.uri.path) else { throw HTTPError(.notFound) }
             response =
@@ -62,17 +62,17 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as HTTPParserError {
             // The body was interrupted. The connection answers and closes.
             throw error
-        } catch is CancellationError {
+        } catch let error where error is CancellationError || error as? EngineError == .cancelled {
             // Work is cancelled only if no request waits for it, or if the server stops. A client that closed only its
             // sending side looks like one that left, and may still read.
             let problem =
                 WorkRequester.current?.isGone == true
                 ? Problem(
                     .clientLeft,
-                    detail: "The client closed its side of the connection, so the work for the answer was ended.")
+                    detail: "The client closed its side of the connection, so the server cancelled the request.")
                 : Problem(.stopping, detail: "The server is stopping.", retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
-        } catch let fault as AnsweredFault {
+        } catch let fault as LoggedServerError {
             if Problem(of: fault.cause) == nil {
                 context.logger.error(
                     "request failed", metadata: ["path": "\(request.uri.path)", "error": "\(fault.cause)"])
@@ -89,27 +89,32 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         // Hummingbird sets the length of the omitted body.
         if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
-        for field in AnswerRules.headers { response.headers[field.name] = field.value }
+        for field in ResponseRules.headers { response.headers[field.name] = field.value }
         return response
     }
 
     /// Logs a failing store. A running deletion is no failure.
     private func log(_ error: any Error, _ request: Request, _ context: Context) {
-        guard let error = error as? StoreError else { return }
-        if case .deleted = error { return }
-        storeErrors.log(error, path: request.uri.path, context.logger)
+        let failure: StoreError
+        switch error {
+        case let error as StoreError: failure = error
+        case EngineError.store(let error): failure = error
+        default: return
+        }
+        if case .deleted = failure { return }
+        storeErrors.log(failure, path: request.uri.path, context.logger)
     }
 
     private func unforeseen(_ error: any Error, _ request: Request, _ context: Context) throws -> Response {
         context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-        let problem = Problem(.internalError, detail: "Something went wrong in the server; it was logged.")
+        let problem = Problem(.internalError, detail: "The server failed; the error was logged.")
         return try problem.response(from: request, context: context)
     }
 
     private static var tooLong: Problem {
         Problem(
-            .urlTooLong, detail: "The address is longer than \(AnswerRules.longestURL) bytes.",
-            allowed: "at most \(AnswerRules.longestURL) bytes")
+            .urlTooLong, detail: "The address is longer than \(ResponseRules.longestURL) bytes.", parameter: "address",
+            value: "more bytes", allowed: "at most \(ResponseRules.longestURL) bytes")
     }
 
     /// Rejects paths that no route or file needs, so that later steps need not check them: control characters, `..`,
@@ -160,7 +165,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         case .rangeNotSatisfiable: Problem(.rangeNotSatisfiable, detail: "The file has no byte in this range.")
         case let status where status.kind == .clientError:
             Problem(.invalidRequest, detail: error.body.map { "\($0)." } ?? "The request can't be used.")
-        default: Problem(.internalError, detail: "Something went wrong in the server.")
+        default: Problem(.internalError, detail: "The server failed.")
         }
     }
 }

@@ -1,5 +1,5 @@
 import BillowEngine
-import Crypto
+import Digests
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -27,7 +27,7 @@ final class PublicFiles: Sendable {
         var path: String
     }
 
-    enum Found {
+    enum Resource {
         case file(File)
         /// A folder that was requested without a trailing slash.
         case folder
@@ -39,24 +39,24 @@ final class PublicFiles: Sendable {
     }
 
     private let folder: String
-    private let kept = Mutex<[String: (state: FileState, file: File)]>([:])
+    private let cache = Mutex<[String: (state: FileState, file: File)]>([:])
 
     /// The largest cached file, and the size of the cache, in bytes.
-    private static let largestKept = 4 << 20
-    private static let mostKept = 32 << 20
+    private static let largestCached = 4 << 20
+    private static let cacheBytes = 32 << 20
 
     /// Generated files, by path.
-    private let made: [String: File]
+    private let generated: [String: File]
 
-    /// - Parameter made: the texts of generated files, by path.
-    init(folder: String, made: [String: String] = [:]) {
+    /// - Parameter generated: the texts of generated files, by path.
+    init(folder: String, generated: [String: String] = [:]) {
         self.folder = folder
-        self.made = Dictionary(
-            uniqueKeysWithValues: made.map { path, text in
+        self.generated = Dictionary(
+            uniqueKeysWithValues: generated.map { path, text in
                 let bytes = Array(text.utf8)
                 let file = File(
                     bytes: ByteBuffer(bytes: bytes), size: bytes.count,
-                    entityTag: Hexadecimal.text(SHA256.hash(data: bytes).prefix(8)),
+                    entityTag: Hexadecimal.text(SHA256.hash(bytes).prefix(8)),
                     modified: Date(timeIntervalSince1970: 0), path: path)
                 return (path, file)
             })
@@ -64,12 +64,12 @@ final class PublicFiles: Sendable {
 
     /// The file at a decoded path, the page of that name without its ending, or the index of a folder; nil if there is
     /// none.
-    func find(_ path: String) async throws -> Found? {
-        if let file = made[path] { return .file(file) }
-        return try await NIOThreadPool.singleton.runIfActive { [self] in try look(path) }
+    func find(_ path: String) async throws -> Resource? {
+        if let file = generated[path] { return .file(file) }
+        return try await NIOThreadPool.singleton.runIfActive { [self] in try resolve(path) }
     }
 
-    private func look(_ path: String) throws -> Found? {
+    private func resolve(_ path: String) throws -> Resource? {
         guard path.hasPrefix("/"), !path.split(separator: "/").contains(".."), !path.contains("\0") else { return nil }
         var place = folder + path
         if !path.hasSuffix("/"), Self.state(of: place) == nil { place += ".html" }
@@ -80,22 +80,22 @@ final class PublicFiles: Sendable {
             guard let index = Self.state(of: place), !index.isFolder else { return nil }
             state = index
         }
-        if let known = kept.withLock({ $0[place] }), known.state == state.state { return .file(known.file) }
+        if let known = cache.withLock({ $0[place] }), known.state == state.state { return .file(known.file) }
         return .file(try read(place, state.state))
     }
 
     private func read(_ place: String, _ state: FileState) throws -> File {
-        guard state.size <= Self.largestKept else {
+        guard state.size <= Self.largestCached else {
             let tag = "\(state.size)-\(Int(state.modified.timeIntervalSince1970 * 1_000))"
             return File(bytes: nil, size: state.size, entityTag: tag, modified: state.modified, path: place)
         }
         let data = try Data(contentsOf: URL(filePath: place))
         let file = File(
             bytes: ByteBuffer(bytes: data), size: data.count,
-            entityTag: Hexadecimal.text(SHA256.hash(data: data).prefix(8)), modified: state.modified, path: place)
-        kept.withLock { kept in
-            kept[place] = (state, file)
-            if kept.values.reduce(0, { $0 + $1.file.size }) > Self.mostKept { kept = [place: (state, file)] }
+            entityTag: Hexadecimal.text(SHA256.hash(data).prefix(8)), modified: state.modified, path: place)
+        cache.withLock { cache in
+            cache[place] = (state, file)
+            if cache.values.reduce(0, { $0 + $1.file.size }) > Self.cacheBytes { cache = [place: (state, file)] }
         }
         return file
     }
@@ -125,13 +125,13 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do { return try await next(request, context) } catch let error as HTTPError where error.status == .notFound {
-            guard let path = request.uri.path.removingPercentEncoding, let found = try await files.find(path) else {
+            guard let path = request.uri.path.removingPercentEncoding, let resource = try await files.find(path) else {
                 throw error
             }
             guard [.get, .head].contains(request.method) else {
                 throw Problem.methodNotAllowed(request, [.get, .head])
             }
-            switch found {
+            switch resource {
             case .folder: return .redirect(to: "\(request.uri.path)/", type: .permanent)
             case .file(let file): return try await answer(file, request, context)
             }

@@ -9,7 +9,8 @@ extension Request {
     /// - Throws: `Problem` 413.
     func bytes(upTo longest: Int) async throws -> ByteBuffer {
         let tooLarge = Problem(
-            .bodyTooLarge, detail: "The body is larger than \(longest) bytes.",
+            .bodyTooLarge, detail: "The body is larger than \(longest) bytes.", parameter: "body",
+            value: headers[.contentLength].map { "\($0.prefix(20)) bytes" } ?? "more bytes",
             allowed: "at most \(longest) bytes")
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > longest { throw tooLarge }
         do { return try await body.collect(upTo: longest) } catch is NIOTooManyBytesError { throw tooLarge }

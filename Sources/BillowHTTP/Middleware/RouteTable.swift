@@ -22,7 +22,7 @@ final class RouteTable: Sendable {
         routes.withLock { $0 = all }
     }
 
-    /// Every path, in the form `/collections/{id}`, with its methods but for HEAD, in alphabetical order.
+    /// Every path, in the form `/collections/{id}`, with its methods except HEAD, in alphabetical order.
     var paths: [(path: String, methods: [HTTPRequest.Method])] {
         var found: [String: Set<HTTPRequest.Method>] = [:]
         for route in routes.withLock({ $0 }) where route.method != .head {

@@ -20,56 +20,59 @@ struct FeatureInfoSource: Sendable {
     let work: WorkExecutor
 
     /// The features of one layer at the pixel.
-    private struct Found: Sendable {
+    private struct LayerFeatures: Sendable {
         var layer: Dataset
         /// Each is a feature as JSON, without a line end.
         var features: [[UInt8]]
     }
 
     /// Responds with 200 and the features, or with an error if the time has no frame.
-    func answer(_ asked: FeatureInfoParameters, _ request: Request) async throws -> Response {
+    func answer(_ parsed: FeatureInfoParameters, _ request: Request) async throws -> Response {
         let snapshot = try frames.snapshot()
-        try frames.polygonHistories.require(asked.filter, for: asked.layers)
-        let time = asked.time.requested(of: asked.layers, frames, in: snapshot)
-        let scene = try frames.scene(of: asked.layers, at: time, in: snapshot)
-        let region = asked.region.box(column: asked.column, row: asked.row, reach: 1).map(GeographicRegion.box)
+        try frames.polygonHistories.require(parsed.filter, for: parsed.layers)
+        let time = parsed.time.requested(of: parsed.layers, frames, in: snapshot)
+        let scene = try frames.scene(of: parsed.layers, at: time, in: snapshot)
+        let region = parsed.region.box(column: parsed.column, row: parsed.row, reach: 1).map(GeographicRegion.box)
         let shown = policy.shown(
-            asked.layers, scene: scene.layers, of: region ?? .everywhere, at: scene.instant, filter: asked.filter,
+            parsed.layers, scene: scene.layers, of: region ?? .everywhere, at: scene.instant, filter: parsed.filter,
             in: snapshot)
         let bytes = try await work.run(.query) { [self] in
-            var found: [Found] = []
+            var found: [LayerFeatures] = []
             // The topmost layer comes first.
             for layer in scene.layers.layers.reversed() {
-                found.append(Found(layer: layer, features: try await find(layer, asked, scene.instant, in: snapshot)))
+                found.append(
+                    LayerFeatures(layer: layer, features: try await find(layer, parsed, scene.instant, in: snapshot)))
             }
-            return try asked.format == .text ? Self.text(found, asked, shown) : Self.json(found, asked, shown)
+            return try parsed.format == .text ? Self.text(found, parsed, shown) : Self.json(found, parsed, shown)
         }
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
-        headers[.contentType] = asked.format == .text ? "text/plain; charset=utf-8" : asked.format.rawValue
-        return try BytesAnswer.make(bytes, headers: headers, request: request)
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = parsed.format == .text ? "text/plain; charset=utf-8" : parsed.format.rawValue
+        return try BytesResponse.make(bytes, headers: headers, request: request)
     }
 
     private func find(
-        _ layer: Dataset, _ asked: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
+        _ layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
     ) async throws -> [[UInt8]] {
-        guard let box = asked.box(of: layer) else { return [] }
+        guard let box = parsed.box(of: layer) else { return [] }
         var reader = features.reader(
-            FeatureQuery(picturing: layer, at: instant, filter: asked.filter, in: box), in: snapshot)
+            FeatureQuery(picturing: layer, at: instant, filter: parsed.filter, in: box), in: snapshot)
         var writer = FeatureWriter(layer, as: .geojsonl)
-        while !reader.isAtEnd, writer.features < asked.count || !reader.isBetweenFeatures {
-            try await reader.read(PageLimit(features: max(asked.count - writer.features, 1)), to: &writer)
+        while !reader.isAtEnd, writer.features < parsed.count || !reader.isBetweenFeatures {
+            try await reader.read(PageLimit(features: max(parsed.count - writer.features, 1)), to: &writer)
         }
         return writer.bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
     }
 
-    private static func json(_ found: [Found], _ asked: FeatureInfoParameters, _ shown: Shown) throws -> [UInt8] {
+    private static func json(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ shown: Shown) throws
+        -> [UInt8]
+    {
         var members: [String: JSONValue] = [
             "time": .string(shown.instant.description), "stale": .bool(shown.freshness.isStale),
             "simulated": .bool(shown.freshness.isSimulated), "incomplete": .bool(shown.isIncomplete),
             "dataTime": shown.freshness.dataTime.map { .string($0.description) } ?? .null,
             "numberReturned": .number(Double(found.reduce(0) { $0 + $1.features.count })),
         ]
-        if let place = asked.region.place(column: asked.column, row: asked.row) {
+        if let place = parsed.region.place(column: parsed.column, row: parsed.row) {
             members["place"] = [.number(place.longitude), .number(place.latitude)]
         }
         var bytes = Array("{\"type\":\"FeatureCollection\",\"features\":[".utf8)
@@ -85,9 +88,11 @@ struct FeatureInfoSource: Sendable {
         return bytes + Array("],".utf8) + Array(try JSONBytes.encode(members).readableBytesView).dropFirst()
     }
 
-    private static func text(_ found: [Found], _ asked: FeatureInfoParameters, _ shown: Shown) throws -> [UInt8] {
+    private static func text(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ shown: Shown) throws
+        -> [UInt8]
+    {
         var lines = ["time: \(shown.instant)"]
-        if let place = asked.region.place(column: asked.column, row: asked.row) {
+        if let place = parsed.region.place(column: parsed.column, row: parsed.row) {
             func degrees(_ value: Double) -> String { String(format: "%.5f", value) }
             lines.append("place: \(degrees(place.longitude)) \(degrees(place.latitude)) (longitude, latitude)")
         }

@@ -38,7 +38,7 @@ struct OGCCatalogue: Sendable {
     /// The description of the whole service; it contains SIMULATED if any source is simulated.
     func abstract(in snapshot: Snapshot) -> String {
         "Turbulence as observed, issued and computed. Not for operational use."
-            + (isSimulated(snapshot) ? " SIMULATED: nothing of it is real." : "")
+            + (isSimulated(snapshot) ? " SIMULATED: none of the data is real." : "")
     }
 
     private func isSimulated(_ snapshot: Snapshot) -> Bool { snapshot.sources.contains { $0.simulated == true } }
@@ -72,7 +72,7 @@ struct OGCCatalogue: Sendable {
             freshness.dataTime.map { "Last data \($0)." },
             freshness.isStale ? "STALE: the data is older than it should be." : nil,
             shown.isIncomplete ? "INCOMPLETE: \(freshness.sinceWords)." : nil,
-            freshness.isSimulated ? "SIMULATED: nothing of it is real." : nil,
+            freshness.isSimulated ? "SIMULATED: none of the data is real." : nil,
         ]
         return parts.compactMap { $0 }.joined(separator: " ")
     }

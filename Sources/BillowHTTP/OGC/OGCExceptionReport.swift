@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 
 /// A server error with a finished answer, for the log.
-struct AnsweredFault: Error {
+struct LoggedServerError: Error {
     let cause: any Error
     let response: Response
 }
@@ -16,7 +16,7 @@ struct AnsweredFault: Error {
 /// A client error has status 400. A temporary server error has the same status as on other routes, and `Retry-After`.
 enum OGCExceptionReport {
     /// The meaning of an error for clients of these services.
-    struct Told {
+    struct Failure {
         var exception: OGCException
         var status: HTTPResponse.Status
         var headers: HTTPFields = [:]
@@ -24,15 +24,15 @@ enum OGCExceptionReport {
         var fault: (any Error)?
 
         /// The answer for the error.
-        /// - Throws: `AnsweredFault` with the answer, for an error that must be logged.
-        func answer(_ response: Response) throws(AnsweredFault) -> Response {
-            if let fault { throw AnsweredFault(cause: fault, response: response) }
+        /// - Throws: `LoggedServerError` with the answer, for an error that must be logged.
+        func answer(_ response: Response) throws(LoggedServerError) -> Response {
+            if let fault { throw LoggedServerError(cause: fault, response: response) }
             return response
         }
     }
 
-    static func wms(_ told: Told, _ version: WMSVersion) -> Response {
-        let (exception, status, headers) = (told.exception, told.status, told.headers)
+    static func wms(_ failure: Failure, _ version: WMSVersion) -> Response {
+        let (exception, status, headers) = (failure.exception, failure.status, failure.headers)
         var xml = XMLWriter()
         // InvalidSRS is the name in WMS 1.1.1.
         let code = version == .v111 && exception.code == .invalidCRS ? "InvalidSRS" : exception.code.rawValue
@@ -50,8 +50,8 @@ enum OGCExceptionReport {
 
     /// Source: OGC 06-121r3 (OWS Common 1.1) section 8
     static func ows(_ error: any Error) throws -> Response {
-        let told = try told(error, isOfWMS: false)
-        let exception = told.exception
+        let failure = try Self.failure(of: error, isOfWMS: false)
+        let exception = failure.exception
         var attributes: [XMLWriter.Attribute] = [("exceptionCode", exception.code.rawValue)]
         if let locator = exception.locator { attributes.append(("locator", locator)) }
         var xml = XMLWriter()
@@ -61,7 +61,7 @@ enum OGCExceptionReport {
         ) { xml in
             xml.element("ows:Exception", attributes) { xml in xml.element("ows:ExceptionText", exception.detail) }
         }
-        return try told.answer(answer(xml, type: "text/xml", status: told.status, told.headers))
+        return try failure.answer(answer(xml, type: "text/xml", status: failure.status, failure.headers))
     }
 
     private static func answer(_ xml: XMLWriter, type: String, status: HTTPResponse.Status, _ headers: HTTPFields)
@@ -74,17 +74,17 @@ enum OGCExceptionReport {
     }
 
     /// - Throws: the error itself if it concerns the connection instead of the request.
-    static func told(_ error: any Error, isOfWMS: Bool) throws -> Told {
+    static func failure(of error: any Error, isOfWMS: Bool) throws -> Failure {
         switch error {
-        case let exception as OGCException: return Told(exception: native(exception, isOfWMS), status: .badRequest)
+        case let exception as OGCException: return Failure(exception: native(exception, isOfWMS), status: .badRequest)
         case let problem as ParameterProblem:
-            return Told(exception: native(OGCException(problem), isOfWMS), status: .badRequest)
-        case is CancellationError, is HTTPParserError, is HTTPError: throw error
+            return Failure(exception: native(OGCException(problem), isOfWMS), status: .badRequest)
+        case is CancellationError, EngineError.cancelled, is HTTPParserError, is HTTPError: throw error
         default: break
         }
         let problem =
             Problem(of: error)
-            ?? Problem(.internalError, detail: "Something went wrong in the server; it was logged.")
+            ?? Problem(.internalError, detail: "The server failed; the error was logged.")
         var headers: HTTPFields = [:]
         if let seconds = problem.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
         let isServers = problem.status.kind == .serverError
@@ -92,9 +92,17 @@ enum OGCExceptionReport {
         let code: OGCException.Code =
             isTime ? .invalidDimensionValue : isServers ? .noApplicableCode : .invalidParameterValue
         let exception = OGCException(code, isTime ? "TIME" : problem.parameter, detail: problem.detail)
-        return Told(
+        return Failure(
             exception: native(exception, isOfWMS), status: isServers ? problem.status : .badRequest, headers: headers,
-            fault: isServers && !(error is WorkError) ? error : nil)
+            fault: isServers && !isRejected(error) ? error : nil)
+    }
+
+    /// Whether the work of a request was rejected, which is no fault.
+    private static func isRejected(_ error: any Error) -> Bool {
+        switch error {
+        case is WorkError, EngineError.work: true
+        default: false
+        }
     }
 
     /// Replaces a code by a code of the standard.

@@ -8,7 +8,7 @@ import JSONKit
 /// The description of the interface. It is derived from the route table, the parameter names of each route, and the
 /// schemas of the catalogue.
 ///
-/// Source: OpenAPI Specification 3.1.1, and 3.0.4 for clients that know only that; what is used has one meaning in both
+/// Source: OpenAPI Specification 3.1.1, and 3.0.4 for clients that know only that; all used members are equal in both
 struct APIDescription: Sendable {
     enum Form: String, Sendable, CaseIterable {
         case json, oas30
@@ -44,7 +44,7 @@ struct APIDescription: Sendable {
                 "parameters": .object(Self.parameters), "schemas": .object(Self.schemas),
                 "responses": [
                     "problem": [
-                        "description": "What was wrong",
+                        "description": "A problem document that describes the error",
                         "content": [
                             "application/problem+json": ["schema": ["$ref": "#/components/schemas/problem"]]
                         ],
@@ -183,7 +183,7 @@ struct APIDescription: Sendable {
             "tags": [.string(route.path.split(separator: "/").first.map(String.init) ?? "root")],
             "parameters": .array(parameters),
             "responses": [
-                "200": ["description": "What was asked for", "content": content(route)],
+                "200": ["description": "The requested content", "content": content(route)],
                 "default": ["$ref": "#/components/responses/problem"],
             ],
         ]

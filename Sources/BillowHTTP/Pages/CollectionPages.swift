@@ -20,11 +20,11 @@ enum CollectionPages {
         let root = HTMLPage.root(of: path)
         let cards = [
             ("collections?f=html", "Collections", "Every dataset: its extent, properties, queries and downloads."),
-            ("docs/", "Operations", "Every route with its parameters, to try out."),
+            ("docs/", "Operations", "An interactive list of all routes and their parameters."),
             ("", "Map", "The live map of turbulence, traffic and warnings."),
-            ("examples/", "Examples", "Pages of ten lines with Leaflet, MapLibre and OpenLayers."),
+            ("examples/", "Examples", "Example pages with Leaflet, MapLibre and OpenLayers."),
             ("wms?service=WMS&request=GetCapabilities", "WMS", "Maps for QGIS, ArcGIS and GDAL, with time."),
-            ("wmts/1.0.0/WMTSCapabilities.xml", "WMTS", "Tiles for the same."),
+            ("wmts/1.0.0/WMTSCapabilities.xml", "WMTS", "Map tiles for the same programs."),
         ].map { address, title, words in
             "<li><a href=\"\(root)\(escaped(address))\"><strong>\(title)</strong><span>\(words)</span></a></li>"
         }
@@ -149,8 +149,8 @@ enum CollectionPages {
 
     /// - Parameters:
     ///   - document: the page's FeatureCollection; its features need no geometry.
-    ///   - address: that of the page, with its query.
-    ///   - json: the same as GeoJSON, from the root.
+    ///   - address: the page's address, with its query.
+    ///   - json: the address of the same features as GeoJSON, from the root.
     ///   - next: the address of the next page.
     static func items(
         _ document: JSONValue, _ dataset: Dataset, _ style: Style?, path: String, json: String, next: String?
@@ -176,7 +176,7 @@ enum CollectionPages {
 
     private static func marks(_ document: JSONValue) -> String {
         let words: [(String, String)] = [
-            ("simulated", "Simulated: nothing of it is real"), ("stale", "Stale"), ("incomplete", "Incomplete"),
+            ("simulated", "Simulated: none of the data is real"), ("stale", "Stale"), ("incomplete", "Incomplete"),
         ]
         let marks = words.filter { document[$0.0] == .bool(true) }.map { "<span class=\"mark\">\($0.1)</span>" }
         let time = document["time"]?.string.map { "<time>\(escaped($0))</time>" } ?? ""

@@ -10,7 +10,7 @@ struct HTMLPage: Sendable {
     /// A page above this one.
     struct Crumb: Sendable {
         let title: String
-        /// From the root of the server, without a slash in front.
+        /// The path from the root of the server, without a leading slash.
         let path: String
     }
 
@@ -27,7 +27,7 @@ struct HTMLPage: Sendable {
 
     static let mediaType = "text/html; charset=utf-8"
 
-    /// Whether a request asks for a page: by `f`, or by an `Accept` that prefers HTML to JSON.
+    /// Whether a request selects a page: by `f`, or by an `Accept` that prefers HTML to JSON.
     static func isWanted(_ request: Request) -> Bool {
         if let format = request.uri.queryParameters["f"] { return format == "html" }
         let accepted = AcceptedMedia(request.headers[.accept])
@@ -103,12 +103,12 @@ struct HTMLPage: Sendable {
         var headers = headers
         for field in PageRules(publicURL: nil).headers { headers[field.name] = field.value }
         headers[.contentType] = Self.mediaType
-        return try BytesAnswer.make(Array(html.utf8), headers: headers, request: request)
+        return try BytesResponse.make(Array(html.utf8), headers: headers, request: request)
     }
 }
 
-/// A JSON document that is a page for those who ask for one.
-enum DocumentAnswer {
+/// A JSON document that is also available as an HTML page.
+enum DocumentResponse {
     /// - Parameter page: makes the page of the document's values.
     static func make(
         _ value: some Encodable, headers: HTTPFields = [.cacheControl: "no-cache"], request: Request,
@@ -117,7 +117,7 @@ enum DocumentAnswer {
         var headers = headers
         if headers[.vary]?.contains("Accept") != true { headers.vary(by: "Accept") }
         guard HTMLPage.isWanted(request) else {
-            return try JSONAnswer.make(value, headers: headers, request: request)
+            return try JSONResponse.make(value, headers: headers, request: request)
         }
         return try page(JSONBytes.value(of: value)).answer(headers, request)
     }

@@ -71,7 +71,7 @@ package struct AlertBody: Decodable, Sendable {
         guard places.count < 2 else {
             throw ParameterProblem(
                 .severalAreas,
-                detail: "One area is looked at: give either 'route', 'polygon' or 'cells'.",
+                detail: "Only one area can be given: 'route', 'polygon' or 'cells'.",
                 parameter: places[1].rawValue, value: places.map(\.rawValue).joined(separator: ", "),
                 allowed: "one of them")
         }

@@ -46,7 +46,7 @@ package struct AnimationParameters: Sendable {
         self.layers = layers
         delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
         timeline = try query.timeline(defaults)
-        filter = try query.filter()
+        filter = try query.filter(of: layers.layers, for: .pictures)
         region = try query.region(defaultWidth: Self.defaultWidth)
         style = try styles.style(query)
         labels = try query.labels()
@@ -64,10 +64,10 @@ package struct AnimationParameters: Sendable {
     package func request(_ timelines: TimelineService, in snapshot: Snapshot) async throws
         -> AnimationRequest
     {
-        let timeline = try timelines.timeline(timeline, in: snapshot)
+        let resolved = try timelines.timeline(timeline, in: snapshot)
         return AnimationRequest(
-            layers: layers,
-            times: try await timelines.times(of: layers.layers, timeline, filter, in: snapshot),
+            layers: layers, timeline: timeline,
+            times: try await timelines.times(of: layers.layers, resolved, filter, in: snapshot),
             region: region, filter: filter, style: style, labels: labels, hasLegend: hasLegend,
             hasTimeStamp: hasTimeStamp, hatchesIncomplete: hatchesIncomplete, form: form, delayMilliseconds: delay,
             holdMilliseconds: hold, loops: loops)

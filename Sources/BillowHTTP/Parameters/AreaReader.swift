@@ -6,7 +6,7 @@ package enum AreaReader {
     /// An area of polygons without holes: one ring, or the parts of a ring that the antimeridian cuts.
     /// - Parameters:
     ///   - parameter: the parameter or the member of the body that has them.
-    ///   - value: its text, if it has one.
+    ///   - value: its text; nil for that of the first positions.
     package static func area(
         _ polygons: [[[LonLat]]], limitKm2: Double?, parameter: String, value: String? = nil
     ) throws(ParameterProblem) -> AreaIndex {
@@ -19,7 +19,7 @@ package enum AreaReader {
                 parts += try RingRules.area(inside: ring).polygons
             }
             let positions = polygons.joined().reduce(0) { $0 + $1.count }
-            // A ring of 250 positions gains some where it is cut.
+            // A ring of 250 positions has more positions after it is cut.
             guard positions <= 2 * AreaRing.positions.upperBound else { throw .tooMany(positions) }
             let area = MultiPolygon(polygons: parts)
             if let limitKm2, area.areaKm2 > limitKm2 {
@@ -31,17 +31,27 @@ package enum AreaReader {
             let count = AreaRing.positions
             throw ParameterProblem(
                 ParameterProblem.Kind(error), detail: "\(Self.capitalized(error.description)).", parameter: parameter,
-                value: value.map { String($0.prefix(200)) },
+                value: value ?? polygons.first?.first?.brief ?? "no ring",
                 allowed: "a closed ring of \(count.lowerBound) to \(count.upperBound) positions around an area, which "
                     + "doesn't cross itself" + (limitKm2.map { "; at most \(Int($0)) km²" } ?? ""))
         }
     }
 
-    package static func corridor(around route: Route, width: Double, tolerance: Double?) throws(ParameterProblem)
-        -> Corridor
+    /// The corridor around a requested route.
+    ///
+    /// - Parameter width: nautical miles, edge to edge; nil for the requested width.
+    package static func corridor(
+        around requested: RouteReader.RequestedRoute, width: Double? = nil, tolerance: Double? = nil
+    )
+        throws(ParameterProblem) -> Corridor
     {
-        do { return try Corridor(around: route, width: width, tolerance: tolerance) } catch {
-            throw ParameterProblem(ParameterProblem.Kind(error), detail: "\(capitalized(error.description)).")
+        do { return try Corridor(around: requested.route, width: width ?? requested.width, tolerance: tolerance) } catch
+        {
+            let isWidth = if case .width = error { true } else { false }
+            throw ParameterProblem(
+                ParameterProblem.Kind(error), detail: "\(capitalized(error.description)).",
+                parameter: isWidth ? "width" : requested.parameter,
+                value: isWidth ? "\(width ?? requested.width)" : requested.text, allowed: error.allowed)
         }
     }
 

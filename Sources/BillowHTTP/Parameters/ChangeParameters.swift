@@ -5,7 +5,7 @@ package import Datasets
 package import Geometry
 import Turbulence
 
-/// The parameters of `/changes/{collection}`: those of `FeatureParameters` without times and `aggregate`, those of
+/// The parameters of `/changes/{collection}`: those of `FeatureParameters` without times, those of
 /// `PlaceParameters`, and these.
 ///
 /// | name | type | range | default |
@@ -21,7 +21,7 @@ package struct ChangeParameters: Sendable {
     private let area: AreaIndex?
 
     package static func names(_ collection: Dataset) -> Set<String> {
-        FeatureParameters.names(collection).subtracting(["time", "datetime", "aggregate"])
+        FeatureParameters.names(collection).subtracting(["time", "datetime"])
             .union(PlaceParameters.names).union(["since", "geometry"])
     }
 
@@ -38,14 +38,16 @@ package struct ChangeParameters: Sendable {
         // A collection of the log is limited to the history too, not to everything stored.
         if parameters["hours"] == nil { parameters["hours"] = History.default.text }
         for name in ["since", "f", "geometry", "crs"] { parameters[name] = nil }
-        features = try FeatureParameters(QueryReader(parameters), of: collection)
+        features = try FeatureParameters(QueryReader(parameters), of: collection, for: .changes)
         area = try PlaceParameters(reader, airports: airports, limitKm2: limitKm2).area
+        // Only its default applies to hexagons, and other collections have nothing to aggregate.
+        parameters["aggregate"] = nil
         parameters["geometry"] = String(hasGeometry)
         name = "\(collection.id)?\(QueryReader.query(parameters))"
     }
 
     /// The query for these parameters at a snapshot.
-    package func query(_ frames: FrameSource, in snapshot: Snapshot) throws -> FeatureQuery {
+    package func query(_ frames: FrameSource, in snapshot: Snapshot) throws(EngineError) -> FeatureQuery {
         var query = try features.query(frames, in: snapshot)
         query.area = area
         return query

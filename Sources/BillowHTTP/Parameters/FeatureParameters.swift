@@ -18,10 +18,10 @@ import Turbulence
 /// | `time` | instant or `latest` | the log's extent | `latest` |
 /// | `datetime` | instant or interval a/b | the log's extent | that of `time` |
 /// | `bbox` | west,south,east,north in degrees | the earth | none |
-/// | `aggregate` | true or false | | true |
+/// | `aggregate` | true or false | true alone where hexagons or polygons are drawn | true |
 /// | `deadReckoning` | true or false | | false |
 /// | `shape` | fields only | cells or contours | cells |
-/// | `mode` | polygons and contours only | exact or atLeast | exact |
+/// | `mode` | exact or atLeast | exact alone where there are neither polygons nor contours | exact |
 /// | `tolerance`, `smooth` | polygons and contours only: degrees, times | 0…5, 0…3 | 0, 0 |
 /// | `f` | format | json or the route's own | the route's own |
 package struct FeatureParameters: Sendable {
@@ -39,20 +39,22 @@ package struct FeatureParameters: Sendable {
 
     /// The parameters that a collection supports.
     package static func names(_ collection: Dataset) -> Set<String> {
-        let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
+        let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "deadReckoning", "f"])
         if collection.content == .field { return names.union(PolygonShape.names).union(["shape"]) }
         return collection.isPolygons ? names.union(PolygonShape.names) : names
     }
 
-    package init(_ reader: QueryReader, of collection: Dataset) throws(ParameterProblem) {
+    package init(_ reader: QueryReader, of collection: Dataset, for use: QueryReader.Use = .features)
+        throws(ParameterProblem)
+    {
         self.collection = collection
         self.reader = reader
-        var filter = try reader.filter()
+        isContoured = collection.content == .field ? try reader.isContoured() : false
+        var filter = try reader.filter(of: [collection], for: use, isContoured: isContoured)
         box = try reader.bbox()
         aggregate = try reader.boolean("aggregate") ?? true
-        isContoured = collection.content == .field ? try reader.isContoured() : false
         if collection.content == .field, !isContoured,
-            let name = PolygonShape.names.sorted().first(where: { reader.has($0) })
+            let name = PolygonShape.names.subtracting(["mode"]).sorted().first(where: { reader.has($0) })
         {
             throw reader.invalid(name, reader.text(name) ?? "", "left out unless shape is contours")
         }
@@ -65,11 +67,34 @@ package struct FeatureParameters: Sendable {
         deadReckoning = try reader.boolean("deadReckoning") ?? false
         time = try reader.time()
         datetime = try reader.datetime()
+        try checkTimes()
+    }
+
+    /// - Throws: `ParameterProblem` for times that exclude each other, or that the collection can't have.
+    private func checkTimes() throws(ParameterProblem) {
+        switch collection.selection {
+        case .picture:
+            if datetime != nil, reader.has("time") {
+                throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
+            }
+            guard case .interval = datetime else { return }
+            if collection.content == .field {
+                throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
+            }
+            if reader.has("hours") {
+                throw reader.invalid("hours", reader.text("hours") ?? "", "left out where datetime is an interval")
+            }
+        case .observed:
+            if datetime == nil, time.moment == .beyond {
+                throw reader.invalid("time", time.text, "an instant from 1970 to 2105")
+            }
+        case .tracks, .standing: break
+        }
     }
 
     /// The query for these parameters at a snapshot.
-    /// - Throws: `ParameterProblem` for inconsistent times; `EngineError` for a time outside the log.
-    package func query(_ frames: FrameSource, in snapshot: Snapshot) throws -> FeatureQuery {
+    /// - Throws: `EngineError.timeOutsideLog` for a time outside the log.
+    package func query(_ frames: FrameSource, in snapshot: Snapshot) throws(EngineError) -> FeatureQuery {
         var query = FeatureQuery(collection, at: snapshot.publication.asOf, filter: filter)
         query.categoryIsAsked = reader.has("category")
         query.box = box
@@ -80,12 +105,12 @@ package struct FeatureParameters: Sendable {
         query.deadReckoning = deadReckoning
         switch collection.selection {
         case .picture: try setPicture(&query, frames, snapshot)
-        case .observed: try setRange(&query)
+        case .observed: setRange(&query)
         case .tracks: try setTracks(&query, frames, snapshot)
         case .standing:
             if case .interval = datetime {
                 query.isInterval = true
-                try setRange(&query)
+                setRange(&query)
             } else {
                 try setInstant(&query, frames, snapshot)
             }
@@ -99,31 +124,27 @@ package struct FeatureParameters: Sendable {
     private func setInstant(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot)
         throws(EngineError)
     {
-        let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
+        let requested =
+            if case .instant(let instant) = datetime {
+                RequestedTime(.instant(instant), parameter: "datetime", text: reader.text("datetime") ?? "")
+            } else { time }
         let reach = frames.reach(of: collection, in: snapshot)
-        if case .instant(let wanted) = asked,
-            wanted > reach.upperBound || datetime != nil && wanted < reach.lowerBound
+        if case .instant(let instant) = requested.moment,
+            instant > reach.upperBound || datetime != nil && instant < reach.lowerBound
         {
-            query.instant = wanted
+            query.instant = instant
             query.hasNothing = true
             return
         }
-        query.instant = try frames.instant(asked, in: snapshot, within: reach)
+        query.instant = try frames.instant(requested, in: snapshot, within: reach)
     }
 
     /// For hexagons, an instant selects its frame. An interval a/b selects the frame at b with observations in (a, b],
     /// of which the last 6 h count. For fields it is an instant, which may be in the future.
-    private func setPicture(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot) throws {
-        if datetime != nil, reader.has("time") {
-            throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
-        }
+    private func setPicture(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot)
+        throws(EngineError)
+    {
         guard case .interval(let start, let end) = datetime else { return try setInstant(&query, frames, snapshot) }
-        if collection.content == .field {
-            throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
-        }
-        if reader.has("hours") {
-            throw reader.invalid("hours", reader.text("hours") ?? "", "left out where datetime is an interval")
-        }
         let reach = frames.reach(of: collection, in: snapshot)
         // The future has no observations.
         query.instant = end.map { $0 > reach.upperBound ? snapshot.publication.asOf : $0 } ?? snapshot.publication.asOf
@@ -136,10 +157,12 @@ package struct FeatureParameters: Sendable {
     }
 
     /// For tracks, an instant selects the history before it, and an interval selects itself.
-    private func setTracks(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot) throws {
+    private func setTracks(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot)
+        throws(EngineError)
+    {
         if case .interval = datetime {
             query.isInterval = true
-            return try setRange(&query)
+            return setRange(&query)
         }
         try setInstant(&query, frames, snapshot)
         query.to = query.instant.advanced(by: 1)
@@ -148,7 +171,7 @@ package struct FeatureParameters: Sendable {
 
     /// For observations and pilot reports it filters the observation time, ends included. Without it and without
     /// `hours` everything stored is selected.
-    private func setRange(_ query: inout FeatureQuery) throws(ParameterProblem) {
+    private func setRange(_ query: inout FeatureQuery) {
         switch datetime {
         case .instant(let instant):
             query.from = instant
@@ -158,10 +181,10 @@ package struct FeatureParameters: Sendable {
             query.to = end?.advanced(by: 1) ?? .distantFuture
         case nil:
             let end: Instant?
-            switch time {
-            case .latest: end = nil
+            switch time.moment {
+            // `checkTimes` rejects an instant beyond the range.
+            case .latest, .beyond: end = nil
             case .instant(let instant): end = instant
-            case .beyond(let text): throw reader.invalid("time", text, "an instant from 1970 to 2105")
             }
             guard reader.has("hours") || end != nil else { return }
             // The response describes itself as of the requested time.

@@ -14,14 +14,14 @@ package struct FlightBodyReader: FlightReader {
     }
 
     /// - Throws: `ParameterProblem`.
-    package func read(_ body: Data) throws(ParameterProblem) -> (AlertRequest, FlightMonitor.Follow) {
-        let body = try JSONBody.decode(AlertBody.self, from: body)
+    package func read(_ bytes: Data) throws(ParameterProblem) -> FlightRegistration {
+        let body = try JSONBody.decode(AlertBody.self, from: bytes)
         let request = try body.request(airports, areaLimitKm2: areaLimitKm2)
         guard request.time == .latest else {
             throw ParameterProblem(
-                .invalidParameter, detail: "A flight is looked ahead for from now on; 'time' is for '/alerts' alone.",
-                parameter: "time", value: "given", allowed: "latest")
+                .invalidParameter, detail: "A monitored flight always starts now; only '/alerts' takes 'time'.",
+                parameter: "time", value: request.time.text, allowed: "latest")
         }
-        return (request, try body.follow())
+        return FlightRegistration(body: bytes, request: request, follow: try body.follow())
     }
 }

@@ -20,12 +20,12 @@ package struct LegendParameters: Sendable {
 
     /// The parameters that are read; others are passed over.
     package static let names = QueryReader.filterNames.union(["layer", "style", "opacity"])
-    /// Those of a picture.
+    /// The names of the parameters of a legend as a picture.
     package static let pictureNames = names.union(["scale", "theme", "orientation"])
 
     package init(_ reader: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         layers = try reader.layers("layer")
-        filter = try reader.filter()
+        filter = try reader.filter(of: layers.layers, for: .pictures)
         style = try styles.style(reader)
     }
 

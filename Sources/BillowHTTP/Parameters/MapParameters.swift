@@ -41,7 +41,7 @@ package struct MapParameters: Sendable {
     package init(layers: LayerList, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         self.layers = layers
         time = try query.time()
-        filter = try query.filter()
+        filter = try query.filter(of: layers.layers, for: .pictures)
         style = try styles.style(query)
         hasLegend = try query.boolean("legend") ?? false
         hasTime = try query.boolean("timestamp") ?? false

@@ -30,7 +30,8 @@ package struct PackParameters: Sendable {
     private let time: RequestedTime
     private let timeline: TimelineRequest?
     private let filter: Filter
-    private let cover: TileCover
+    private let cover: Cover
+    private let zooms: ClosedRange<Int>
     private let region: GeographicRegion
     private let style: Style
     private let tiles: TileForm
@@ -39,8 +40,22 @@ package struct PackParameters: Sendable {
     private let mode: PolygonMode
     private let isContoured: Bool
     private let form: PackForm
-    private let query: String
-    /// Whether only its size is asked for.
+    private let query: QueryReader
+    /// The tiles of one frame.
+    private enum Cover: Sendable {
+        case tiles(TileCover)
+        /// More than a pack can have.
+        case tooMany(Int)
+
+        var count: Int {
+            switch self {
+            case .tiles(let cover): cover.tiles.count
+            case .tooMany(let tiles): tiles
+            }
+        }
+    }
+
+    /// Whether the client requests only the estimated size.
     package let isEstimate: Bool
 
     private static let common = QueryReader.filterNames.union(PlaceParameters.names).union([
@@ -60,18 +75,18 @@ package struct PackParameters: Sendable {
     ) throws(ParameterProblem) {
         self.layers = layers
         _ = try query.choice("f", [(format.ending, 0)])
-        filter = try query.filter()
+        isContoured = try query.isContoured()
+        filter = try query.filter(of: layers.layers, for: .pictures, isContoured: isContoured)
         style = try styles.style(query)
         labels = try query.labels()
         mode = try query.polygonMode()
-        isContoured = try query.isContoured()
         tiles = try query.choice("tiles", TileForm.allCases.map { ($0.rawValue, $0) }) ?? .png
         let factor = try query.integer("scale", in: 1...3) ?? 1
         scale = TileScale(rawValue: factor) ?? .one
         if tiles == .mvt, let name = ["scale", "style", "opacity", "labels"].first(where: { query.has($0) }) {
             throw query.invalid(name, query.text(name) ?? "", "left out where tiles is mvt")
         }
-        // A bare `?estimate` asks too.
+        // A bare `?estimate` counts as true.
         isEstimate = try query.text("estimate")?.isEmpty == true ? true : query.boolean("estimate") ?? false
         switch format {
         case .tileset(let format):
@@ -91,13 +106,13 @@ package struct PackParameters: Sendable {
             timeline = try query.timeline(defaults)
             time = .latest
         }
-        (cover, region) = try Self.cover(query, airports)
-        self.query = query.replacing([:])
+        (cover, zooms, region) = try Self.cover(query, airports)
+        self.query = query
     }
 
     /// The tiles of `bbox`, a corridor or an area, at the zooms.
     private static func cover(_ query: QueryReader, _ airports: AirportTable) throws(ParameterProblem)
-        -> (TileCover, GeographicRegion)
+        -> (Cover, ClosedRange<Int>, GeographicRegion)
     {
         let zooms = PackLimits.zooms
         let last = try query.integer("maxzoom", in: zooms)
@@ -107,48 +122,86 @@ package struct PackParameters: Sendable {
         guard lowest <= highest else {
             throw query.invalid("minzoom", "\(lowest)", "a zoom that is not above maxzoom, \(highest)")
         }
-        let limit = PackLimits.tiles
+        let wanted = lowest...highest
+        func cover(_ make: () throws(TileCover.TooMany) -> TileCover) -> Cover {
+            do throws(TileCover.TooMany) { return .tiles(try make()) } catch { return .tooMany(error.tiles) }
+        }
         if let area = try PlaceParameters(query, airports: airports, limitKm2: nil).area {
-            do throws(TileCover.TooMany) {
-                return (try TileCover(area, zooms: lowest...highest, limit: limit), .area(area.area))
-            } catch { throw tooMany(error.tiles, "maxzoom", "\(highest)") }
+            let tiles = cover { () throws(TileCover.TooMany) in
+                try TileCover(area, zooms: wanted, limit: PackLimits.tiles)
+            }
+            return (tiles, wanted, .area(area.area))
         }
         let box = try query.packBox()
-        do throws(TileCover.TooMany) {
-            return (try TileCover(box, zooms: lowest...highest, limit: limit), .box(box))
-        } catch { throw tooMany(error.tiles, "maxzoom", "\(highest)") }
+        let tiles = cover { () throws(TileCover.TooMany) in
+            try TileCover(box, zooms: wanted, limit: PackLimits.tiles)
+        }
+        return (tiles, wanted, .box(box))
     }
 
     private static func tooMany(_ tiles: Int, _ name: String, _ value: String) -> ParameterProblem {
         ParameterProblem(
             .tooManyTiles, detail: "The pack would have \(tiles) tiles or more.", parameter: name, value: value,
-            allowed: "at most \(PackLimits.tiles) tiles of all frames: a lower maxzoom, a smaller region or less frames"
+            allowed:
+                "at most \(PackLimits.tiles) tiles of all frames: a lower maxzoom, a smaller region or fewer frames"
         )
     }
 
-    /// What is made for them.
+    /// The pack that these parameters describe.
     /// - Throws: `EngineError` for times without data; `ParameterProblem` for too many tiles.
     package func request(_ timelines: TimelineService, in snapshot: Snapshot) async throws -> PackRequest {
-        let frames = timelines.frames
-        try frames.polygonHistories.require(filter, for: layers)
-        var scenes: [FrameSource.Scene]
-        if let timeline {
-            let resolved = try timelines.timeline(timeline, in: snapshot)
-            scenes = try await timelines.times(of: layers.layers, resolved, filter, in: snapshot).map {
-                frames.scene(of: layers, at: $0, in: snapshot)
-            }
-            guard !scenes.isEmpty else {
-                throw EngineError.noFrames(extent: frames.extent(of: layers.layers, in: snapshot))
-            }
-        } else {
-            scenes = [try frames.scene(of: layers, at: time, in: snapshot)]
+        guard case .tiles(let cover) = cover else {
+            throw Self.tooMany(self.cover.count, "maxzoom", query.text("maxzoom") ?? "\(zooms.upperBound)")
         }
+        let scenes = try await scenes(timelines, in: snapshot)
         guard cover.tiles.count * scenes.count <= PackLimits.tiles else {
-            throw Self.tooMany(cover.tiles.count * scenes.count, "intervals", "\(scenes.count)")
+            throw Self.tooMany(
+                cover.tiles.count * scenes.count, "intervals", query.text("intervals") ?? "\(scenes.count)")
         }
         return PackRequest(
             layers: layers, scenes: scenes, cover: cover, region: region, filter: filter, style: style, tiles: tiles,
-            scale: scale, labels: labels, mode: mode, isContoured: isContoured, form: form, query: query)
+            scale: scale, labels: labels, mode: mode, isContoured: isContoured, form: form,
+            query: query.replacing([:]))
+    }
+
+    /// The size of a pack, which may be above the limit.
+    package struct Estimate: Encodable, Sendable {
+        /// The tiles of all frames.
+        package let tiles: Int
+        package let frames: Int
+        /// The most tiles of a pack, and whether this one has no more.
+        let mostTiles: Int
+        package let fits: Bool
+        let minzoom: Int
+        let maxzoom: Int
+        let times: [String]
+    }
+
+    /// How much it would be.
+    /// - Throws: `EngineError` for times without data.
+    package func estimate(_ timelines: TimelineService, in snapshot: Snapshot) async throws -> Estimate {
+        let scenes = try await scenes(timelines, in: snapshot)
+        let tiles = cover.count * scenes.count
+        return Estimate(
+            tiles: tiles, frames: scenes.count, mostTiles: PackLimits.tiles, fits: tiles <= PackLimits.tiles,
+            minzoom: zooms.lowerBound, maxzoom: zooms.upperBound, times: scenes.map(\.instant.description))
+    }
+
+    private func scenes(_ timelines: TimelineService, in snapshot: Snapshot) async throws -> [FrameSource.Scene] {
+        let frames = timelines.frames
+        try frames.polygonHistories.require(filter, for: layers)
+        if let timeline {
+            let resolved = try timelines.timeline(timeline, in: snapshot)
+            let scenes = try await timelines.times(of: layers.layers, resolved, filter, in: snapshot).map {
+                frames.scene(of: layers, at: $0, in: snapshot)
+            }
+            guard !scenes.isEmpty else {
+                throw EngineError.noFrames(
+                    timeline.blamed, extent: frames.extent(of: layers.layers, in: snapshot))
+            }
+            return scenes
+        }
+        return [try frames.scene(of: layers, at: time, in: snapshot)]
     }
 }
 

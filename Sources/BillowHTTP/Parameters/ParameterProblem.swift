@@ -2,7 +2,7 @@ import BillowEngine
 package import Geometry
 package import Turbulence
 
-/// An error of parameters or of a body.
+/// An error of parameters or of a body. It always names the parameter or member, its value and the allowed values.
 package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error. The HTTP module maps each to a code and a status.
     package enum Kind: String, Sendable, CaseIterable {
@@ -19,22 +19,26 @@ package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConverti
     package let kind: Kind
     /// A complete sentence for people.
     package let detail: String
-    package let parameter: String?
-    package let value: String?
-    package let allowed: String?
+    /// The offending parameter with the client's value.
+    package let error: ParameterError
 
-    package init(_ kind: Kind, detail: String, parameter: String? = nil, value: String? = nil, allowed: String? = nil) {
+    /// The value of what the client did not send.
+    package static let missing = "missing"
+
+    /// - Parameters:
+    ///   - parameter: the parameter's name, or the member's path in a body.
+    ///   - value: the client's own text.
+    ///   - allowed: a phrase that follows "must be".
+    package init(_ kind: Kind, detail: String, parameter: String, value: String, allowed: String) {
         self.kind = kind
         self.detail = detail
-        self.parameter = parameter
-        self.value = value
-        self.allowed = allowed
+        error = ParameterError(parameter: parameter, value: value, expected: allowed)
     }
 
     package init(_ error: ParameterError, _ kind: Kind = .invalidParameter) {
-        self.init(
-            kind, detail: "\(error.description).", parameter: error.parameter, value: error.value,
-            allowed: error.expected)
+        self.kind = kind
+        detail = "\(error.description)."
+        self.error = error
     }
 
     package var description: String { detail }

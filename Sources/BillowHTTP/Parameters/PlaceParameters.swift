@@ -1,7 +1,7 @@
 import BillowEngine
 package import Geometry
 
-/// Where a client looks: in a box, along a route or in an area. They belong to `/changes`, `/events` and packs.
+/// The part of the world that a client requests: a box, a route or an area. For `/changes`, `/events` and packs.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
@@ -11,7 +11,7 @@ package import Geometry
 /// | `width`, `corridor-width`, `width-units` | of a route, as of `RouteReader` | | 100 |
 /// | `crs` | any text | | ignored |
 package struct PlaceParameters: Sendable {
-    /// nil for everywhere, or where `area` says it.
+    /// nil for the whole world, and if `area` defines the place.
     package let box: BoundingBox?
     /// A corridor or an area.
     package let area: AreaIndex?
@@ -21,7 +21,7 @@ package struct PlaceParameters: Sendable {
     ]
     private static let ofRoutes = ["width", "corridor-width", "width-units"]
 
-    /// - Parameter limitKm2: the largest area that may be asked for by its outline; nil where another limit holds.
+    /// - Parameter limitKm2: the largest outline that may be requested, in km²; nil if another limit applies.
     package init(_ reader: QueryReader, airports: AirportTable, limitKm2: Double?) throws(ParameterProblem) {
         box = try reader.bbox()
         let text = reader.phrase("coords")
@@ -47,8 +47,8 @@ package struct PlaceParameters: Sendable {
             area = nil
             return
         }
-        let asked = try RouteReader(airports).read(reader, nil)
-        let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
+        let requested = try RouteReader(airports).read(reader, nil)
+        let corridor = try AreaReader.corridor(around: requested)
         guard let area = AreaIndex(corridor.area) else {
             throw reader.invalid("route", reader.phrase("route") ?? "", "a route with a corridor around it")
         }

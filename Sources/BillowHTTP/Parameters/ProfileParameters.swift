@@ -1,6 +1,7 @@
 package import BillowEngine
 package import BillowRaster
 package import BillowSnapshot
+import Datasets
 package import Geometry
 import Turbulence
 
@@ -16,7 +17,7 @@ import Turbulence
 /// | `theme` | PNG only: light or dark | | that of the style |
 /// | `width-pixels`, `height-pixels` | PNG only | 320…4096, 200…2048 | 1000, 420 |
 package struct ProfileParameters: Sendable {
-    package let asked: RouteReader.Asked
+    package let requested: RouteReader.RequestedRoute
     package let filter: Filter
     package let time: RequestedTime
     /// The length of a stretch in nautical miles.
@@ -29,11 +30,11 @@ package struct ProfileParameters: Sendable {
     private static let defaultWidth = 40.0
 
     package init(_ reader: QueryReader, airports: AirportTable) throws(ParameterProblem) {
-        asked = try RouteReader(airports).read(reader, nil, defaultWidth: Self.defaultWidth)
-        filter = try reader.filter()
+        requested = try RouteReader(airports).read(reader, nil, defaultWidth: Self.defaultWidth)
+        filter = try reader.filter(of: [.hexagons], for: .pictures)
         time = try reader.time()
         stretch = try reader.number("stretch", in: 1...500) ?? 10
-        corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
+        corridor = try AreaReader.corridor(around: requested)
     }
 
     /// The parameters of the image alone.

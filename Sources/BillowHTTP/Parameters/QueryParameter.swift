@@ -82,9 +82,9 @@ package struct QueryParameter: Sendable {
                 "type": "integer", "minimum": 1, "maximum": .number(Double(PageParameters.maximumLimit)),
                 "default": .number(Double(PageParameters.defaultLimit)),
             ]),
-        text("after", "Where the page begins, as the link `next` has it"),
+        text("after", "The start of the page, copied from the link `next`"),
         QueryParameter(
-            "bbox", "west,south,east,north in degrees, or six numbers with heights, which are passed over",
+            "bbox", "west,south,east,north in degrees, or six numbers with heights, which are ignored",
             [
                 "type": "array", "items": ["type": "number"],
                 "oneOf": [["minItems": 4, "maxItems": 4], ["minItems": 6, "maxItems": 6]],
@@ -93,7 +93,8 @@ package struct QueryParameter: Sendable {
             "datetime", "An instant, or an interval a/b whose ends may be open (..)", example: "2026-11-21T02:30:00Z"),
         text("time", "`latest` or an instant", example: "latest"),
         choice(
-            "hours", "How far back a picture looks", History.allCases.map(\.text), standard: History.default.text),
+            "hours", "The history: how many hours back a picture looks", History.allCases.map(\.text),
+            standard: History.default.text),
         list("severity", "Severities, as numbers or names", of: severities),
         QueryParameter("minSeverity", "This severity or worse", severities),
         number("minAltitude", "Feet, whole thousands: blocks that overlap [min, max)", 0...60_000, isWhole: true),
@@ -103,22 +104,23 @@ package struct QueryParameter: Sendable {
         choice(
             "category", "The aircraft category that severities are for", AircraftCategory.all.map(\.name),
             standard: AircraftCategory.default.name),
-        choice("product", "Of turbulence fields one product alone", FieldProduct.allCases.map(\.name)),
-        text("run", "Of turbulence fields the instant at which the computation began"),
-        flag("smoothing", "Of turbulence fields: values between the grid's points", standard: false),
+        choice("product", "Turbulence fields of this product only", FieldProduct.allCases.map(\.name)),
+        text("run", "Turbulence fields of the run that began at this instant"),
+        flag("smoothing", "Whether turbulence fields are interpolated between grid points", standard: false),
         flag("aggregate", "One feature for each cell; false gives every standing observation", standard: true),
-        flag("deadReckoning", "Aircraft where they would be by now", standard: false),
-        choice("shape", "Of turbulence fields: H3 cells or contours", ["cells", "contours"], standard: "cells"),
+        flag("deadReckoning", "Whether aircraft are moved on to the instant by their speed and track", standard: false),
+        choice("shape", "Turbulence fields as H3 cells or as contours", ["cells", "contours"], standard: "cells"),
         choice(
-            "mode", "Polygons of this severity alone, or of this one and worse", ["exact", "atLeast"], standard: "exact"
+            "mode", "Polygons of exactly one severity, or of a severity and worse", ["exact", "atLeast"],
+            standard: "exact"
         ),
         number("tolerance", "Degrees by which outlines are simplified", 0...5),
-        number("smooth", "How often corners are cut", 0...3, isWhole: true, standard: 0),
+        number("smooth", "Rounds of corner cutting that smooth the outlines", 0...3, isWhole: true, standard: 0),
         text("coords", "A place, an area or a route as Well-known Text"),
         text("crs", "Longitude and latitude of WGS 84, by any of its names", example: "CRS84"),
         text("route", "Waypoints with blanks between them", example: "KJFK 4430N05000W EGLL"),
         number("width", "Width of the corridor in nautical miles, edge to edge", 1...250),
-        text("corridor-width", "The same in other units"),
+        text("corridor-width", "Width of the corridor in the units of width-units"),
         choice("width-units", "The units of corridor-width", DistanceUnit.allCases.map(\.rawValue), standard: "NM"),
         text("corridor-height", "Height of the corridor from edge to edge, around z, level or the Z of coords"),
         choice("height-units", "The units of corridor-height", ["ft", "m", "km"], standard: "ft"),
@@ -128,21 +130,21 @@ package struct QueryParameter: Sendable {
         list("parameter-name", "The properties of features", of: ["type": "string"], most: 100),
         list("parameter_names", "As parameter-name", of: ["type": "string"], most: 100),
         number("speed", "Ground speed in knots", 1...2_000),
-        text("departure", "The instant at which the start is left"),
+        text("departure", "The time of departure from the start of the route"),
         number("level", "The planned level in feet", 0...60_000),
-        number("climb", "Feet a minute; needs speed and level", 100...10_000),
-        number("descent", "Feet a minute; needs speed and level", 100...10_000),
+        number("climb", "Rate of climb in feet a minute; needs speed and level", 100...10_000),
+        number("descent", "Rate of descent in feet a minute; needs speed and level", 100...10_000),
         flag("simplify", "Whether a ring's outline is simplified", standard: true),
         number("stretch", "Nautical miles between two columns of a profile", 1...500, standard: 10),
-        text("since", "The cursor of an earlier answer"),
-        flag("geometry", "Whether features have their geometry"),
-        text("z", "Feet, or low/high; of fields also a list of feet"),
+        text("since", "The cursor of an earlier response"),
+        flag("geometry", "Whether features have a geometry"),
+        text("z", "Feet, or low/high; for fields also a list of feet"),
         text("flight", "The id of a monitored flight"),
-        text("lastEventId", "The id of the last event, where the header can't be sent"),
-        flag("full", "Whether everything is fetched again", standard: false),
+        text("lastEventId", "The id of the last event, for clients that can't send the header"),
+        flag("full", "Whether the source fetches all data again", standard: false),
         number("width-pixels", "Width of the picture", 320...4_096, isWhole: true, standard: 1_000),
         number("height-pixels", "Height of the picture", 200...2_048, isWhole: true, standard: 420),
-        choice("theme", "For a light or a dark ground", ["light", "dark"]),
+        choice("theme", "Colours for a light or a dark background", ["light", "dark"]),
         text("style", "The id of a style"),
         number(
             "minzoom", "The lowest zoom of a pack",
@@ -150,46 +152,46 @@ package struct QueryParameter: Sendable {
         number(
             "maxzoom", "The highest zoom of a pack",
             Double(PackLimits.zooms.lowerBound)...Double(PackLimits.zooms.upperBound), isWhole: true, standard: 8),
-        choice("tiles", "Of packs: pictures or vector tiles", ["png", "mvt"], standard: "png"),
-        number("scale", "Pixels of a point", 1...3, isWhole: true, standard: 1),
-        number("labels", "Aircraft named in 256 × 256 points", 0...100, isWhole: true, standard: 25),
-        choice("form", "Of archives: frames with a manifest, or a content pack", ["frames", "foreflight"]),
+        choice("tiles", "Whether a pack has pictures or vector tiles", ["png", "mvt"], standard: "png"),
+        number("scale", "Pixels per point", 1...3, isWhole: true, standard: 1),
+        number("labels", "The most aircraft with labels in 256 × 256 points", 0...100, isWhole: true, standard: 25),
+        choice("form", "Form of an archive: frames with a manifest, or a content pack", ["frames", "foreflight"]),
         choice("tileset", "The format of an archive's tilesets", TilesetFormat.allCases.map(\.rawValue)),
-        flag("estimate", "Whether only the number of tiles is told", standard: false),
+        flag("estimate", "Whether the response only gives the number of tiles", standard: false),
         text("start", "The first frame: an instant, or an offset from now", example: "-2h"),
         text("end", "The last frame: an instant, or an offset from now", example: "now"),
         number("intervals", "The most frames", 1...500, isWhole: true),
-        flag("anchor", "Whether frames lie on round times"),
+        flag("anchor", "Whether frame times are rounded"),
         number("opacity", "Opacity of the picture", 0...1),
-        number("labels", "Aircraft named in each 256 × 256 points", 0...100, isWhole: true, standard: 25),
+        number("labels", "The most aircraft with labels in 256 × 256 points", 0...100, isWhole: true, standard: 25),
         choice("incomplete", "Whether a picture that lacks data is hatched", ["hatch", "none"], standard: "none"),
         text("bbox-crs", "The coordinate reference system of bbox, as a URI"),
         number("height", "Height of the picture", 1...4_096, isWhole: true),
-        flag("transparent", "Whether the picture is transparent where there is nothing"),
-        text("bgcolor", "The colour under the picture", example: "0xFFFFFF"),
+        flag("transparent", "Whether the picture is transparent where it has no data"),
+        text("bgcolor", "The background colour", example: "0xFFFFFF"),
         flag("legend", "Whether the legend is drawn", standard: false),
-        flag("timestamp", "Whether the time is written", standard: false),
+        flag("timestamp", "Whether the picture shows its time", standard: false),
         flag("scalebar", "Whether a scale bar is drawn", standard: false),
-        number("v", "The version of a frame, as a timeline names it", 0...Double(1 << 53), isWhole: true),
+        number("v", "The version of a frame, copied from a timeline", 0...Double(1 << 53), isWhole: true),
         QueryParameter(
-            "s", "The look of a frame, as a timeline names it", ["type": "string", "pattern": "^[0-9a-f]{16}$"]),
+            "s", "The render key of a frame, copied from a timeline", ["type": "string", "pattern": "^[0-9a-f]{16}$"]),
         list("layer", "Layers of a legend, the lowest first", of: layers, most: LayerList.longest),
         list("layers", "Layers, each once", of: layers, most: Catalogue.layers.count),
         flag("composed", "Whether the layers are one picture", standard: false),
-        flag("counts", "Whether cells of moderate turbulence or worse are counted", standard: false),
+        flag("counts", "Whether each frame has the count of cells with moderate turbulence or worse", standard: false),
         choice("rule", "Which frame is shown at a time", FrameRule.allCases.map(\.rawValue), standard: "latest"),
-        choice("orientation", "Of a legend", ["vertical", "horizontal"], standard: "vertical"),
-        number("delay", "Milliseconds of a frame", 20...60_000, isWhole: true, standard: 500),
-        number("hold", "Milliseconds of the last frame", 20...60_000, isWhole: true),
-        number("loop", "How often it is played; 0 is for ever", 0...10_000, isWhole: true, standard: 0),
+        choice("orientation", "The orientation of a legend", ["vertical", "horizontal"], standard: "vertical"),
+        number("delay", "Duration of a frame in milliseconds", 20...60_000, isWhole: true, standard: 500),
+        number("hold", "Duration of the last frame in milliseconds", 20...60_000, isWhole: true),
+        number("loop", "How often the animation plays; 0 repeats it forever", 0...10_000, isWhole: true, standard: 0),
     ]
 
     private static let layers: JSONValue = [
         "type": "string", "enum": .array(Catalogue.layers.map { .string($0.id) }),
     ]
 
-    /// What has another meaning on a picture of a region than elsewhere.
-    /// - Parameter width: that of a picture whose size isn't named.
+    /// The parameters with another meaning for pictures of a region.
+    /// - Parameter width: the default width of a picture.
     package static func ofPictures(width: Int) -> [QueryParameter] {
         [
             number("width", "Width of the picture in points", 1...4_096, isWhole: true, standard: Double(width)),
@@ -197,7 +199,7 @@ package struct QueryParameter: Sendable {
         ]
     }
 
-    /// What has another meaning on timelines.
+    /// The parameters with another meaning for timelines.
     package static let ofTimelines: [QueryParameter] = [
         text("time", "The frame to show: an instant, or an offset from now", example: "now")
     ]

@@ -32,8 +32,8 @@ extension QueryReader {
         guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
             throw unusable("a box with an area")
         }
-        // What lies outside the map would be empty, which would look like an absence of turbulence, or a box cut off
-        // there would be stretched to the size that was requested.
+        // The projection ends here. A part beyond it would be empty, which would look like an absence of turbulence.
+        // A box that is cut there would be stretched to the requested size.
         let end = UnitMercator.maximumLatitude + 0.001
         guard !has("bbox") || box.south >= -end && box.north <= end else {
             throw unusable("a box between 85.0511 degrees south and north, where web mercator ends")

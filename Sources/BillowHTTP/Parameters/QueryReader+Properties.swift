@@ -2,8 +2,8 @@ import BillowEngine
 import Datasets
 
 extension QueryReader {
-    /// The names under which a list of properties is asked for: those of OGC API Features and OGC API EDR, and the one
-    /// that OWSLib sends.
+    /// The parameter names for a list of properties: the names in OGC API Features and OGC API EDR, and the name that
+    /// OWSLib sends.
     static let propertyLists = ["properties", "parameter-name", "parameter_names"]
 
     /// The properties that features are to have; nil for all.

@@ -11,9 +11,9 @@ extension QueryReader {
             intervals: try integer("intervals", in: 1...defaults.limits.intervals), isAnchored: try boolean("anchor"))
     }
 
-    func timePoint(_ name: String) throws(ParameterProblem) -> TimePoint? {
+    func timePoint(_ name: String) throws(ParameterProblem) -> RequestedTimePoint? {
         guard let text = text(name) else { return nil }
-        guard let point = TimePoint(text) else {
+        guard let point = RequestedTimePoint(text) else {
             let isBeyond = Instant.unixSeconds(text) != nil
             throw invalid(
                 name, text,
@@ -26,11 +26,11 @@ extension QueryReader {
     func frameRevision() throws(ParameterProblem) -> FrameRevision? {
         guard let text = text("v") else { return nil }
         guard let number = Digits.integer(text) else {
-            throw invalid("v", text, "a frame's version, as the timeline names it: a whole number")
+            throw invalid("v", text, "a frame's version, as the timeline gives it: a whole number")
         }
         guard let named = self.text("s") else { return FrameRevision(version: Version(rawValue: Int64(number))) }
         guard let renderKey = RenderKey(named) else {
-            throw invalid("s", named, "a frame's look, as the timeline names it: 16 hexadecimal digits")
+            throw invalid("s", named, "a frame's render key, as the timeline gives it: 16 hexadecimal digits")
         }
         return FrameRevision(version: Version(rawValue: Int64(number)), renderKey: renderKey)
     }

@@ -1,7 +1,8 @@
+import BillowAreas
 package import BillowEngine
 import BillowFields
 package import BillowSnapshot
-import Datasets
+package import Datasets
 import Foundation
 import Geometry
 import Turbulence
@@ -11,12 +12,13 @@ import Turbulence
 package struct QueryReader: Sendable {
     private let values: [String: String]
 
-    /// The filter parameters, which all rendered outputs share.
-    package static let filterNames: Set<String> = [
+    /// The filter parameters that select data.
+    static let conditionNames: Set<String> = [
         "hours", "severity", "minSeverity", "minAltitude", "maxAltitude", "source", "kind", "category", "product",
-        "run",
-        "smoothing",
+        "run", "smoothing",
     ]
+    /// The parameters that all routes with data share: the conditions, and what is made of the data.
+    package static let filterNames = conditionNames.union(["aggregate", "mode"])
 
     /// The parameters of images, legends and manifests, which ignore all others.
     private static let pictureNames = filterNames.union([
@@ -167,7 +169,23 @@ package struct QueryReader: Sendable {
 
     // MARK: - Filters
 
-    package func filter() throws(ParameterProblem) -> Filter {
+    /// What a filter is for. It decides which values of `aggregate` and `mode` apply.
+    package enum Use: Sendable {
+        /// Features as they are.
+        case features
+        /// Changes of features, which are known by their ids.
+        case changes
+        /// Pictures, tiles, and descriptions of them.
+        case pictures
+    }
+
+    /// The filter of some datasets. No route reads it without a check of `aggregate` and `mode`.
+    ///
+    /// - Parameter isContoured: whether fields are shown as areas by severity.
+    package func filter(of datasets: [Dataset], for use: Use, isContoured: Bool = false) throws(ParameterProblem)
+        -> Filter
+    {
+        try checkForm(of: datasets, for: use, isContoured: isContoured)
         let kinds = try kinds()
         var filter = Filter(
             history: try choice("hours", History.allCases.map { ($0.text, $0) }) ?? .default,
@@ -176,6 +194,24 @@ package struct QueryReader: Sendable {
             category: try choice("category", AircraftCategory.all.map { ($0.name, $0) }) ?? .default)
         filter.field = try fieldSelection(filter.severities)
         return filter
+    }
+
+    /// Refuses values of `aggregate` and `mode` that are unknown, or that don't apply. The default always applies.
+    private func checkForm(of datasets: [Dataset], for use: Use, isContoured: Bool) throws(ParameterProblem) {
+        let isAggregated = datasets.contains { dataset in
+            dataset.isPolygons || use != .features && dataset.showsCells
+        }
+        if try boolean("aggregate") == false, isAggregated {
+            throw invalid("aggregate", "false", "true; items and exports of hexagons have every standing observation")
+        }
+        let hasAreas =
+            isContoured
+            || datasets.contains { dataset in
+                dataset.isPolygons || use == .pictures && dataset.showsPolygons(atZoom: 0)
+            }
+        if try polygonMode() == .atLeast, !hasAreas {
+            throw invalid("mode", PolygonMode.atLeast.rawValue, "exact; polygons and contours alone have another mode")
+        }
     }
 
     /// The selection of turbulence fields. Smooth air is shown only if the requested severities include it.
@@ -276,7 +312,7 @@ package struct QueryReader: Sendable {
                     parameter: "time", value: text,
                     expected: "latest or an instant with a zone, such as 20261121T023000Z"))
         }
-        return Instant(seconds: seconds).map { .instant($0) } ?? .beyond(text)
+        return RequestedTime(Instant(seconds: seconds).map { .instant($0) } ?? .beyond, parameter: "time", text: text)
     }
 
     /// An instant or an interval, either end open, in the format of OGC API Features; ends included.
@@ -315,12 +351,12 @@ package struct QueryReader: Sendable {
     /// West, south, east, north; or six numbers with heights, which are ignored.
     ///
     /// Source: OGC 17-069r4 section 7.15.3
-    func bbox() throws(ParameterProblem) -> BoundingBox? { try asked("bbox")?.box }
+    func bbox() throws(ParameterProblem) -> BoundingBox? { try boundingBox("bbox")?.box }
 
     /// The width of `bbox` in degrees, as written; negative across the antimeridian.
-    func bboxWidth() throws(ParameterProblem) -> Double? { try asked("bbox")?.width }
+    func bboxWidth() throws(ParameterProblem) -> Double? { try boundingBox("bbox")?.width }
 
-    private func asked(_ name: String) throws(ParameterProblem) -> (box: BoundingBox, width: Double)? {
+    private func boundingBox(_ name: String) throws(ParameterProblem) -> (box: BoundingBox, width: Double)? {
         guard let text = values[name] else { return nil }
         let expected =
             "four numbers, west,south,east,north, in degrees: longitudes from -360 to 360 (190 is -170), latitudes "
@@ -347,10 +383,12 @@ enum DatetimeParameter: Sendable, Hashable {
 
 extension QueryReader {
     /// A required phrase.
-    func required(_ name: String) throws(ParameterProblem) -> String {
+    /// - Parameter expected: what it can be, as a phrase that follows "must be".
+    func required(_ name: String, _ expected: String) throws(ParameterProblem) -> String {
         guard let text = phrase(name) else {
             throw ParameterProblem(
-                .missingParameter, detail: "The parameter '\(name)' is missing.", parameter: name)
+                .missingParameter, detail: "The parameter '\(name)' is missing.", parameter: name,
+                value: ParameterProblem.missing, allowed: expected)
         }
         return text
     }

@@ -1,6 +1,8 @@
 import BillowEngine
 package import Foundation
 import Geometry
+import JSONKit
+import Turbulence
 
 /// A line or an area in a request.
 enum RequestShape: Sendable, Hashable {
@@ -18,11 +20,13 @@ enum RequestShape: Sendable, Hashable {
 /// Source: RFC 7946
 package struct ShapeBody: Decodable, Sendable {
     var shape: RequestShape?
+    /// The member that has the shape.
+    private(set) var member = "coordinates"
     /// Waypoints as text.
     package var route: [String]?
     package var width: Double?
     package var tolerance: Double?
-    /// false keeps every position within the limit.
+    /// Whether the shape is simplified. false keeps every position within the limit.
     var simplify: Bool?
     var speed: Double?
     package var departure: String?
@@ -33,6 +37,10 @@ package struct ShapeBody: Decodable, Sendable {
 
     /// The most bytes of a body: 250 positions take some ten thousand.
     package static let longest = 256 << 10
+
+    /// What a route in a body can be, as a phrase that follows "must be".
+    static let routeText = "waypoints as a text or an array, or a GeoJSON LineString"
+    fileprivate static let waypointText = "a waypoint as a text, or [longitude, latitude]"
 
     private enum Keys: String, CodingKey, CaseIterable {
         case type, coordinates, geometry, polygon, route, width, tolerance, simplify, speed, departure, level, climb,
@@ -74,14 +82,18 @@ package struct ShapeBody: Decodable, Sendable {
         climb = try members.decodeIfPresent(Double.self, forKey: .climb)
         descent = try members.decodeIfPresent(Double.self, forKey: .descent)
         if members.contains(.route) {
-            if let text = try? members.decode(String.self, forKey: .route) {
-                route = text.split(whereSeparator: \.isWhitespace).map(String.init)
-            } else if let line = try? members.decode(ShapeBody.self, forKey: .route) {
-                shape = line.shape
-            } else {
-                route = try members.decode([RouteItem].self, forKey: .route).map(\.text)
+            member = Keys.route.rawValue
+            switch try members.decode(JSONValue.self, forKey: .route) {
+            case .string(let text): route = text.split(whereSeparator: \.isWhitespace).map(String.init)
+            case .object: shape = try members.decode(ShapeBody.self, forKey: .route).shape
+            case .array: route = try members.decode([RouteItem].self, forKey: .route).map(\.text)
+            case .null, .bool, .number:
+                throw DecodingError.typeMismatch(
+                    RouteItem.Whole.self,
+                    DecodingError.Context(codingPath: members.codingPath + [Keys.route], debugDescription: ""))
             }
         } else if members.contains(.polygon) {
+            member = Keys.polygon.rawValue
             let ring = try members.decode([Position].self, forKey: .polygon)
             shape = .polygons([[ring.map(\.place)]])
         } else if members.contains(.geometry) {
@@ -98,21 +110,27 @@ package struct ShapeBody: Decodable, Sendable {
                 shape = .polygons(polygons.map { $0.map { $0.map(\.place) } })
             default:
                 throw DecodingError.dataCorruptedError(
-                    forKey: .type, in: members, debugDescription: "'\(type.prefix(50))' is no LineString or Polygon")
+                    forKey: .type, in: members, debugDescription: "LineString, Polygon or MultiPolygon")
             }
         }
     }
 
     /// A waypoint, encoded as a text or as a pair of numbers.
-    private struct RouteItem: Decodable {
+    fileprivate struct RouteItem: Decodable {
+        /// A mark for errors of the whole route.
+        enum Whole {}
+
         var text: String
 
         init(from decoder: any Decoder) throws {
-            if let text = try? decoder.singleValueContainer().decode(String.self) {
-                self.text = text
-            } else {
+            switch try JSONValue(from: decoder) {
+            case .string(let text): self.text = text
+            case .array:
                 let place = try Position(from: decoder).place
                 text = "\(place.longitude),\(place.latitude)"
+            case .null, .bool, .number, .object:
+                throw DecodingError.typeMismatch(
+                    RouteItem.self, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: ""))
             }
         }
     }
@@ -129,7 +147,7 @@ package struct ShapeBody: Decodable, Sendable {
                 throw DecodingError.dataCorrupted(
                     DecodingError.Context(
                         codingPath: decoder.codingPath,
-                        debugDescription: "longitude must be from -360 to 360 and latitude from -90 to 90"))
+                        debugDescription: "a longitude from -360 to 360 and a latitude from -90 to 90"))
             }
             self.place = place
         }
@@ -142,33 +160,53 @@ package enum JSONBody {
     package static func decode<Body: Decodable>(_ type: Body.Type, from bytes: Data) throws(ParameterProblem) -> Body {
         do { return try JSONDecoder().decode(type, from: bytes) } catch let problem as ParameterProblem {
             throw problem
-        } catch {
-            throw ParameterProblem(.invalidBody, detail: Self.sentence(error))
+        } catch { throw problem(error, bytes) }
+    }
+
+    /// The member that an error is about, its value in the body, and what may stand there.
+    private static func problem(_ error: any Error, _ bytes: Data) -> ParameterProblem {
+        switch error as? DecodingError {
+        case .typeMismatch(let type, let context): problem(at: context.codingPath, word(for: type), bytes)
+        case .valueNotFound(let type, let context): problem(at: context.codingPath, word(for: type), bytes)
+        case .keyNotFound(let key, let context): problem(at: context.codingPath + [key], "given", bytes)
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            problem(at: context.codingPath, String(context.debugDescription.prefix(200)), bytes)
+        default:
+            ParameterProblem(
+                .invalidBody, detail: "The body is not JSON that can be read.", parameter: "body",
+                value: String(decoding: bytes.prefix(100), as: UTF8.self), allowed: "JSON")
         }
     }
 
-    private static func sentence(_ error: any Error) -> String {
-        func at(_ context: DecodingError.Context) -> String {
-            let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
-            return path.isEmpty ? "The body" : "The body at \(path.prefix(200))"
-        }
-        func word(for type: any Any.Type) -> String {
-            switch type {
-            case is Double.Type: "a number"
-            case is Int.Type: "a whole number"
-            case is String.Type: "a text"
-            case is Bool.Type: "true or false"
-            case is [Any].Type: "an array"
-            default: "an object"
+    private static func problem(at path: [any CodingKey], _ expected: String, _ bytes: Data) -> ParameterProblem {
+        var name = ""
+        // The body was parsed before, so this fails only for a path that it doesn't have.
+        var value = try? JSONDecoder().decode(JSONValue.self, from: bytes)
+        for key in path {
+            if let index = key.intValue {
+                name += "[\(index)]"
+                value = value?.array.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+            } else {
+                name += (name.isEmpty ? "" : ".") + key.stringValue
+                value = value?[key.stringValue]
             }
         }
-        switch error as? DecodingError {
-        case .typeMismatch(let type, let context): return "\(at(context)) must be \(word(for: type))."
-        case .valueNotFound(_, let context): return "\(at(context)) is null or missing."
-        case .keyNotFound(let key, let context): return "\(at(context)) has no member '\(key.stringValue)'."
-        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-            return "\(at(context)) can't be used: \(context.debugDescription.prefix(200))."
-        default: return "The body is not JSON that can be read."
+        let error = ParameterError(
+            parameter: name.isEmpty ? "body" : String(name.prefix(200)), value: value?.text ?? ParameterProblem.missing,
+            expected: expected)
+        return ParameterProblem(error, .invalidBody)
+    }
+
+    private static func word(for type: any Any.Type) -> String {
+        switch type {
+        case is Double.Type: "a number"
+        case is Int.Type: "a whole number"
+        case is String.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is ShapeBody.RouteItem.Whole.Type: ShapeBody.routeText
+        case is ShapeBody.RouteItem.Type: ShapeBody.waypointText
+        case is [Any].Type: "an array"
+        default: "an object"
         }
     }
 }

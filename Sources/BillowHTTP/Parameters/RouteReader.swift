@@ -25,8 +25,12 @@ package struct RouteReader: Sendable {
     private static let levels = 0.0...60_000.0
     private static let rates = 100.0...10_000.0
 
-    package struct Asked: Sendable {
+    /// The route of a request, and the flight along it.
+    package struct RequestedRoute: Sendable {
         package var route: Route
+        /// The parameter or member that has the route, and its value in the client's words.
+        let parameter: String
+        let text: String
         /// The width in nautical miles, edge to edge.
         package var width: Double
         /// The ground speed in knots.
@@ -52,9 +56,10 @@ package struct RouteReader: Sendable {
 
     package func read(_ reader: QueryReader, _ body: ShapeBody?, defaultWidth: Double = Corridor.defaultWidth)
         throws(ParameterProblem)
-        -> Asked
+        -> RequestedRoute
     {
         let places: [LonLat]
+        let (parameter, routeText) = Self.named(reader, body)
         if let body {
             places = try self.places(of: body)
         } else if let text = reader.phrase("coords") {
@@ -62,18 +67,18 @@ package struct RouteReader: Sendable {
                 throw reader.invalid("route", reader.phrase("route") ?? "", "left out where coords is given")
             }
             guard case .line(let line)? = WellKnownText.shape(text) else {
-                throw reader.invalid("coords", text, "LINESTRING(longitude latitude, …)")
+                throw reader.invalid("coords", text, Self.lines)
             }
             places = line
         } else {
             places = try waypoints(
-                try reader.required("route").split(whereSeparator: \.isWhitespace).map(String.init))
+                try reader.required("route", Self.words).split(whereSeparator: \.isWhitespace).map(String.init))
         }
         let route: Route
         do { route = try Route(places) } catch {
             throw ParameterProblem(
                 ParameterProblem.Kind(error), detail: "\(AreaReader.capitalized(error.description)).",
-                parameter: "route")
+                parameter: parameter, value: routeText, allowed: error.allowed)
         }
         let speed = try number("speed", body?.speed, reader, in: Self.speeds)
         let level = try number("level", body?.level, reader, in: Self.levels)
@@ -83,17 +88,32 @@ package struct RouteReader: Sendable {
             guard let rate, speed == nil || level == nil else { continue }
             throw reader.invalid(name, String(rate), "left out without 'speed' and 'level'")
         }
-        return Asked(
-            route: route, width: try width(reader, body) ?? defaultWidth,
+        return RequestedRoute(
+            route: route, parameter: parameter, text: routeText, width: try width(reader, body) ?? defaultWidth,
             speed: speed, departure: try departure(reader, body), level: level, climb: climb, descent: descent)
+    }
+
+    private static let words = "waypoints with blanks between them, such as KJFK 4430N05000W EGLL"
+    private static let lines = "LINESTRING(longitude latitude, …)"
+
+    /// The parameter or member that has the route, and its value.
+    private static func named(_ reader: QueryReader, _ body: ShapeBody?) -> (parameter: String, text: String) {
+        if let body {
+            if let route = body.route { return ("route", route.joined(separator: " ")) }
+            if case .line(let line)? = body.shape { return (body.member, line.brief) }
+            return ("body", "no route")
+        }
+        if let text = reader.phrase("coords") { return ("coords", text) }
+        return ("route", reader.phrase("route") ?? ParameterProblem.missing)
     }
 
     private func places(of body: ShapeBody) throws(ParameterProblem) -> [LonLat] {
         if let route = body.route { return try waypoints(route) }
         guard case .line(let line)? = body.shape else {
             throw ParameterProblem(
-                .invalidBody,
-                detail: "The body has neither a GeoJSON LineString nor a member 'route'.")
+                .invalidBody, detail: "The body has neither a GeoJSON LineString nor a member 'route'.",
+                parameter: "route", value: body.shape == nil ? ParameterProblem.missing : "a polygon",
+                allowed: ShapeBody.routeText)
         }
         return line
     }
@@ -104,7 +124,7 @@ package struct RouteReader: Sendable {
             guard let place = Waypoint.place(word, airports: airports) else {
                 throw ParameterProblem(
                     .unknownWaypoint,
-                    detail: "'\(word.prefix(50))' is no waypoint that is known here.", parameter: "route",
+                    detail: "'\(word.prefix(50))' is not a known waypoint.", parameter: "route",
                     value: String(word.prefix(50)),
                     allowed: "4038N07347W, a pair longitude,latitude, or the ICAO code of a large airport")
             }
@@ -149,5 +169,35 @@ package struct RouteReader: Sendable {
                     expected: "a number from \(range.lowerBound) to \(range.upperBound)"))
         }
         return value
+    }
+}
+
+extension Route.Failure {
+    /// What a route may be, as a phrase that follows "must be".
+    fileprivate var allowed: String {
+        switch self {
+        case .tooFew: "at least 2 different positions"
+        case .tooMany: "at most \(Route.positionLimit) positions"
+        case .tooLong: "at most \(Int(Route.longestNauticalMiles)) NM long"
+        }
+    }
+}
+
+extension Corridor.Failure {
+    /// What a route and its width may be, as a phrase that follows "must be".
+    var allowed: String {
+        switch self {
+        case .width: "a width of \(Corridor.widths.lowerBound) to \(Corridor.widths.upperBound) NM"
+        case .tooWinding: "a route that a ring of \(AreaRing.positions.upperBound) positions can follow at this width"
+        case .aroundTheEarth: "a route with a single ring around it: a shorter one, or in parts"
+        }
+    }
+}
+
+extension [LonLat] {
+    /// The first positions as text, for error messages.
+    var brief: String {
+        let first = prefix(4).map { "\($0.longitude),\($0.latitude)" }.joined(separator: " ")
+        return count > 4 ? first + " …" : first
     }
 }

@@ -1,3 +1,4 @@
+import Datasets
 package import Geometry
 import Turbulence
 
@@ -8,16 +9,17 @@ package struct StyleParameters: Sendable {
     package let passedOn: Substring
 
     /// The parameters that are read. Others are ignored.
-    package static let names = QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"])
+    package static let names = QueryReader.filterNames.union(passedOnNames)
+    private static let passedOnNames = QueryReader.conditionNames.union(["opacity", "time", "labels", "incomplete"])
 
     package init(_ query: QueryReader) throws(ParameterProblem) {
         // Values that the tiles would reject are rejected here.
-        _ = try query.filter()
+        _ = try query.filter(of: Catalogue.layers, for: .pictures)
         _ = try query.time()
         _ = try query.number("opacity", in: 0...1)
         _ = try query.labels()
         _ = try query.hatchesIncomplete()
-        passedOn = query.passedOn(Self.names).dropFirst()
+        passedOn = query.passedOn(Self.passedOnNames).dropFirst()
     }
 }
 

@@ -31,7 +31,7 @@ package struct TileParameters: Sendable {
     private let isContoured: Bool
 
     /// The parameters that are read; others are passed over.
-    package static let names = TileJSONParameters.passedOnNames.union(["v", "s"])
+    package static let names = TileJSONParameters.passedOnNames.union(QueryReader.filterNames).union(["v", "s"])
 
     package init(
         layers: LayerList, time: RequestedTime, place: TilePath, revision: FrameRevision?, _ query: QueryReader,
@@ -41,13 +41,13 @@ package struct TileParameters: Sendable {
         self.time = time
         self.place = place
         self.revision = revision
-        filter = try query.filter()
-        style = try styles.style(query)
         let isPicture = place.format == .picture
-        labels = isPicture ? try query.labels() : PictureContent.defaultLabels
-        hatchesIncomplete = isPicture ? try query.hatchesIncomplete() : false
         mode = try query.polygonMode()
         isContoured = try query.isContoured(in: place.format)
+        filter = try query.filter(of: layers.layers, for: .pictures, isContoured: isContoured)
+        style = try styles.style(query)
+        labels = isPicture ? try query.labels() : PictureContent.defaultLabels
+        hatchesIncomplete = isPicture ? try query.hatchesIncomplete() : false
     }
 
     /// Reads the parts of a tile's path.
@@ -56,7 +56,7 @@ package struct TileParameters: Sendable {
     ) throws(ParameterProblem) {
         let time = try QueryReader.time(time)
         // `latest` has no fixed version.
-        let revision = if case .instant = time { try query.frameRevision() } else { nil as FrameRevision? }
+        let revision = if case .instant = time.moment { try query.frameRevision() } else { nil as FrameRevision? }
         try self.init(
             layers: LayerList(parameter: layers), time: time, place: TilePath(z: z, x: x, y: y), revision: revision,
             query, styles: styles)
@@ -145,23 +145,22 @@ package struct TileJSONParameters: Sendable {
     package let legendFilters: Substring
 
     /// The parameters of a tile, which tile URLs repeat; others are ignored, and stand in no tile URL.
-    fileprivate static let passedOnNames = QueryReader.filterNames.union([
+    fileprivate static let passedOnNames = QueryReader.conditionNames.union([
         "style", "opacity", "labels", "mode", "shape", "incomplete",
     ])
     /// The parameters that are read; others are passed over.
-    package static let names = passedOnNames.union(["time", "f"])
+    package static let names = passedOnNames.union(QueryReader.filterNames).union(["time", "f"])
 
     package init(layers: LayerList, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         self.layers = layers
-        filter = try query.filter()
+        suffix = try query.choice("f", [("png", "png"), ("mvt", "mvt"), ("json", "png")]) ?? "png"
+        let isContoured = try query.isContoured(in: suffix == "png" ? .picture : .vector)
+        filter = try query.filter(of: layers.layers, for: .pictures, isContoured: isContoured)
         style = try styles.style(query)
         _ = try query.labels()
         _ = try query.hatchesIncomplete()
         time = try query.time()
-        suffix = try query.choice("f", [("png", "png"), ("mvt", "mvt"), ("json", "png")]) ?? "png"
-        _ = try query.polygonMode()
-        _ = try query.isContoured(in: suffix == "png" ? .picture : .vector)
         passedOn = query.passedOn(Self.passedOnNames)
-        legendFilters = query.passedOn(QueryReader.filterNames.union(["opacity"])).dropFirst()
+        legendFilters = query.passedOn(QueryReader.conditionNames.union(["opacity"])).dropFirst()
     }
 }

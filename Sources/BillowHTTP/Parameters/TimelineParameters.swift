@@ -24,17 +24,17 @@ package struct TimelineParameters: Sendable {
     private let isComposed: Bool
     private let isCounted: Bool
     private let filter: Filter
-    private let time: TimePoint?
+    private let time: RequestedTimePoint?
     private let rule: FrameRule
     private let style: Style
     private let passedOn: String
 
     /// The parameters that are read; others are passed over.
-    package static let names = passedOnNames.union([
+    package static let names = passedOnNames.union(QueryReader.filterNames).union([
         "start", "end", "intervals", "anchor", "layers", "composed", "counts", "time", "rule",
     ])
-    private static let passedOnNames = QueryReader.filterNames.union(["style", "opacity", "incomplete"])
-    /// Bytes of the parameters that each frame's address repeats, as they stand in it.
+    private static let passedOnNames = QueryReader.conditionNames.union(["style", "opacity", "incomplete"])
+    /// The maximum length of the parameters that each frame's address repeats, in encoded bytes.
     private static let mostPassedOn = 512
 
     package init(_ query: QueryReader, styles: StyleLibrary, defaults: TimelineDefaults) throws(ParameterProblem) {
@@ -49,14 +49,14 @@ package struct TimelineParameters: Sendable {
         timeline = try query.timeline(defaults)
         isComposed = try query.boolean("composed") ?? false
         isCounted = try query.boolean("counts") ?? false
-        filter = try query.filter()
+        filter = try query.filter(of: layers, for: .pictures)
         time = try query.timePoint("time")
         rule = try query.choice("rule", FrameRule.allCases.map { ($0.rawValue, $0) }) ?? .latest
         style = try styles.style(query)
         _ = try query.hatchesIncomplete()
     }
 
-    /// What a manifest is made for.
+    /// The request for a manifest.
     ///
     /// - Parameter address: makes an address of a template's path and query.
     package func request(address: @escaping @Sendable (String, SignedAddress.Opening) -> String) -> ManifestRequest {

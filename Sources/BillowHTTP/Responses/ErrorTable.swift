@@ -5,6 +5,7 @@ import BillowParameters
 import BillowStore
 import BillowSync
 import BillowTiles
+import BillowTimeline
 import Turbulence
 
 /// Maps the errors of the engine, its work and the store to problem responses. The code determines status and title.
@@ -16,30 +17,30 @@ extension Problem {
         case let error as ParameterProblem: self.init(error)
         case let error as EngineError: self.init(error)
         case let error as WorkError: self.init(error)
-        case let error as TooManyCorners: self.init(error)
         case let error as StoreError: self.init(error)
-        case let error as PictureError: self.init(error)
         case let error as PackError: self.init(error)
         default: return nil
         }
     }
 
     init(_ error: ParameterProblem) {
-        self.init(
-            ProblemCode(error.kind), detail: error.detail, parameter: error.parameter, value: error.value,
-            allowed: error.allowed)
+        self.init(error.error, ProblemCode(error.kind), detail: error.detail)
     }
 
-    init(_ error: EngineError) {
+    /// nil for errors that only a bug can cause, and for cancelled work, whose answer depends on the connection.
+    init?(_ error: EngineError) {
         switch error {
         case .invalid(let error): self.init(error)
         case .starting: self.init(.starting, detail: error.description, retryAfterSeconds: 1)
         case .logChanged: self.init(.logChanged, detail: error.description, retryAfterSeconds: 1)
         case .damageFound: self.init(.damageFound, detail: error.description, retryAfterSeconds: 1)
-        case .versionExpired: self.init(.versionExpired, detail: error.description, parameter: "after")
-        case .timeOutsideLog(let asked, let extent, let parameter):
+        case .versionExpired:
             self.init(
-                .timeOutsideRetention, detail: error.description, parameter: parameter, value: asked,
+                .versionExpired, detail: error.description, parameter: "after", value: "a former version",
+                allowed: "a version that can still be read")
+        case .timeOutsideLog(let requested, let extent):
+            self.init(
+                .timeOutsideRetention, detail: error.description, parameter: requested.parameter, value: requested.text,
                 allowed: "\(extent.lowerBound)/\(extent.upperBound)")
         case .historyNotMade(let seconds, let made):
             // An empty response would look like smooth air, and another history's polygons would look like the
@@ -47,9 +48,9 @@ extension Problem {
             self.init(
                 .historyNotMade, detail: error.description, parameter: "hours", value: HoursText.of(seconds),
                 allowed: HoursText.list(made))
-        case .noFrames(let extent):
+        case .noFrames(let asked, let extent):
             self.init(
-                .noFrames, detail: error.description, parameter: "start",
+                .noFrames, detail: error.description, parameter: asked.parameter, value: asked.text,
                 allowed: "a time that overlaps \(extent.lowerBound)/\(extent.upperBound)")
         case .tooManyPixels(let frames, _, _):
             self.init(
@@ -57,6 +58,12 @@ extension Problem {
                 allowed: "frames of at most \(AnimationRenderer.mostPixels) pixels in all")
         case .tooManyFlights: self.init(.tooManyFlights, detail: error.description, retryAfterSeconds: 60)
         case .flightNotStored: self.init(.storeUnavailable, detail: error.description, retryAfterSeconds: 5)
+        case .store(let error): self.init(error)
+        case .work(let error): self.init(error)
+        case .picture(let error): self.init(error)
+        case .pack(let error): self.init(error)
+        case .tooManyCorners(let error): self.init(error)
+        case .cancelled, .tooManyGridValues, .encoding: return nil
         }
     }
 
@@ -65,15 +72,16 @@ extension Problem {
             switch error {
             case .overloaded(let workClass):
                 "The server is busy: the queue for \(workClass.summary) is full."
-            case .tooManyAnswers: "Too many large answers are on their way to other clients just now."
+            case .tooManyAnswers: "Too many large responses are being sent to other clients at present."
             }
         self.init(.overloaded, detail: detail, retryAfterSeconds: error.retryAfterSeconds)
     }
 
     init(_ error: TooManyCorners) {
         self.init(
-            .tooManyCorners, detail: "Smoothed like that the polygons have \(error.corners) corners.",
-            parameter: "smooth", allowed: "at most \(error.most) corners: a larger tolerance, less smoothing or a bbox")
+            .tooManyCorners, detail: "The smoothed polygons would have \(error.corners) corners.",
+            parameter: "smooth", value: "\(error.smoothing)",
+            allowed: "at most \(error.most) corners: a larger tolerance, less smoothing or a bbox")
     }
 
     init(_ error: StoreError) {
@@ -84,8 +92,8 @@ extension Problem {
             case .replaced:
                 "The database file was removed or replaced: nothing can be stored until the server is started again."
             case .corrupt:
-                "The database is damaged, and what this needs of it can't be read. /status names the tables as far as "
-                    + "they are known; billow salvage copies what can be read."
+                "The database is damaged, and data for this request can't be read. /status names the damaged tables "
+                    + "that are known; billow salvage copies the readable data."
             default: "The stored data can't be read or written at present."
             }
         let code = ProblemCode(error)
@@ -102,13 +110,15 @@ extension Problem {
     /// nil for errors that only a bug can cause.
     init?(_ error: PackError) {
         switch error {
-        case .tooLarge(_, let limit):
+        case .tooLarge(let bytes, let limit):
             self.init(
-                .tooManyTiles, detail: "The file would be too large.", parameter: "maxzoom",
-                allowed: "files of at most \(limit) bytes: a lower maxzoom, a smaller region or less frames")
+                .tooManyTiles, detail: "The file would be too large.", parameter: "file",
+                value: "\(bytes) bytes or more",
+                allowed: "files of at most \(limit) bytes: a lower maxzoom, a smaller region or fewer frames")
         case .file, .database, .memory:
             self.init(
-                .overloaded, detail: "There is no room for the file of an export just now.", retryAfterSeconds: 60)
+                .overloaded, detail: "There is no disk space for the file of an export at present.",
+                retryAfterSeconds: 60)
         case .foreign: return nil
         }
     }
@@ -116,7 +126,8 @@ extension Problem {
     init(_ error: SignedAddress.Unreadable) {
         self.init(
             .invalidSignature, detail: "The signature of the address can't be read.",
-            parameter: "sig", allowed: "key, expires (Unix seconds) and, at the end, sig (64 hexadecimal digits)")
+            parameter: "sig", value: error.signature,
+            allowed: "key, expires (Unix seconds) and, at the end, sig (64 hexadecimal digits)")
     }
 }
 
@@ -127,7 +138,7 @@ extension WorkClass {
         case .map: "maps"
         case .animation: "animations"
         case .query: "queries"
-        case .intake: "observations sent in"
+        case .intake: "posted observations"
         case .background, .publication: "background work"
         }
     }
@@ -186,7 +197,7 @@ extension Problem {
         if let reason = problem.reason {
             self.init(
                 .queryInvalid, detail: "\(problem.member) can't be used: \(reason).",
-                parameter: problem.member, allowed: problem.allowed)
+                parameter: problem.member, value: problem.value, allowed: problem.allowed)
         } else {
             self.init(
                 problem.area == nil ? .invalidSetting : .invalidRing,
@@ -200,7 +211,7 @@ extension Problem {
         case .tooSoon(let seconds):
             self.init(
                 .refreshedAlready,
-                detail: "Source \(source) is refreshed once a minute at most.", retryAfterSeconds: seconds)
+                detail: "Source \(source) can be refreshed at most once a minute.", retryAfterSeconds: seconds)
         case .halted:
             self.init(
                 .sessionRefused,
@@ -210,7 +221,7 @@ extension Problem {
         case .nothingToAsk:
             self.init(
                 .nothingToAsk,
-                detail: "Source \(source) has no types, no severities, or no area to ask for.")
+                detail: "Source \(source) requests no types, no severities or no area.")
         }
     }
 }

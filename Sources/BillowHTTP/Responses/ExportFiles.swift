@@ -1,6 +1,6 @@
 import BillowEngine
 import BillowPacks
-import Crypto
+import Digests
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -31,8 +31,8 @@ final class ExportFiles: Sendable {
         /// A range of the file, which is read while it is sent.
         func body(_ range: Range<Int>) -> ResponseBody {
             ResponseBody(contentLength: range.count) { [self] writer in
-                for start in stride(from: range.lowerBound, to: range.upperBound, by: BytesAnswer.slice) {
-                    let part = start..<min(start + BytesAnswer.slice, range.upperBound)
+                for start in stride(from: range.lowerBound, to: range.upperBound, by: BytesResponse.slice) {
+                    let part = start..<min(start + BytesResponse.slice, range.upperBound)
                     try await writer.write(try await NIOThreadPool.singleton.runIfActive { try self.read(part) })
                 }
                 try await writer.finish(nil)
@@ -83,7 +83,7 @@ final class ExportFiles: Sendable {
     private let work: WorkExecutor
     private let now: @Sendable () -> Instant
     private let state = Mutex(PinState())
-    private let files: SharedCache<Key, File?>
+    private let files: SharedCache<Key, File?, any Error>
     private let largest: Int
 
     init(work: WorkExecutor, largest: Int = ExportFiles.largest, now: @escaping @Sendable () -> Instant) {
@@ -118,7 +118,7 @@ final class ExportFiles: Sendable {
             let file = try await files.value(for: key) { [self] in try await write(pin.export) }
             return file.map { Pinned(export: pin.export, file: $0) }
         } catch {
-            forget(key)
+            removePin(key)
             // Text can be streamed without a file.
             if case .text = export.content, error is PackError { return nil }
             throw error
@@ -139,7 +139,7 @@ final class ExportFiles: Sendable {
         for key in old { files.remove(key) }
     }
 
-    private func forget(_ key: Key) {
+    private func removePin(_ key: Key) {
         state.withLock { state in
             if state.pins[key.address]?.number == key.number { state.pins[key.address] = nil }
         }
@@ -163,7 +163,7 @@ final class ExportFiles: Sendable {
     private func write(_ export: FeatureExport) async throws -> File? {
         let (file, _) = try FilePlace.temporary.open { _, _ in }
         var pieces = export.pieces(isAhead: true)
-        var hash = SHA256()
+        let hash = SHA256()
         var size = 0
         while true {
             // Several clients may wait for the file, so it does not end with the client that started it.
@@ -175,7 +175,7 @@ final class ExportFiles: Sendable {
             guard let piece else { break }
             pieces = rest
             guard size + piece.count <= largest else { return nil }
-            hash.update(data: piece)
+            hash.update(piece)
             try await NIOThreadPool.singleton.runIfActive { [size] in try file.write(piece, at: size) }
             size += piece.count
         }
@@ -197,14 +197,14 @@ final class ExportFiles: Sendable {
             isWhole = !goesOn
         }
         let file = parts.file
-        var hash = SHA256()
+        let hash = SHA256()
         var size = 0
         while true {
             let bytes = try await NIOThreadPool.singleton.runIfActive { [size] in
                 try file.read(Self.hashedBytes, at: size)
             }
             guard !bytes.isEmpty else { break }
-            hash.update(data: bytes)
+            hash.update(bytes)
             size += bytes.count
         }
         return File(file, size: size, entityTag: Self.entityTag(hash))
@@ -212,7 +212,7 @@ final class ExportFiles: Sendable {
 
     private static let hashedBytes = 1 << 20
 
-    private static func entityTag(_ hash: SHA256) -> String { Hexadecimal.text(hash.finalize().prefix(16)) }
+    private static func entityTag(_ hash: consuming SHA256) -> String { Hexadecimal.text(hash.finalize().prefix(16)) }
 }
 
 /// Periodically removes export files that are no longer read.

@@ -23,7 +23,7 @@ enum Gzip {
 /// Compresses a stream as one gzip member. It uses zlib, because libdeflate needs all bytes at once, and clients read
 /// only the first of several members.
 ///
-/// Source: zlib.net/manual.html
+/// Source: https://zlib.net/manual.html
 final class GzipStream: Sendable {
     /// The approximate memory of a zlib stream: 2^(15 + 2) + 2^(8 + 9) bytes.
     static let bytes = 272 << 10

@@ -1,7 +1,7 @@
 import Datasets
 
-/// How a collection is drawn as a layer: the member `layer` of the collection's document. Clients that list layers,
-/// such as the viewer, need no list of their own.
+/// Describes a collection as a map layer: the member `layer` of the collection's document. So clients that list layers,
+/// such as the viewer, need no separate list.
 struct LayerDescription: Encodable, Sendable {
     /// The short title.
     var name: String

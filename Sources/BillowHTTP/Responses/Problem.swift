@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowStore
 import Foundation
 package import HTTPTypes
@@ -7,7 +8,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import Synchronization
-import Turbulence
+package import Turbulence
 import JSONKit
 
 /// An error response with its reason.
@@ -18,29 +19,37 @@ package struct Problem: Error, HTTPResponseError, Sendable {
     package let code: ProblemCode
     /// A sentence for people.
     package let detail: String
-    package let parameter: String?
-    package let value: String?
-    package let allowed: String?
+    /// The offending part of the request, with its value and the allowed ones; nil where no part is to blame.
+    package let error: ParameterError?
     package let retryAfterSeconds: Int?
 
-    package init(
-        _ code: ProblemCode, detail: String, parameter: String? = nil, value: String? = nil, allowed: String? = nil,
-        retryAfterSeconds: Int? = nil
-    ) {
+    /// A problem for which no part of the request is to blame.
+    package init(_ code: ProblemCode, detail: String, retryAfterSeconds: Int? = nil) {
         self.code = code
         self.detail = detail
-        self.parameter = parameter
-        self.value = value
-        self.allowed = allowed
+        error = nil
         self.retryAfterSeconds = retryAfterSeconds
     }
 
-    /// An invalid parameter.
-    init(_ error: ParameterError, _ code: ProblemCode = .invalidParameter) {
-        self.init(
-            code, detail: "\(error.description).", parameter: error.parameter, value: error.value,
-            allowed: error.expected)
+    /// A problem of one part of the request: its name, the client's value and what may stand there.
+    package init(_ code: ProblemCode, detail: String, parameter: String, value: String, allowed: String) {
+        self.code = code
+        self.detail = detail
+        error = ParameterError(parameter: parameter, value: value, expected: allowed)
+        retryAfterSeconds = nil
     }
+
+    /// An invalid parameter.
+    init(_ error: ParameterError, _ code: ProblemCode = .invalidParameter, detail: String? = nil) {
+        self.code = code
+        self.detail = detail ?? "\(error.description)."
+        self.error = error
+        retryAfterSeconds = nil
+    }
+
+    package var parameter: String? { error?.parameter }
+    package var value: String? { error?.value }
+    package var allowed: String? { error?.expected }
 
     package var status: HTTPResponse.Status { code.status }
 
@@ -86,7 +95,7 @@ extension Problem {
         Problem(
             .methodNotAllowed,
             detail: "\(request.method.rawValue.prefix(20)) is not possible at \(request.uri.path.prefix(200)).",
-            allowed: AllowedMethods.text(methods))
+            parameter: "method", value: request.method.rawValue, allowed: AllowedMethods.text(methods))
     }
 }
 
@@ -98,7 +107,7 @@ extension Problem {
     {
         var response = try Problem(
             .rangeNotSatisfiable, detail: "The file has \(size) bytes.", parameter: "Range",
-            value: request.headers[.range].map { String($0.prefix(100)) },
+            value: request.headers[.range] ?? ParameterProblem.missing,
             allowed: size > 0 ? "bytes 0 to \(size - 1)" : "none: it is empty"
         ).response(from: request, context: context)
         response.headers[.contentRange] = "bytes */\(size)"
@@ -121,7 +130,7 @@ enum JSONBytes {
 }
 
 /// The headers of every response.
-enum AnswerRules {
+enum ResponseRules {
     /// Pages of any origin may read responses, and browsers must not guess a response's type.
     static let headers: HTTPFields = [
         .xContentTypeOptions: "nosniff",

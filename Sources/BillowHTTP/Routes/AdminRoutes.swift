@@ -53,7 +53,7 @@ struct AdminRoutes: Sendable {
     private func answer(_ value: some Encodable, _ request: Request, status: HTTPResponse.Status = .ok) throws
         -> Response
     {
-        try JSONAnswer.make(value, headers: [.cacheControl: "no-store"], status: status, request: request)
+        try JSONResponse.make(value, headers: [.cacheControl: "no-store"], status: status, request: request)
     }
 
     // MARK: - Changes
@@ -80,7 +80,8 @@ struct AdminRoutes: Sendable {
             case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
         else {
             throw Problem(
-                .invalidBody, detail: "The body is no JSON object.", allowed: "a JSON object")
+                .invalidBody, detail: "The body is no JSON object.", parameter: "body",
+                value: String(decoding: bytes.readableBytesView.prefix(100), as: UTF8.self), allowed: "a JSON object")
         }
         // Members may be nested under `query`, as in the settings file and the response, or be beside `update`.
         if case .object(let query)? = members["query"] {

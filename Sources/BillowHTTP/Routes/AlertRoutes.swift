@@ -35,7 +35,7 @@ struct AlertRoutes: Sendable {
     /// The headers that describe the data; the response must not be cached.
     private static func headers(_ answer: AlertAnswer?) -> HTTPFields {
         guard let answer else { return Self.headers }
-        var headers = AnswerHeaders.make(answer.shown, freshSeconds: 0)
+        var headers = ResponseHeaders.make(answer.shown, freshSeconds: 0)
         headers[.cacheControl] = Self.headers[.cacheControl]
         return headers
     }
@@ -46,15 +46,15 @@ struct AlertRoutes: Sendable {
 
     private func alert(_ request: Request) async throws -> Response {
         let body = try await body(of: request)
-        let asked = try body.request(airports, areaLimitKm2: areaLimitKm2)
-        let report = try await alerts.report(asked, of: try body.flight(), in: try frames.snapshot())
+        let parsed = try body.request(airports, areaLimitKm2: areaLimitKm2)
+        let report = try await alerts.report(parsed, of: try body.flight(), in: try frames.snapshot())
         guard report.area.kind != .none else { throw Problem.withoutTrack }
         var clusters = AlertClusters()
         let answer = AlertAnswer(report, clusters: try clusters.update(report.items))
-        return try JSONAnswer.make(answer, headers: Self.headers(answer), request: request)
+        return try JSONResponse.make(answer, headers: Self.headers(answer), request: request)
     }
 
-    private struct Registered: Encodable {
+    private struct RegisteredFlight: Encodable {
         var id: String
         /// The URL of its events.
         var events: String
@@ -68,13 +68,14 @@ struct AlertRoutes: Sendable {
         let body = try JSONBody.decode(AlertBody.self, from: bytes)
         // A position in the registration must be valid.
         let state = body.position == nil ? nil : try body.flight()
-        let id = try await monitor.register(bytes, key: key, at: now())
-        var answer = Registered(id: id, events: "/events?flight=\(id)", alert: nil)
+        let registration = try FlightBodyReader(airports: airports, areaLimitKm2: areaLimitKm2).read(bytes)
+        let id = try await monitor.register(registration, key: key, at: now())
+        var answer = RegisteredFlight(id: id, events: "/events?flight=\(id)", alert: nil)
         if let state {
             answer.alert = try await monitor.position(
                 state, of: id, key: key, at: now(), in: try frames.snapshot())
         }
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             answer, headers: Self.headers(answer.alert), status: .created, request: request)
     }
 
@@ -84,7 +85,7 @@ struct AlertRoutes: Sendable {
         guard try await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
         let answer = try await monitor.position(state, of: id, key: key, at: now(), in: try frames.snapshot())
         guard let answer else { throw Problem.unknownFlight(id) }
-        return try JSONAnswer.make(answer, headers: Self.headers(answer), request: request)
+        return try JSONResponse.make(answer, headers: Self.headers(answer), request: request)
     }
 
     private func end(_ request: Request, _ id: String) async throws -> Response {
@@ -99,13 +100,13 @@ extension Problem {
     /// Without a track the response would have no items and look like smooth air.
     fileprivate static let withoutTrack = Problem(
         .nothingLookedAt,
-        detail: "Without a track there is no beam to look along: give 'track', or a 'route' that is near enough, a "
+        detail: "Without a track there is no beam: give 'track', a 'route' that is near enough, a "
             + "'polygon' or 'cells'.",
         parameter: "track", value: "missing", allowed: "degrees from 0 to 360")
 
     static func unknownFlight(_ id: String) -> Problem {
         Problem(
             .unknownFlight, detail: "This key monitors no flight '\(id.prefix(100))'.",
-            parameter: "id", value: String(id.prefix(100)))
+            parameter: "id", value: id, allowed: "the id of a flight that this key registered")
     }
 }

@@ -23,14 +23,14 @@ struct AnimationRoutes: Sendable {
     /// time without frames, 503 if the queue is full.
     private func animation(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let document = try PictureDocument(request, parameters, styles: styleStore, route: "/animations/{layers}.png")
-        let asked = try AnimationParameters(
+        let parsed = try AnimationParameters(
             layers: document.layers, document.query, styles: document.styles, defaults: timelines.settings.defaults)
         let snapshot = try frames.snapshot()
-        let order = try await asked.request(timelines, in: snapshot)
+        let order = try await parsed.request(timelines, in: snapshot)
         let png = try await renderer.png(order, in: snapshot)
-        var headers = AnswerHeaders.make(
+        var headers = ResponseHeaders.make(
             renderer.shown(order, in: snapshot), freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
-        return try BytesAnswer.make(png, headers: headers, request: request)
+        return try BytesResponse.make(png, headers: headers, request: request)
     }
 }

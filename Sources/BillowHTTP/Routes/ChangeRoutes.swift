@@ -9,8 +9,8 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `/changes/{collection}?since={cursor}`: what changed since an earlier answer, so that a client keeps its copy
-/// current with little traffic.
+/// `/changes/{collection}?since={cursor}`: the changes since an earlier answer, so that a client keeps its copy current
+/// with little traffic.
 struct ChangeRoutes: Sendable {
     let frames: FrameSource
     let changes: ChangeSource
@@ -18,7 +18,7 @@ struct ChangeRoutes: Sendable {
     let features: FeatureSource
     let work: WorkExecutor
     let airports: AirportTable
-    /// The largest area that may be asked for, in km².
+    /// The largest area that may be requested, in km².
     let areaLimitKm2: Double
 
     func add(to router: some RouterMethods<some RequestContext>) {
@@ -29,15 +29,15 @@ struct ChangeRoutes: Sendable {
 
     private func answer(_ request: Request, _ name: String) async throws -> Response {
         guard let collection = Catalogue.dataset(name) else { throw ParameterProblem.unknownCollection(name) }
-        let asked = try ChangeParameters(
+        let parsed = try ChangeParameters(
             QueryReader(request, known: ChangeParameters.names(collection)), of: collection, airports: airports,
             limitKm2: areaLimitKm2)
-        let (since, hasGeometry) = (asked.since, asked.hasGeometry)
-        let delta = try await changes.changes(of: asked.name, since: since, hasGeometry: hasGeometry) {
-            [frames] snapshot in try asked.query(frames, in: snapshot)
+        let (since, hasGeometry) = (parsed.since, parsed.hasGeometry)
+        let delta = try await changes.changes(of: parsed.name, since: since, hasGeometry: hasGeometry) {
+            [frames] (snapshot) throws(EngineError) in try parsed.query(frames, in: snapshot)
         }
         let shown = policy.shown(delta.query, in: delta.snapshot)
-        var headers = AnswerHeaders.make(shown, freshSeconds: 1)
+        var headers = ResponseHeaders.make(shown, freshSeconds: 1)
         headers[.contentType] = "application/geo+json"
         headers[.cacheControl] = "no-store"
         var writer = FeatureWriter(
@@ -55,14 +55,14 @@ struct ChangeRoutes: Sendable {
             for id in delta.removed { json.rawValue(Array("\"\(id)\"".utf8)) }
             json.closeArray()
         }
-        // A picture can be read once more, piece by piece: then a client that reads slowly keeps none of it.
-        if delta.isFull, collection.isPicture, delta.features.reduce(0, { $0 + $1.count }) > AnswerBudget.least {
+        // All features of a frame can be read again, piece by piece. So a slow client holds no large answer.
+        if delta.isFull, collection.isPicture, delta.features.reduce(0, { $0 + $1.count }) > ResponseBudget.least {
             var pieces = FeaturePieces(features.reader(delta.query, in: delta.snapshot), writer)
             let first = try await pieces.next() ?? []
-            return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+            return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
         }
         for feature in delta.features { writer.write(encoded: feature) }
         writer.end()
-        return try CompressedAnswer.make(writer.drain(), headers: headers, request: request)
+        return try CompressedResponse.make(writer.drain(), headers: headers, request: request)
     }
 }

@@ -68,7 +68,7 @@ extension CollectionRoutes {
 
     private func cube(_ request: Request, _ collection: Dataset) async throws -> Response {
         try await features(request, collection, .cube) { reader in
-            _ = try reader.requiredText("bbox")
+            _ = try reader.requiredText("bbox", "west,south,east,north in degrees")
             return Restriction(heights: try reader.cubeHeights()) { _ in }
         }
     }
@@ -83,7 +83,7 @@ extension CollectionRoutes {
         }
     }
 
-    /// What a query's own parameters restrict features to.
+    /// The restriction of features by the parameters of a query.
     private struct Restriction {
         var heights: (feet: ClosedRange<Double>, parameter: String)?
         var restrict: (inout FeatureQuery) -> Void
@@ -95,13 +95,13 @@ extension CollectionRoutes {
         _ request: Request, _ collection: Dataset, _ kind: EDRQuery, _ place: (QueryReader) throws -> Restriction
     ) async throws -> Response {
         let reader = try QueryReader(request, known: kind.names(of: collection))
-        let asked = try FeatureParameters(reader, of: collection)
+        let parsed = try FeatureParameters(reader, of: collection)
         let restriction = try place(reader)
         let edr = try EDRParameters(
             reader, kind, of: collection, preferring: preferredFormat(request), heights: restriction.heights)
         let page = try PageParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
-        var query = try asked.query(frames, in: snapshot)
+        var query = try parsed.query(frames, in: snapshot)
         restriction.restrict(&query)
         if let altitudes = edr.altitudes { query.filter.altitudes = altitudes }
         guard edr.format == .coverageJSON else { return try await answer(query, page, in: snapshot, request) }
@@ -111,7 +111,7 @@ extension CollectionRoutes {
         return try await grid(query, edr, page.properties, in: snapshot, request)
     }
 
-    /// What a line meets, in the order of the flight; of a field its values.
+    /// Returns the features that a line meets, in the order of the flight. For a field it returns the values.
     private func trajectory(_ request: Request, _ collection: Dataset) async throws -> Response {
         guard !collection.isField else { return try await fieldTrajectory(request, collection) }
         return try await features(request, collection, .trajectory) { reader in
@@ -133,58 +133,58 @@ extension CollectionRoutes {
     private func position(_ request: Request, _ collection: Dataset, at location: LonLat?) async throws -> Response {
         guard EDRQuery.position.isOffered(by: collection) else { throw ParameterProblem.noPositions(collection) }
         let names = (location == nil ? EDRQuery.position : .locations).names(of: collection)
-        let asked = try FieldPositionParameters(
+        let parsed = try FieldPositionParameters(
             try QueryReader(request, known: names), of: collection, at: location,
             preferring: preferredFormat(request))
         let snapshot = try frames.snapshot()
-        let instant = try asked.instant(frames, collection, in: snapshot)
+        let instant = try parsed.instant(frames, collection, in: snapshot)
         var shown = policy.shown(
-            LayerList(collection), of: asked.region, at: instant, filter: asked.filter, in: snapshot)
-        if let frame = snapshot.field(at: instant, asked.filter), !asked.levels.isKnown(of: frame) {
+            LayerList(collection), of: parsed.region, at: instant, filter: parsed.filter, in: snapshot)
+        if let frame = snapshot.field(at: instant, parsed.filter), !parsed.levels.isKnown(of: frame) {
             shown.isIncomplete = true
         }
         let levels = try await frames.fieldLevels(
-            at: asked.place, asked.levels, instant: instant, filter: asked.filter, in: snapshot)
-        let query = FeatureQuery(collection, at: instant, filter: asked.filter)
+            at: parsed.place, parsed.levels, instant: instant, filter: parsed.filter, in: snapshot)
+        let query = FeatureQuery(collection, at: instant, filter: parsed.filter)
         let members = CollectionMembers(query, snapshot: snapshot, shown: shown)
-        switch asked.format {
+        switch parsed.format {
         case .coverageJSON:
-            var coverage = CoverageWriter(collection, members: members, parameters: asked.properties)
-            coverage.write(profileAt: asked.place, levels)
+            var coverage = CoverageWriter(collection, members: members, parameters: parsed.properties)
+            coverage.write(profileAt: parsed.place, levels)
             return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
         case .geoJSON:
-            var writer = FeatureWriter(collection, as: .geojson, members: members, properties: asked.properties)
+            var writer = FeatureWriter(collection, as: .geojson, members: members, properties: parsed.properties)
             writer.begin()
-            for level in levels { writer.write(Feature(level, at: asked.place)) }
+            for level in levels { writer.write(Feature(level, at: parsed.place)) }
             writer.end()
             return try dataAnswer(writer.drain(), .geoJSON, shown, in: snapshot, request)
         }
     }
 
     private func fieldTrajectory(_ request: Request, _ collection: Dataset) async throws -> Response {
-        let asked = try FieldTrajectoryParameters(
+        let parsed = try FieldTrajectoryParameters(
             try QueryReader(request, known: EDRQuery.trajectory.names(of: collection)), of: collection,
             preferring: preferredFormat(request), airports: airports)
         let snapshot = try frames.snapshot()
-        let instant = try asked.instant(frames, collection, in: snapshot)
-        let found = try await frames.fieldTrajectory(asked.points(at: instant), filter: asked.filter, in: snapshot)
+        let instant = try parsed.instant(frames, collection, in: snapshot)
+        let found = try await frames.fieldTrajectory(parsed.points(at: instant), filter: parsed.filter, in: snapshot)
         var shown = policy.shown(
-            LayerList(collection), of: asked.area.map(GeographicRegion.area) ?? .everywhere, at: instant,
-            filter: asked.filter,
+            LayerList(collection), of: parsed.area.map(GeographicRegion.area) ?? .everywhere, at: instant,
+            filter: parsed.filter,
             in: snapshot)
         if found.points.contains(where: { $0.sample == nil }) { shown.isIncomplete = true }
         let members = CollectionMembers(
-            FeatureQuery(collection, at: instant, filter: asked.filter), snapshot: snapshot, shown: shown)
-        switch asked.format {
+            FeatureQuery(collection, at: instant, filter: parsed.filter), snapshot: snapshot, shown: shown)
+        switch parsed.format {
         case .coverageJSON:
-            var coverage = CoverageWriter(collection, members: members, parameters: asked.properties)
+            var coverage = CoverageWriter(collection, members: members, parameters: parsed.properties)
             coverage.write(found)
             return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
         case .geoJSON:
-            var writer = FeatureWriter(collection, as: .geojson, members: members, properties: asked.properties)
+            var writer = FeatureWriter(collection, as: .geojson, members: members, properties: parsed.properties)
             writer.begin()
             for (number, point) in found.points.enumerated() {
-                writer.write(Feature(point, number: number, hasTimes: asked.hasTimes))
+                writer.write(Feature(point, number: number, hasTimes: parsed.hasTimes))
             }
             writer.end()
             return try dataAnswer(writer.drain(), .geoJSON, shown, in: snapshot, request)
@@ -202,10 +202,11 @@ extension CollectionRoutes {
             parameters: properties)
         if !query.hasNothing, let box = query.area?.area.box ?? query.box {
             let found: FieldGrid?
-            do {
+            do throws(EngineError) {
                 found = try await frames.fieldGrid(
                     over: box, edr.levels, area: query.area, at: query.instant, filter: query.filter, in: snapshot)
-            } catch let error as TooManyGridValues {
+            } catch {
+                guard case .tooManyGridValues(let error) = error else { throw error }
                 throw Problem(
                     .areaTooLarge, detail: "The grid would have \(error.values) values.", parameter: "f",
                     value: DataFormat.coverageJSON.rawValue,
@@ -219,10 +220,10 @@ extension CollectionRoutes {
     private func dataAnswer(
         _ bytes: [UInt8], _ format: DataFormat, _ shown: Shown, in snapshot: Snapshot, _ request: Request
     ) throws -> Response {
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType
         headers.vary(by: "Accept")
-        return try BytesAnswer.make(bytes, headers: headers, request: request)
+        return try BytesResponse.make(bytes, headers: headers, request: request)
     }
 
     // MARK: - Locations
@@ -270,7 +271,7 @@ extension CollectionRoutes {
             json.name("numberReturned")
             json.value(Int64(count))
         }
-        return try BytesAnswer.make(
+        return try BytesResponse.make(
             writer.drain(), headers: [.contentType: DataFormat.geoJSON.mediaType, .cacheControl: "no-cache"],
             request: request)
     }

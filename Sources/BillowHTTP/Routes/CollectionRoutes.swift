@@ -64,7 +64,7 @@ struct CollectionRoutes: Sendable {
                 var trs = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian"
             }
 
-            /// Of altitudes in feet.
+            /// The range of altitudes in feet.
             struct Vertical: Encodable {
                 var interval: [[String]]
                 var vrs = EDRMetadata.verticalReference
@@ -105,17 +105,17 @@ struct CollectionRoutes: Sendable {
 
     private func describe(_ collection: Dataset, base: String, snapshot: Snapshot) -> Collection {
         let extent = frames.extent(of: [collection], in: snapshot)
-        // A field's extent is that of its grid.
+        // The extent of a field is the extent of its grid.
         let box = collection.content == .field ? snapshot.fieldCoverage.box : nil
         let path = "\(base)/collections/\(collection.id)"
         var links = [
             Link("self", path, title: collection.title),
-            Link("alternate", "\(path)?f=html", type: "text/html", title: "The same for people"),
+            Link("alternate", "\(path)?f=html", type: "text/html", title: "The same as an HTML page"),
             Link("items", "\(path)/items", type: "application/geo+json", title: "The features, in pages"),
             Link(Link.schema, "\(path)/schema", type: FeatureSchema.mediaType, title: "The members of a feature"),
             Link(
                 Link.queryables, "\(path)/queryables", type: FeatureSchema.mediaType,
-                title: "The members that features are selected by"),
+                title: "The members that are query parameters"),
         ]
         links += EDRMetadata.links(of: collection, path)
         links += OGCTileRoutes.links(base, collection)
@@ -123,7 +123,7 @@ struct CollectionRoutes: Sendable {
             links.append(
                 Link(
                     "enclosure", "\(base)/export/\(collection.id).\(format.ending)", type: format.mediaType,
-                    title: "All in one \(format.ending) download"))
+                    title: "All features as one \(format.ending) file"))
         }
         return Collection(
             id: collection.id, title: collection.title, description: collection.summary,
@@ -143,11 +143,13 @@ struct CollectionRoutes: Sendable {
         try QueryReader(request, known: ["f"]).requireDocument()
         let base = BaseURL.of(request, publicURL)
         let snapshot = try frames.snapshot()
-        return try DocumentAnswer.make(
+        return try DocumentResponse.make(
             Collections(
                 links: [
                     Link("self", "\(base)/collections"), Link("root", "\(base)\(LandingRoutes.path)"),
-                    Link("alternate", "\(base)/collections?f=html", type: "text/html", title: "The same for people"),
+                    Link(
+                        "alternate", "\(base)/collections?f=html", type: "text/html",
+                        title: "The same as an HTML page"),
                 ],
                 collections: Catalogue.all.map { describe($0, base: base, snapshot: snapshot) }),
             request: request
@@ -157,7 +159,7 @@ struct CollectionRoutes: Sendable {
     private func one(_ request: Request, _ parameters: Parameters) throws -> Response {
         try QueryReader(request, known: ["f"]).requireDocument()
         let collection = try collection(parameters)
-        return try DocumentAnswer.make(
+        return try DocumentResponse.make(
             describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
             request: request
         ) { CollectionPages.collection($0, collection, path: request.uri.path) }
@@ -168,7 +170,7 @@ struct CollectionRoutes: Sendable {
         try QueryReader(request, known: ["f"]).requireJSON()
         let collection = try collection(parameters)
         let address = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             isOfQueryables
                 ? FeatureSchema.queryables(of: collection, id: address)
                 : FeatureSchema.document(of: collection, id: address),
@@ -189,13 +191,13 @@ struct CollectionRoutes: Sendable {
             request, known: EDRQuery.items.names(of: collection))
         let isPage = HTMLPage.isWanted(request)
         if reader.text("f") != "html" { _ = try reader.dataFormat(EDRQuery.items.formats(of: collection)) }
-        let asked = try FeatureParameters(reader, of: collection)
+        let parsed = try FeatureParameters(reader, of: collection)
         let page = try PageParameters(reader, of: collection, defaultLimit: isPage ? Self.pageLimit : nil)
         let snapshot = try frames.snapshot()
         if isPage {
-            return try await itemsPage(try asked.query(frames, in: snapshot), page, reader, in: snapshot, request)
+            return try await itemsPage(try parsed.query(frames, in: snapshot), page, reader, in: snapshot, request)
         }
-        return try await answer(try asked.query(frames, in: snapshot), page, in: snapshot, request)
+        return try await answer(try parsed.query(frames, in: snapshot), page, in: snapshot, request)
     }
 
     /// The features of an HTML page, unless a limit is given.
@@ -212,7 +214,7 @@ struct CollectionRoutes: Sendable {
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(document))
         let next = json["links"]?.array?.first { $0["rel"]?.string == "next" }?["href"]?.string
         let path = request.uri.path
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
         let same = reader.replacing(["f": "geojson", "limit": String(page.limit)])
         return try CollectionPages.items(
@@ -228,13 +230,13 @@ struct CollectionRoutes: Sendable {
     {
         let (shown, found) = try await self.page(query, page, in: snapshot, request)
         var pieces = found
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         headers.vary(by: "Accept")
         let first = try await pieces.next() ?? []
         // A small page has a `Content-Length` and an entity tag.
-        if pieces.isAtEnd { return try BytesAnswer.make(first, headers: headers, request: request) }
-        return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+        if pieces.isAtEnd { return try BytesResponse.make(first, headers: headers, request: request) }
+        return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
     }
 
     private func page(
@@ -260,9 +262,9 @@ struct CollectionRoutes: Sendable {
         let collection = try collection(parameters)
         let reader = try QueryReader(request, known: FeatureParameters.names(collection))
         try reader.requireJSON("geojson")
-        let asked = try FeatureParameters(reader, of: collection)
+        let parsed = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
-        let query = try asked.query(frames, in: snapshot)
+        let query = try parsed.query(frames, in: snapshot)
         let shown = policy.shown(query, in: snapshot)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
@@ -270,9 +272,9 @@ struct CollectionRoutes: Sendable {
             throw Problem(
                 .unknownFeature,
                 detail: "There is no feature '\(id.prefix(100))' in \(collection.id) at \(query.instant).",
-                parameter: "featureId", value: String(id.prefix(100)))
+                parameter: "featureId", value: id, allowed: "the id of a feature of \(collection.id) at that time")
         }
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         let here = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
         let above = here.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
@@ -283,7 +285,7 @@ struct CollectionRoutes: Sendable {
         // Appended after the feature's own members.
         var bytes = Array(writer.drain().dropLast("}\n".utf8.count))
         bytes += Array(",\"links\":".utf8) + Array(buffer: try JSONBytes.encode(links)) + Array("}\n".utf8)
-        return try BytesAnswer.make(bytes, headers: headers, request: request)
+        return try BytesResponse.make(bytes, headers: headers, request: request)
     }
 }
 
@@ -321,7 +323,7 @@ struct FeaturePage: AnswerPieces {
         self.writer.begin()
     }
 
-    mutating func next() async throws -> [UInt8]? {
+    mutating func next() async throws(EngineError) -> [UInt8]? {
         guard !isAtEnd else { return nil }
         var isFull = false
         repeat {

@@ -32,9 +32,8 @@ struct CorridorAndProfileRoutes: Sendable {
         try reader.requireJSON("geojson")
         let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
         let parameters = try CorridorShapeParameters(reader, body: body, airports: airports)
-        let asked = parameters.asked
-        let corridor = try AreaReader.corridor(
-            around: asked.route, width: asked.width, tolerance: parameters.tolerance)
+        let requested = parameters.requested
+        let corridor = try AreaReader.corridor(around: requested, tolerance: parameters.tolerance)
         var json = JSONWriter()
         json.openObject()
         json.name("type")
@@ -46,9 +45,9 @@ struct CorridorAndProfileRoutes: Sendable {
         json.name("properties")
         json.openObject()
         json.name("width")
-        json.value(asked.width, decimals: 3)
+        json.value(requested.width, decimals: 3)
         json.name("length")
-        json.value(asked.route.metres / Geodesic.metresPerNauticalMile, decimals: 2)
+        json.value(requested.route.metres / Geodesic.metresPerNauticalMile, decimals: 2)
         json.name("area")
         json.value(corridor.area.areaKm2, decimals: 0)
         json.name("tolerance")
@@ -67,7 +66,7 @@ struct CorridorAndProfileRoutes: Sendable {
         }
         json.closeArray()
         json.closeObject()
-        return try BytesAnswer.make(
+        return try BytesResponse.make(
             json.bytes, headers: [.contentType: "application/geo+json", .cacheControl: "no-store"], request: request)
     }
 
@@ -79,7 +78,7 @@ struct CorridorAndProfileRoutes: Sendable {
         var hazards: [RouteHazard]
         /// nil if no field is stored.
         var field: (profile: FieldProfile, shown: Shown)?
-        var asked: RouteReader.Asked
+        var requested: RouteReader.RequestedRoute
         var instant: Instant
         var filter: Filter
         /// The caption of the image.
@@ -90,16 +89,16 @@ struct CorridorAndProfileRoutes: Sendable {
 
     private func profile(_ reader: QueryReader) async throws -> Profile {
         let parameters = try ProfileParameters(reader, airports: airports)
-        let (asked, filter, stretch, corridor) = (
-            parameters.asked, parameters.filter, parameters.stretch, parameters.corridor
+        let (requested, filter, stretch, corridor) = (
+            parameters.requested, parameters.filter, parameters.stretch, parameters.corridor
         )
         let snapshot = try frames.snapshot()
         let instant = try frames.instant(parameters.time, in: snapshot)
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
         let index = AreaIndex(corridor.area)
-        let half = asked.width / 2 * Geodesic.metresPerNauticalMile
+        let half = requested.width / 2 * Geodesic.metresPerNauticalMile
         let profile = VerticalProfile(
-            frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: asked.route, half: half,
+            frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: requested.route, half: half,
             stretch: stretch * Geodesic.metresPerNauticalMile)
         let hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
             filter.matches(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
@@ -107,7 +106,7 @@ struct CorridorAndProfileRoutes: Sendable {
         var shown = policy.turbulenceAndWarnings(
             of: .area(corridor.area), at: instant, filter: filter, in: snapshot)
         let field = try await frames.fieldProfile(
-            of: asked.flight(from: instant), stretch: profile.stretch, rows: Self.rows(filter), filter: filter,
+            of: requested.flight(from: instant), stretch: profile.stretch, rows: Self.rows(filter), filter: filter,
             in: snapshot
         ).map { field in
             (
@@ -118,10 +117,10 @@ struct CorridorAndProfileRoutes: Sendable {
             )
         }
         if field?.1.freshness.isSimulated == true { shown.freshness.isSimulated = true }
-        let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        let headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
-            profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), field: field,
-            asked: asked, instant: instant, filter: filter,
+            profile: profile, hazards: RouteHazard.all(hazards, along: requested.route, half: half), field: field,
+            requested: requested, instant: instant, filter: filter,
             caption: shown.caption(filter, historySeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
             shown: shown, headers: headers)
     }
@@ -146,7 +145,7 @@ struct CorridorAndProfileRoutes: Sendable {
         var severities: NumberGrid<Int>
         var hazards: [Hazard]
         /// The turbulence field; absent if no field is stored.
-        var field: FieldProfileAnswer?
+        var field: FieldProfileResponse?
 
         struct Hazard: Encodable {
             var area: AlertAnswer.Hazard
@@ -167,13 +166,13 @@ struct CorridorAndProfileRoutes: Sendable {
         let made = try await profile(try QueryReader(request, known: ProfileParameters.names))
         let profile = made.profile
         let rows = Self.rows(made.filter)
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             ProfileAnswer(
                 time: made.instant.description, history: Double(made.filter.lookBackSeconds) / 3_600,
                 dataTime: made.shown.freshness.dataTime?.description, stale: made.shown.freshness.isStale,
                 simulated: made.shown.freshness.isSimulated,
                 completeSince: made.shown.freshness.completeSince?.description, incomplete: made.shown.isIncomplete,
-                length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.asked.width,
+                length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.requested.width,
                 stretch: Self.rounded(profile.stretch / Geodesic.metresPerNauticalMile), records: profile.records,
                 altitudes: rows.map { $0 * 1_000 },
                 severities: NumberGrid(
@@ -187,7 +186,7 @@ struct CorridorAndProfileRoutes: Sendable {
                             }
                         })
                 },
-                field: made.field.map { FieldProfileAnswer($0.profile, $0.shown) }),
+                field: made.field.map { FieldProfileResponse($0.profile, $0.shown) }),
             headers: made.headers, request: request)
     }
 
@@ -199,7 +198,7 @@ struct CorridorAndProfileRoutes: Sendable {
 
     private func profilePNG(_ request: Request) async throws -> Response {
         let reader = try QueryReader(request, known: ProfileParameters.Picture.names)
-        let asked = try ProfileParameters.Picture(reader, styles: styleStore.current)
+        let parsed = try ProfileParameters.Picture(reader, styles: styleStore.current)
         let made = try await profile(reader)
         let picture = ProfilePicture(
             profile: made.profile, hazards: made.hazards,
@@ -207,12 +206,12 @@ struct CorridorAndProfileRoutes: Sendable {
                 FieldLayer(
                     $0.profile, showsSmoothAir: made.filter.field.showsSmoothAir, isStale: $0.shown.freshness.isStale)
             },
-            instant: made.instant, rows: Self.rows(made.filter), style: asked.style,
-            severities: made.filter.severities, title: asked.title,
+            instant: made.instant, rows: Self.rows(made.filter), style: parsed.style,
+            severities: made.filter.severities, title: parsed.title,
             caption: made.caption,
-            width: asked.width, height: asked.height)
+            width: parsed.width, height: parsed.height)
         var headers = made.headers
         headers[.contentType] = "image/png"
-        return try BytesAnswer.make(try picture.png(), headers: headers, request: request)
+        return try BytesResponse.make(try picture.png(), headers: headers, request: request)
     }
 }

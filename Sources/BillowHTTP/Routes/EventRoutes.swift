@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /events`: what happens, as server-sent events.
+/// `GET /events`: a stream of server-sent events about new data and followed flights.
 ///
 /// Source: HTML Living Standard, section 9.2 (server-sent events)
 struct EventRoutes: Sendable {
@@ -15,11 +15,11 @@ struct EventRoutes: Sendable {
     let authorizer: Authorizer
     let flights: FlightMonitor
     let airports: AirportTable
-    /// The largest area that may be asked for, in km².
+    /// The largest area that may be requested, in km².
     let areaLimitKm2: Double
     let work: WorkExecutor
 
-    /// Of a stream of events.
+    /// The media type of a stream of events.
     static let mediaType = "text/event-stream"
 
     func add(to router: some RouterMethods<some RequestContext>) {
@@ -34,14 +34,14 @@ struct EventRoutes: Sendable {
 
     private func listen(_ request: Request) async throws -> Response {
         let reader = try QueryReader(request, known: EventParameters.names)
-        let asked = try await work.run(.query) {
+        let parsed = try await work.run(.query) {
             try EventParameters(reader, airports: airports, limitKm2: areaLimitKm2)
         }
-        if let flight = asked.flight { try await check(flight, request) }
+        if let flight = parsed.flight { try await check(flight, request) }
         let subscription = try hub.subscribe(
             // A browser can't send the header with its first request.
-            after: request.headers[.lastEventID] ?? asked.lastEventID, flight: asked.flight,
-            squares: asked.squares, greeting: publisher.snapshot.map(EventFeed.everything))
+            after: request.headers[.lastEventID] ?? parsed.lastEventID, flight: parsed.flight,
+            squares: parsed.squares, greeting: publisher.snapshot.map(EventFeed.everything))
         // A client that hangs up makes room at once, not at the next heartbeat.
         let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }
         let headers: HTTPFields = [

@@ -42,7 +42,7 @@ struct ExportRoutes: Sendable {
     let timelines: TimelineService
     let styleStore: StyleStore
 
-    /// This does not run as a job, because every piece is a job of its own, also for a file.
+    /// This does not run as a job, because every piece is a separate job, also for a file.
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/export/:file") { request, context in try await answer(request, context) }
         router.head("/export/:file") { request, context in try await answer(request, context) }
@@ -53,9 +53,10 @@ struct ExportRoutes: Sendable {
         let path = try ExportParameters(file: parameters.text("file"))
         let prepared: PreparedExport
         if path.format.isPack {
-            let asked = try await work.run(.query) { try await preparePack(path, request) }
-            switch asked {
-            case .estimate(let estimate): return try JSONAnswer.make(estimate, request: request)
+            let parsed = try await work.run(.query) { try await preparePack(path, request) }
+            switch parsed {
+            case .estimate(let estimate, let headers):
+                return try JSONResponse.make(estimate, headers: headers, request: request)
             case .pack(let pack): prepared = pack
             }
         } else {
@@ -76,7 +77,7 @@ struct ExportRoutes: Sendable {
             let first = try await pieces.next() ?? []
             return (pieces, first)
         }
-        return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+        return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
     }
 
     private func answer(_ pinned: ExportFiles.Pinned, _ request: Request, _ context: some RequestContext) throws
@@ -114,11 +115,11 @@ struct ExportRoutes: Sendable {
         let collection = try path.collection
         let reader = try QueryReader(request, known: FeatureParameters.names(collection))
         try reader.requireJSON(path.format.ending)
-        let asked = try FeatureParameters(reader, of: collection)
+        let parsed = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
-        let query = try asked.query(frames, in: snapshot)
+        let query = try parsed.query(frames, in: snapshot)
         let shown = policy.shown(query, in: snapshot)
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = path.format.mediaType
         headers[.contentDisposition] = Self.disposition(collection.id, query.instant, path.format)
         let request = reader.replacing([:])
@@ -147,41 +148,29 @@ struct ExportRoutes: Sendable {
 
     // MARK: Packs
 
-    /// Estimates the size of a pack.
-    private struct Estimate: Encodable {
-        var tiles: Int
-        var frames: Int
-        /// The most tiles of a pack.
-        var mostTiles = PackLimits.tiles
-        var minzoom: Int
-        var maxzoom: Int
-        var times: [String]
-    }
-
-    private enum AskedPack: Sendable {
-        case estimate(Estimate)
+    private enum PackPreparation: Sendable {
+        case estimate(PackParameters.Estimate, HTTPFields)
         case pack(PreparedExport)
     }
 
-    private func preparePack(_ path: ExportParameters, _ request: Request) async throws -> AskedPack {
+    private func preparePack(_ path: ExportParameters, _ request: Request) async throws -> PackPreparation {
         let layers = try LayerList(parameter: path.what)
         let reader = try QueryReader(request, known: PackParameters.names(path.format))
-        let asked = try PackParameters(
+        let parsed = try PackParameters(
             layers: layers, format: path.format, reader, styles: styleStore.current,
             defaults: timelines.settings.defaults, airports: .large)
         let snapshot = try frames.snapshot()
-        let order = try await asked.request(timelines, in: snapshot)
-        if asked.isEstimate {
+        let freshSeconds = frames.freshSeconds(of: snapshot)
+        if parsed.isEstimate {
             return .estimate(
-                Estimate(
-                    tiles: order.cover.tiles.count * order.scenes.count, frames: order.scenes.count,
-                    minzoom: order.cover.zooms.lowerBound, maxzoom: order.cover.zooms.upperBound,
-                    times: order.scenes.map(\.instant.description)))
+                try await parsed.estimate(timelines, in: snapshot),
+                [.cacheControl: ResponseHeaders.cacheControl(freshSeconds: freshSeconds)])
         }
+        let order = try await parsed.request(timelines, in: snapshot)
         let last = order.scenes[order.scenes.count - 1]
         var shown = packs.shown(last, order, in: snapshot)
         shown.isIncomplete = order.scenes.contains { packs.shown($0, order, in: snapshot).isIncomplete }
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
         headers[.contentDisposition] = Self.disposition(path.what, last.instant, path.format)
         return .pack(

@@ -38,6 +38,9 @@ struct IngestRoutes: Sendable {
             var code: RefusalCode
             /// The affected field.
             var field: String?
+            /// Its value, and the values that it can have.
+            var value: String?
+            var allowed: String?
             /// A sentence for people.
             var reason: String
         }
@@ -50,7 +53,7 @@ struct IngestRoutes: Sendable {
         /// The version of the log that contains all of them.
         var version: Int64 = 0
 
-        // The members of a problem document, where nothing was usable.
+        // The members of a problem document, for an answer without any usable item.
         private(set) var type: String?
         private(set) var title: String?
         private(set) var status: Int?
@@ -77,12 +80,12 @@ struct IngestRoutes: Sendable {
 
     private func ingest(_ request: Request) async throws -> Response {
         // An access key may correct only its own observations, so one is required.
-        guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
+        guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "The request needs a key.") }
         let body = try await body(of: request)
         let answer = try await work.run(.intake) { try await ingest(body, of: key) }
         let headers: HTTPFields = [.cacheControl: "no-store"]
-        guard !answer.isOfUse else { return try JSONAnswer.make(answer, headers: headers, request: request) }
-        return try JSONAnswer.make(
+        guard !answer.isOfUse else { return try JSONResponse.make(answer, headers: headers, request: request) }
+        return try JSONResponse.make(
             answer.asProblem(), headers: headers, contentType: "application/problem+json",
             status: ProblemCode.unusableBody.status, request: request)
     }
@@ -126,20 +129,21 @@ struct IngestRoutes: Sendable {
         if reader.saysSimulated, try await isSimulated() != true {
             throw Problem(
                 .simulatedData,
-                detail: "The body says that it is simulated; it must not be mixed with real data.",
-                allowed: "what was really observed")
+                detail: "The body is marked as simulated; it must not be mixed with real data.",
+                parameter: "simulated", value: "true", allowed: "false, or left out")
         }
         guard !reader.hasTooManyRecords else {
             throw Problem(
                 .bodyTooLarge,
                 detail: "The body holds more than \(Self.mostObservations) observations.",
-                allowed: "at most \(Self.mostObservations) observations")
+                parameter: "body", value: "more observations", allowed: "at most \(Self.mostObservations) observations")
         }
         switch reader.format {
         case .json, .jsonLines: return items
         case .csv, .adds, nil:
             throw Problem(
-                .unusableBody, detail: "The body is no JSON of observations.",
+                .unusableBody, detail: "The body is no JSON of observations.", parameter: "body",
+                value: String(decoding: body.readableBytesView.prefix(100), as: UTF8.self),
                 allowed: "an observation, an array of them, a GeoJSON Feature or a FeatureCollection")
         }
     }
@@ -157,20 +161,27 @@ struct IngestRoutes: Sendable {
         var named = Set<ReporterID>()
         var observations: [Observation] = []
         for (index, item) in items.enumerated() {
-            func refuse(_ code: RefusalCode, _ field: String?, _ reason: String) {
-                answer.refused.append(Answer.Refused(index: index, code: code, field: field, reason: reason))
+            func refuse(
+                _ code: RefusalCode, _ field: String?, value: String? = nil, allowed: String? = nil, _ reason: String
+            ) {
+                answer.refused.append(
+                    Answer.Refused(
+                        index: index, code: code, field: field, value: value, allowed: allowed, reason: reason))
             }
             switch item {
             case .refused(let refusal):
-                refuse(refusal.reason.code, refusal.reason.field, refusal.reason.description)
+                let reason = refusal.reason
+                refuse(reason.code, reason.field, value: reason.value, allowed: reason.allowed, reason.description)
             case .observation(let observation) where observation.observedAt < oldest:
                 refuse(
-                    .olderThanRetention, "observedAt",
-                    "observedAt \(observation.observedAt) is older than is kept: from \(oldest) on")
+                    .olderThanRetention, "observedAt", value: observation.observedAt.description,
+                    allowed: "\(oldest) or later",
+                    "observedAt \(observation.observedAt) is older than the retention, which begins at \(oldest)")
             case .observation(let observation) where computed.contains(observation.source):
                 refuse(
-                    .foreignSource, "source",
-                    "source '\(observation.source)' is fetched; only its upstream speaks for it")
+                    .foreignSource, "source", value: observation.source.name,
+                    allowed: "a source that is not fetched",
+                    "source '\(observation.source)' is fetched from its upstream and accepts no posted observations")
             case .observation(let observation):
                 if let id = observation.id,
                     !named.insert(ReporterID(source: observation.source, id: id)).inserted
@@ -179,7 +190,7 @@ struct IngestRoutes: Sendable {
                 } else {
                     observations.append(observation)
                 }
-            default: refuse(.notAnObservation, nil, "it is no turbulence observation")
+            default: refuse(.notAnObservation, nil, "it is not a turbulence observation")
             }
         }
         return observations
@@ -215,11 +226,14 @@ struct IngestRoutes: Sendable {
                     .tooManySources,
                     detail: "The body names more sources than a key may name; this key has named "
                         + (names.isEmpty ? "none so far." : names.joined(separator: ", ") + "."),
-                    parameter: "source", allowed: "at most \(limit) sources for each key")
+                    parameter: "source",
+                    value: Set(observations.map(\.source.name)).sorted().joined(separator: ", "),
+                    allowed: "at most \(limit) sources for each key")
             case .tooManySources(let source):
                 throw Problem(
-                    .tooManySources, detail: "The database knows as many sources as it can.", parameter: "source",
-                    value: source.name, allowed: "a source that is known")
+                    .tooManySources, detail: "The database has the largest possible number of sources.",
+                    parameter: "source",
+                    value: source.name, allowed: "a known source")
             default: throw error
             }
         }

@@ -47,9 +47,9 @@ struct LandingRoutes: Sendable {
         let base = BaseURL.of(request, publicURL)
         let links = [
             Link("self", request.uri.path == "/" ? "\(base)/?f=json" : base + Self.path, title: "This document"),
-            Link("alternate", "\(base)\(Self.path)?f=html", type: "text/html", title: "This document for people"),
+            Link("alternate", "\(base)\(Self.path)?f=html", type: "text/html", title: "This document as an HTML page"),
             Link("alternate", "\(base)/", type: "text/html", title: "The viewer"),
-            Link("service-doc", "\(base)/docs/", type: "text/html", title: "The interface, to try out"),
+            Link("service-doc", "\(base)/docs/", type: "text/html", title: "The interface as an interactive page"),
             Link(
                 "service-desc", "\(base)/openapi.json?f=\(APIDescription.Form.oas30.rawValue)",
                 type: APIDescription.Form.oas30.mediaType, title: "The interface as OpenAPI 3.0"),
@@ -58,14 +58,14 @@ struct LandingRoutes: Sendable {
                 title: "The interface as OpenAPI 3.1"),
             Link("conformance", "\(base)/conformance", title: "The specifications that the interface follows"),
             Link("data", "\(base)/collections", title: "The collections"),
-            Link(OGCTileRoutes.schemes, "\(base)/tileMatrixSets", title: "How tiles are counted"),
+            Link(OGCTileRoutes.schemes, "\(base)/tileMatrixSets", title: "The numbering of tiles"),
         ]
         var headers = headers
         headers[.cacheControl] = "no-cache"
         guard request.uri.path != "/" else {
-            return try JSONAnswer.make(Landing(links: links), headers: headers, request: request)
+            return try JSONResponse.make(Landing(links: links), headers: headers, request: request)
         }
-        return try DocumentAnswer.make(Landing(links: links), headers: headers, request: request) {
+        return try DocumentResponse.make(Landing(links: links), headers: headers, request: request) {
             CollectionPages.landing($0, path: request.uri.path)
         }
     }
@@ -78,19 +78,19 @@ struct LandingRoutes: Sendable {
 
     private func conformance(_ request: Request) throws -> Response {
         try QueryReader(request, known: ["f"]).requireJSON()
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             ["conformsTo": Self.classes], headers: [.cacheControl: "no-cache"], request: request)
     }
 
     /// OpenAPI 3.1; or 3.0 with `f=oas30` or for clients whose `Accept` names only that.
     private func description(_ request: Request) async throws -> Response {
         let reader = try QueryReader(request, known: ["f"])
-        let asked = try reader.choice("f", APIDescription.Form.allCases.map { ($0.rawValue, $0) })
+        let requested = try reader.choice("f", APIDescription.Form.allCases.map { ($0.rawValue, $0) })
         let accept = request.headers[.accept] ?? ""
-        let form = asked ?? (accept.contains("version=3.0") && !accept.contains("version=3.1") ? .oas30 : .json)
+        let form = requested ?? (accept.contains("version=3.0") && !accept.contains("version=3.1") ? .oas30 : .json)
         let description = APIDescription(routes: routes, base: BaseURL.of(request, publicURL))
         return try await work.run(.query) {
-            try JSONAnswer.make(
+            try JSONResponse.make(
                 description.document(form), headers: [.cacheControl: "no-cache", .vary: "Accept"],
                 contentType: form.mediaType, request: request)
         }

@@ -26,7 +26,7 @@ struct LegendRoutes: Sendable {
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/legend.json") { request, _ in
             let (legend, headers) = try legend(request)
-            return try JSONAnswer.make(legend, headers: headers, request: request)
+            return try JSONResponse.make(legend, headers: headers, request: request)
         }
         router.get("/legend.png") { request, _ in
             let (legend, headers) = try legend(request)
@@ -41,8 +41,8 @@ struct LegendRoutes: Sendable {
     }
 
     private func legend(_ request: Request) throws -> (Legend, HTTPFields) {
-        let asked = try LegendParameters(QueryReader(request), styles: styles)
-        let (layers, filter) = (asked.layers, asked.filter)
+        let parsed = try LegendParameters(QueryReader(request), styles: styles)
+        let (layers, filter) = (parsed.layers, parsed.filter)
         let snapshot = try frames.snapshot()
         let shown = policy.shown(layers, at: snapshot.publication.asOf, filter: filter, in: snapshot)
         let freshness = shown.freshness
@@ -51,9 +51,9 @@ struct LegendRoutes: Sendable {
             + (shown.isIncomplete ? ["Incomplete: \(freshness.sinceWords)"] : [])
             + filter.notes(lookBackSeconds: layers.historySeconds(filter))
         let legend = layers.legend(
-            style: asked.style, severities: filter.severities, simulated: freshness.isSimulated,
+            style: parsed.style, severities: filter.severities, simulated: freshness.isSimulated,
             notes: notes)
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return (legend, headers)
     }
@@ -63,6 +63,6 @@ struct LegendRoutes: Sendable {
     {
         var headers = headers
         headers[.contentType] = type
-        return try BytesAnswer.make(bytes, headers: headers, request: request)
+        return try BytesResponse.make(bytes, headers: headers, request: request)
     }
 }

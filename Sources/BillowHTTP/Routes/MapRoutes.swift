@@ -24,12 +24,12 @@ struct MapRoutes: Sendable {
     /// retention, 503 if the queue is full.
     private func map(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let document = try PictureDocument(request, parameters, styles: styleStore, route: "/maps/{layers}.png")
-        let asked = try MapParameters(layers: document.layers, document.query, styles: document.styles)
+        let parsed = try MapParameters(layers: document.layers, document.query, styles: document.styles)
         let snapshot = try frames.snapshot()
-        let (order, shown) = try asked.request(frames, policy, in: snapshot)
+        let (order, shown) = try parsed.request(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
-        let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
-        return try PictureAnswer.make(picture, headers: headers, known: known)
+        let headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        return try PictureResponse.make(picture, headers: headers, known: known)
     }
 }

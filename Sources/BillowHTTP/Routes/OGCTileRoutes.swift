@@ -134,7 +134,7 @@ struct OGCTileRoutes: Sendable {
     private func matrixSets(_ request: Request) throws -> Response {
         try QueryReader(request, known: ["f"]).requireJSON()
         let link = Link("self", "\(BaseURL.of(request, publicURL))/tileMatrixSets/\(TileMatrixSet.id)")
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             MatrixSets(tileMatrixSets: [MatrixSets.Entry(links: [link])]), headers: [.cacheControl: "no-cache"],
             request: request)
     }
@@ -142,7 +142,7 @@ struct OGCTileRoutes: Sendable {
     private func matrixSet(_ request: Request, _ parameters: Parameters) throws -> Response {
         try QueryReader(request, known: ["f"]).requireJSON()
         try requireSet(parameters)
-        return try JSONAnswer.make(MatrixSet(), headers: [.cacheControl: "no-cache"], request: request)
+        return try JSONResponse.make(MatrixSet(), headers: [.cacheControl: "no-cache"], request: request)
     }
 
     private func requireSet(_ parameters: Parameters) throws(Problem) {
@@ -204,7 +204,7 @@ struct OGCTileRoutes: Sendable {
         let path = "\(base)/collections/\(dataset.id)/\(kind.folder)"
         var set = describe(dataset, kind, base)
         (set.boundingBox, set.layers) = (nil, nil)
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             TileSets(links: [Link("self", path)], tilesets: [set]), headers: [.cacheControl: "no-cache"],
             request: request)
     }
@@ -213,7 +213,7 @@ struct OGCTileRoutes: Sendable {
         try QueryReader(request, known: ["f"]).requireJSON()
         let dataset = try drawn(parameters)
         try requireSet(parameters)
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             describe(dataset, kind, BaseURL.of(request, publicURL)), headers: [.cacheControl: "no-cache"],
             request: request)
     }
@@ -232,7 +232,7 @@ struct OGCTileRoutes: Sendable {
                 ] : nil,
             links: [
                 Link("self", path, title: "This document"),
-                Link(Self.scheme, "\(base)/tileMatrixSets/\(TileMatrixSet.id)", title: "How tiles are counted"),
+                Link(Self.scheme, "\(base)/tileMatrixSets/\(TileMatrixSet.id)", title: "The numbering of tiles"),
                 Link(
                     template: "item", "\(path)/{tileMatrix}/{tileRow}/{tileCol}", type: kind.mediaType,
                     title: "A tile"),
@@ -246,28 +246,28 @@ struct OGCTileRoutes: Sendable {
     private func tile(_ request: Request, _ parameters: Parameters, _ kind: TileSetKind) async throws -> Response {
         let dataset = try drawn(parameters)
         try requireSet(parameters)
-        let asked = try OGCTileParameters.tile(
+        let parsed = try OGCTileParameters.tile(
             dataset, z: parameters.text("matrix"), row: parameters.text("row"), column: parameters.text("column"),
             suffix: kind.suffix, QueryReader(request, known: kind.names), styles: styleStore.current, frames,
             in: try frames.snapshot())
-        return try await tiles.tile(asked, request) { _ in request.uri.string }
+        return try await tiles.tile(parsed, request) { _ in request.uri.string }
     }
 
     /// Responds with 200 image/png or 304. 400 for an invalid request, 404 for a collection without maps or a time
     /// outside retention, 503 if overloaded.
     private func map(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let dataset = try drawn(parameters)
-        let asked = try OGCMapParameters(
+        let parsed = try OGCMapParameters(
             dataset, QueryReader(request, known: OGCMapParameters.names), styles: styleStore.current)
         let snapshot = try frames.snapshot()
-        let (order, shown) = try asked.order(frames, policy, in: snapshot)
+        let (order, shown) = try parsed.order(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot, on: work) { known.match($0) }
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         // Source: OGC 20-058 section 8.3
-        headers[.contentCRS] = "<\(asked.crs.uri)>"
-        headers[.contentBox] = asked.shownBox
-        return try PictureAnswer.make(picture, headers: headers, known: known)
+        headers[.contentCRS] = "<\(parsed.crs.uri)>"
+        headers[.contentBox] = parsed.shownBox
+        return try PictureResponse.make(picture, headers: headers, known: known)
     }
 }
 

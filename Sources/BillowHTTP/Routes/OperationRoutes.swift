@@ -29,7 +29,7 @@ struct OperationRoutes: Sendable {
     /// administrator access.
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/healthz") { request, _ in
-            try JSONAnswer.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
+            try JSONResponse.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
         }
         router.get("/readyz") { request, _ in try ready(request) }
         router.get("/status") { request, _ in try await answerStatus(request) }
@@ -40,7 +40,7 @@ struct OperationRoutes: Sendable {
         guard !Self.isPage(request) else { throw HTTPError(.notFound) }
         let status = status(isRedacted: try await !authorizer.isAdministrator(request))
         let headers: HTTPFields = [.cacheControl: "no-store", .vary: "Accept, X-API-Key"]
-        return try JSONAnswer.make(status, headers: headers, request: request)
+        return try JSONResponse.make(status, headers: headers, request: request)
     }
 
     /// Whether a request is for HTML. A client that accepts anything is a program.
@@ -85,11 +85,11 @@ struct OperationRoutes: Sendable {
     private func ready(_ request: Request) throws -> Response {
         let headers: HTTPFields = [.cacheControl: "no-store"]
         if readiness.isDraining {
-            return try JSONAnswer.make(
+            return try JSONResponse.make(
                 Ready(status: "draining"), headers: headers, status: .serviceUnavailable, request: request)
         }
         guard let snapshot = publisher.snapshot else {
-            return try JSONAnswer.make(
+            return try JSONResponse.make(
                 Ready(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
         }
         let now = now()
@@ -97,7 +97,7 @@ struct OperationRoutes: Sendable {
         let failure = publisher.storeFailure.map(ProblemCode.init)
         // The server still serves the snapshot in memory, but only a restart can reopen the store.
         let isLost = failure == .storeReplaced
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             Ready(
                 status: isLost ? "store-lost" : "ready", stale: freshness.isStale,
                 dataTime: freshness.dataTime?.description, storeFailure: failure?.rawValue,

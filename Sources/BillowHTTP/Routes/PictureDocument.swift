@@ -16,7 +16,8 @@ struct PictureDocument {
         let document = parameters.text("layers")
         guard document.hasSuffix(".png") else {
             throw Problem(
-                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).", allowed: route)
+                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).", parameter: "path",
+                value: request.uri.path, allowed: route)
         }
         layers = try LayerList(parameter: document.dropLast(4))
         query = try QueryReader(request)

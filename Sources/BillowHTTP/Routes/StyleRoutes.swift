@@ -15,7 +15,7 @@ struct StyleRoutes: Sendable {
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/styles") { request, _ in
-            try JSONAnswer.make(
+            try JSONResponse.make(
                 ["styles": styles.styles.map { StyleEntry($0) }], headers: [.cacheControl: "no-cache"], request: request
             )
         }
@@ -36,7 +36,7 @@ struct StyleRoutes: Sendable {
         }
     }
 
-    /// Source: MapLibre Style Specification 8, maplibre.org/maplibre-style-spec
+    /// Source: MapLibre Style Specification 8, https://maplibre.org/maplibre-style-spec
     private struct StyleDocument: Encodable {
         struct Source: Encodable {
             var type = "raster"
@@ -72,7 +72,7 @@ struct StyleRoutes: Sendable {
         var sources: [String: StyleDocument.Source] = [:]
         for layer in Catalogue.stack {
             sources[layer.id] = StyleDocument.Source(
-                url: base + AddressSigner.handedOn("/tiles/\(layer.id).json?\(tail)"))
+                url: base + AddressSigner.signed("/tiles/\(layer.id).json?\(tail)"))
         }
         let ground = StyleDocument.Layer(
             id: "ground", type: "background",
@@ -85,10 +85,10 @@ struct StyleRoutes: Sendable {
         let document = StyleDocument(
             name: "Billow: \(style.title)",
             metadata: [
-                "billow:legend": base + AddressSigner.handedOn("/legend.png?style=\(style.id)"),
+                "billow:legend": base + AddressSigner.signed("/legend.png?style=\(style.id)"),
                 "billow:description": style.description,
             ],
             sources: sources, layers: [ground] + layers)
-        return try JSONAnswer.make(document, headers: [.cacheControl: "no-cache"], request: request)
+        return try JSONResponse.make(document, headers: [.cacheControl: "no-cache"], request: request)
     }
 }

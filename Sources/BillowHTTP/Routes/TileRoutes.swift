@@ -41,31 +41,31 @@ struct TileRoutes: Sendable {
     /// for a bad parameter, 404 outside the grid or retention, 503 when overloaded.
     private func tile(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let query = try QueryReader(request)
-        let asked = try TileParameters(
+        let parsed = try TileParameters(
             layers: parameters.text("layers"), time: parameters.text("time"), z: parameters.get("z") ?? "",
             x: parameters.get("x") ?? "", y: parameters.get("y") ?? "", query, styles: styles)
-        return try await tile(asked, request) { "\(request.uri.path)?\(query.replacing($0.parameters))" }
+        return try await tile(parsed, request) { "\(request.uri.path)?\(query.replacing($0.parameters))" }
     }
 
     /// - Parameter address: the address of the same tile at another revision.
     func tile(
-        _ asked: TileParameters, _ request: Request, address: (FrameRevision) -> String
+        _ parsed: TileParameters, _ request: Request, address: (FrameRevision) -> String
     ) async throws -> Response {
         let snapshot = try frames.snapshot()
-        let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)
+        let scene = try frames.scene(of: parsed.layers, at: parsed.time, in: snapshot)
         let (instant, shown) = (scene.instant, scene.layers.layers)
         var answered = policy.shown(
-            asked.layers, scene: scene.layers, of: asked.place.coord.region, at: instant, filter: asked.filter,
+            parsed.layers, scene: scene.layers, of: parsed.place.coord.region, at: instant, filter: parsed.filter,
             in: snapshot)
         var drawn = snapshot
         var immutableSeconds: Int?
         // A picture that lacks a layer for now will be another later: no cache may keep it.
-        if let revision = asked.revision, scene.isWhole {
+        if let revision = parsed.revision, scene.isWhole {
             let status = try await frames.status(
-                of: revision, layers: shown, at: instant, filter: asked.filter, style: asked.style, in: snapshot)
+                of: revision, layers: shown, at: instant, filter: parsed.filter, style: parsed.style, in: snapshot)
             switch status {
             case .redirect(let current):
-                var headers = AnswerHeaders.make(answered, freshSeconds: 0)
+                var headers = ResponseHeaders.make(answered, freshSeconds: 0)
                 headers[.cacheControl] = "no-store"
                 headers[.location] = address(current)
                 return Response(status: .temporaryRedirect, headers: headers)
@@ -73,42 +73,43 @@ struct TileRoutes: Sendable {
                 drawn = snapshot.superseded(at: revision.version)
                 answered.lackNewerVersions()
             case .current:
-                // What an incomplete picture lacks may still arrive, and what retention deletes is another picture.
+                // An incomplete picture changes if its missing data arrives. Retention also changes pictures.
                 let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
                 if !answered.isIncomplete, seconds > 0 { immutableSeconds = min(seconds, Self.longestSeconds) }
             }
         }
-        var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         if let immutableSeconds { headers[.cacheControl] = "public, max-age=\(immutableSeconds), immutable" }
-        if asked.place.format == .vector {
-            let bytes = try await vectors.tile(asked.vectorRequest(scene), in: drawn)
+        if parsed.place.format == .vector {
+            let bytes = try await vectors.tile(parsed.vectorRequest(scene), in: drawn)
             guard !bytes.isEmpty else { return Response(status: .noContent, headers: headers) }
             headers[.contentType] = "application/vnd.mapbox-vector-tile"
-            return try BytesAnswer.make(bytes, headers: headers, request: request)
+            return try BytesResponse.make(bytes, headers: headers, request: request)
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
-        let wanted = asked.request(scene, isIncomplete: answered.isIncomplete)
+        let wanted = parsed.request(scene, isIncomplete: answered.isIncomplete)
         let isRenewal = hot.note(
-            wanted, isLatest: asked.time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
+            wanted, isLatest: parsed.time.moment == .latest, publication: snapshot.publication,
+            now: snapshot.publication.asOf)
         let tile = try await tiles.tile(wanted, in: drawn, isRenewal: isRenewal) { known.match($0) }
-        return try PictureAnswer.make(tile, headers: headers, known: known)
+        return try PictureResponse.make(tile, headers: headers, known: known)
     }
 
     /// A tile by the path in `/public/weather-maps.json`. RainViewer's colour schemes and options have no meaning here.
     /// nothing here.
     private func weatherMapTile(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        let asked = try WeatherMapTileParameters(
+        let parsed = try WeatherMapTileParameters(
             frame: parameters.text("frame"), size: parameters.get("size") ?? "", z: parameters.get("z") ?? "",
             x: parameters.get("x") ?? "", y: parameters.get("y") ?? "", styles: styles)
         let rest = ["size", "z", "x", "y", "color", "options"].map { parameters.get($0) ?? "" }.joined(separator: "/")
-        return try await tile(asked.tile, request) {
-            "\(FrameRevision.weatherMapPath(layer: asked.layer, time: asked.time, $0))/\(rest)"
+        return try await tile(parsed.tile, request) {
+            "\(FrameRevision.weatherMapPath(layer: parsed.layer, time: parsed.time, $0))/\(rest)"
         }
     }
 
     // MARK: - TileJSON
 
-    /// Source: TileJSON 3.0.0, github.com/mapbox/tilejson-spec
+    /// Source: TileJSON 3.0.0, https://github.com/mapbox/tilejson-spec
     private struct TileJSON: Encodable {
         struct Time: Encodable {
             var latest: String
@@ -171,32 +172,32 @@ struct TileRoutes: Sendable {
         let document = parameters.text("layers")
         guard document.hasSuffix(".json") else {
             throw Problem(
-                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).",
-                allowed: "/tiles/{layers}.json and /tiles/{layers}/{time}/{z}/{x}/{y}.png")
+                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).", parameter: "path",
+                value: request.uri.path, allowed: "/tiles/{layers}.json and /tiles/{layers}/{time}/{z}/{x}/{y}.png")
         }
-        let asked = try TileJSONParameters(
+        let parsed = try TileJSONParameters(
             layers: LayerList(parameter: document.dropLast(5)), QueryReader(request), styles: styles)
-        let (layers, filter) = (asked.layers, asked.filter)
+        let (layers, filter) = (parsed.layers, parsed.filter)
         try frames.polygonHistories.require(filter, for: layers)
         let snapshot = try frames.snapshot()
         let shownLayers = layers.layers
-        let scene = try frames.scene(of: layers, at: asked.time, in: snapshot)
+        let scene = try frames.scene(of: layers, at: parsed.time, in: snapshot)
         let answered = policy.shown(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
         let freshness = answered.freshness
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
         // The tiles of the document have the filters and the time of this request.
-        let (suffix, passed, filters) = (asked.suffix, asked.passedOn, asked.legendFilters)
-        let shown = if case .instant = asked.time { scene.instant.compact } else { "latest" }
+        let (suffix, passed, filters) = (parsed.suffix, parsed.passedOn, parsed.legendFilters)
+        let shown = if case .instant = parsed.time.moment { scene.instant.compact } else { "latest" }
         func template(_ time: String, _ covers: SignedAddress.Opening) -> String {
             base
-                + AddressSigner.handedOn("/tiles/\(layers)/\(time)/{z}/{x}/{y}.\(suffix)\(passed)", covers: covers)
+                + AddressSigner.signed("/tiles/\(layers)/\(time)/{z}/{x}/{y}.\(suffix)\(passed)", covers: covers)
         }
-        let legend = "/legend.png?layer=\(layers)&style=\(asked.style.id)" + (filters.isEmpty ? "" : "&\(filters)")
+        let legend = "/legend.png?layer=\(layers)&style=\(parsed.style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
             attribution: PackSource.attribution(of: shownLayers, isSimulated: freshness.isSimulated),
-            tiles: [template(shown, .tiles)], legend: base + AddressSigner.handedOn(legend),
+            tiles: [template(shown, .tiles)], legend: base + AddressSigner.signed(legend),
             vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
@@ -207,8 +208,8 @@ struct TileRoutes: Sendable {
                 dataTime: freshness.dataTime?.description, stale: freshness.isStale, simulated: freshness.isSimulated,
                 incomplete: answered.isIncomplete, completeSince: freshness.completeSince?.description,
                 resolutions: (0...14).map(DrawnResolution.of)))
-        var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
-        return try JSONAnswer.make(answer, headers: headers, request: request)
+        return try JSONResponse.make(answer, headers: headers, request: request)
     }
 }

@@ -32,12 +32,12 @@ struct TimelineRoutes: Sendable {
             QueryReader(request), styles: styles, defaults: service.settings.defaults)
         let snapshot = try frames.snapshot()
         let base = BaseURL.of(request, publicURL)
-        let asked = parameters.request { base + AddressSigner.handedOn($0, covers: $1) }
-        let manifest = try await service.manifest(asked, in: snapshot)
-        return try JSONAnswer.make(
+        let manifestRequest = parameters.request { base + AddressSigner.signed($0, covers: $1) }
+        let manifest = try await service.manifest(manifestRequest, in: snapshot)
+        return try JSONResponse.make(
             manifest,
             headers: headers(
-                asked.pictures.flatMap(\.self), asked.filter, snapshot,
+                manifestRequest.pictures.flatMap(\.self), manifestRequest.filter, snapshot,
                 isIncomplete: manifest.layers.contains(where: \.incomplete)), request: request)
     }
 
@@ -46,14 +46,14 @@ struct TimelineRoutes: Sendable {
     {
         let asOf = snapshot.publication.asOf
         let freshness = service.policy.freshness(of: layers, at: asOf, in: snapshot, filter: filter)
-        return AnswerHeaders.make(
+        return ResponseHeaders.make(
             Shown(freshness, at: asOf, isIncomplete: isIncomplete),
             freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
     }
 
     // MARK: - RainViewer's shape
 
-    /// Source: RainViewer API, www.rainviewer.com/api/weather-maps-api.html (version 2.0)
+    /// Source: RainViewer API, https://www.rainviewer.com/api/weather-maps-api.html (version 2.0)
     private struct WeatherMaps: Encodable {
         struct Frame: Encodable {
             var time: Int
@@ -96,7 +96,7 @@ struct TimelineRoutes: Sendable {
         let maps = WeatherMaps(
             generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),
             radar: WeatherMaps.Radar(past: past))
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             maps, headers: headers([layer], filter, snapshot, isIncomplete: isIncomplete),
             request: request)
     }

@@ -37,22 +37,28 @@ struct WMSRoutes: Sendable {
             picture = WMSExceptionPicture(kvp)
             return try await answer(kvp, request)
         } catch {
-            let told = try OGCExceptionReport.told(error, isOfWMS: true)
-            guard let picture, let bytes = try await notice(of: told, picture) else {
-                return try told.answer(OGCExceptionReport.wms(told, version))
+            let failure = try OGCExceptionReport.failure(of: error, isOfWMS: true)
+            guard let picture, let bytes = try await notice(of: failure, picture) else {
+                return try failure.answer(OGCExceptionReport.wms(failure, version))
             }
             let headers: HTTPFields = [.contentType: "image/png", .cacheControl: "no-store"]
-            return try told.answer(
-                Response(status: .ok, headers: headers, body: try BytesAnswer.body(of: bytes)))
+            return try failure.answer(
+                Response(status: .ok, headers: headers, body: try BytesResponse.body(of: bytes)))
         }
     }
 
-    /// A picture that tells of an error; nil where the server is overloaded.
-    private func notice(of told: OGCExceptionReport.Told, _ picture: WMSExceptionPicture) async throws -> [UInt8]? {
+    /// A picture with the message of an error; nil if the server is overloaded.
+    private func notice(of failure: OGCExceptionReport.Failure, _ picture: WMSExceptionPicture) async throws -> [UInt8]?
+    {
         let notice = NoticePicture(
-            picture.hasWords ? told.exception.detail : "", width: picture.width, height: picture.height,
+            picture.hasWords ? failure.exception.detail : "", width: picture.width, height: picture.height,
             background: picture.background)
-        do { return try await work.run(.map) { try notice.png() } } catch is WorkError { return nil }
+        do {
+            return try await work.run(.map) { () async throws(EngineError) in try notice.png() }
+        } catch {
+            guard case .work = error else { throw error }
+            return nil
+        }
     }
 
     private func answer(_ kvp: KVPReader, _ request: Request) async throws -> Response {
@@ -83,42 +89,42 @@ struct WMSRoutes: Sendable {
                 version: version, base: base, abstract: catalogue.abstract(in: snapshot),
                 layers: try await catalogue.layers(in: snapshot))
         }
-        return try BytesAnswer.make(
+        return try BytesResponse.make(
             Array(document.document.utf8), headers: [.contentType: document.mediaType, .cacheControl: "no-cache"],
             request: request)
     }
 
     private func map(_ kvp: KVPReader, _ version: WMSVersion, _ request: Request) async throws -> Response {
-        let asked = try WMSMapParameters(kvp, version, styles: styles)
+        let parsed = try WMSMapParameters(kvp, version, styles: styles)
         let snapshot = try frames.snapshot()
-        let (order, shown) = try asked.order(frames, policy, in: snapshot)
+        let (order, shown) = try parsed.order(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture: EncodedPicture
         switch order {
         case .tile(let tile): picture = try await tiles.tile(tile, in: snapshot) { known.match($0) }
         case .map(let map): picture = try await maps.picture(map, in: snapshot, on: work) { known.match($0) }
         }
-        let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
-        return try PictureAnswer.make(picture, headers: headers, known: known)
+        let headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        return try PictureResponse.make(picture, headers: headers, known: known)
     }
 
     private func legend(_ kvp: KVPReader, _ request: Request) async throws -> Response {
-        let asked = try WMSLegendParameters(kvp, styles: styles)
+        let parsed = try WMSLegendParameters(kvp, styles: styles)
         let snapshot = try frames.snapshot()
-        let shown = policy.shown(asked.layers, at: snapshot.publication.asOf, filter: asked.filter, in: snapshot)
+        let shown = policy.shown(parsed.layers, at: snapshot.publication.asOf, filter: parsed.filter, in: snapshot)
         let legends = catalogue.legends
         let bytes: [UInt8] = try await work.run(.map) {
             // This runs on the job's thread. A job that started with the actor's work would stay on that thread.
-            let legend = asked.layers.legend(
-                style: asked.style, severities: asked.filter.severities, simulated: shown.freshness.isSimulated)
+            let legend = parsed.layers.legend(
+                style: parsed.style, severities: parsed.filter.severities, simulated: shown.freshness.isSimulated)
             WorkExecutor.assertIsJob()
-            if asked.isSVG { return Array(try await legends.svg(legend, options: asked.options).utf8) }
-            return try await legends.png(legend, options: asked.options)
+            if parsed.isSVG { return Array(try await legends.svg(legend, options: parsed.options).utf8) }
+            return try await legends.png(legend, options: parsed.options)
         }
-        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
-        headers[.contentType] = asked.isSVG ? WMSLegendParameters.svg : "image/png"
+        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = parsed.isSVG ? WMSLegendParameters.svg : "image/png"
         headers[.cacheControl] = "no-cache"
-        return try BytesAnswer.make(bytes, headers: headers, request: request)
+        return try BytesResponse.make(bytes, headers: headers, request: request)
     }
 }
 

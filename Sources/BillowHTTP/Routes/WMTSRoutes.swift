@@ -32,7 +32,7 @@ struct WMTSRoutes: Sendable {
                 guard let column = context.parameters.text("column").without(suffix: ".png") else {
                     throw Self.unknownPath(request)
                 }
-                return try await tile(try asked(request, context.parameters, column: column), request)
+                return try await tile(try tileParameters(request, context.parameters, column: column), request)
             }
         }
         router.get("/wmts/1.0.0/:layer/:style/:time/:set/:matrix/:row/:column/:j/:i") { request, context in
@@ -42,10 +42,10 @@ struct WMTSRoutes: Sendable {
                 guard let format, let i = last.without(suffix: ".\(format.suffix)") else {
                     throw Self.unknownPath(request)
                 }
-                let asked = try asked(request, context.parameters, column: context.parameters.text("column"))
+                let parsed = try tileParameters(request, context.parameters, column: context.parameters.text("column"))
                 let point = try WMTSPoint(column: i, row: context.parameters.text("j"))
                 return try await info.answer(
-                    FeatureInfoParameters(asked, column: point.column, row: point.row, format: format), request)
+                    FeatureInfoParameters(parsed, column: point.column, row: point.row, format: format), request)
             }
         }
     }
@@ -91,21 +91,23 @@ struct WMTSRoutes: Sendable {
                 base: base, abstract: catalogue.abstract(in: snapshot), layers: try await catalogue.layers(in: snapshot)
             ).document
         }
-        return try BytesAnswer.make(
+        return try BytesResponse.make(
             Array(document.utf8),
             headers: [.contentType: WMTSCapabilities.mediaType, .cacheControl: "no-cache"], request: request)
     }
 
-    private func asked(_ request: Request, _ parameters: Parameters, column: String) throws -> WMTSTileParameters {
+    private func tileParameters(_ request: Request, _ parameters: Parameters, column: String) throws
+        -> WMTSTileParameters
+    {
         try WMTSTileParameters(
             layer: parameters.text("layer"), style: parameters.text("style"), time: parameters.text("time"),
             set: parameters.text("set"), matrix: parameters.text("matrix"), row: parameters.text("row"),
             column: column, KVPReader(request), styles: styles, frames, in: try frames.snapshot())
     }
 
-    private func tile(_ asked: WMTSTileParameters, _ request: Request) async throws -> Response {
+    private func tile(_ parsed: WMTSTileParameters, _ request: Request) async throws -> Response {
         // Never redirects: a WMTS URL has no revision.
-        try await tiles.tile(asked.tile, request) { _ in request.uri.string }
+        try await tiles.tile(parsed.tile, request) { _ in request.uri.string }
     }
 }
 

@@ -86,7 +86,7 @@ actor GuidanceIntake {
             brokenFrames += 1
         case .message(let message): await decode(message)
         }
-        // After the message: a reading that resumes later skips it.
+        // Progress is noted after the message, so that a reading that resumes later skips it.
         progress.note(event)
         return failure == nil && !Task.isCancelled ? .goOn : .stop
     }

@@ -59,7 +59,7 @@ package struct NOAAUpstream: Upstream {
         let datasets = plan.products.flatMap { Catalogue.datasets(of: Dataset.Origin(kind, $0.rawValue)) }
         return Catalogue.all.filter(datasets.contains).map(\.id)
     }
-    package var feeds: Set<DataKind> { [.fields] }
+    package var feeds: Set<FeedKind> { [.fields] }
     package var shortestInterval: Duration { .seconds(max(1, 3 * Int(configuration.spacing.components.seconds))) }
 
     package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
@@ -109,7 +109,7 @@ package struct NOAAUpstream: Upstream {
         }
         outcome.wasAnswered = isAnswered
         try await saveLedger(client, fetchedAt: isAnswered ? now : nil, isWhole: failure == nil)
-        if let failure { throw failure }
+        if let failure { throw failure.besides(answered: isAnswered) }
     }
 
     /// The steps of a round, in order of priority.
@@ -189,7 +189,7 @@ package struct NOAAUpstream: Upstream {
         session.state.withLock { $0.cursors[file.product]?.isComplete(file) == true || $0.held.contains(file) }
     }
 
-    private func asked<Value>(
+    private func withSyncErrors<Value>(
         _ body: () async throws(UpstreamError) -> Value
     ) async throws(SyncError) -> Value {
         do throws(UpstreamError) { return try await body() } catch { throw SyncError(error) }
@@ -201,7 +201,7 @@ package struct NOAAUpstream: Upstream {
         _ client: GuidanceClient, _ now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         let newestKnown = cursor(.gtgn).newestRun(leadHours: [0])
-        let search = try await asked { () async throws(UpstreamError) in
+        let search = try await withSyncErrors { () async throws(UpstreamError) in
             try await client.newest(.gtgn, afterRun: newestKnown)
         }
         if let newest = search.newest { _ = try await download(newest, client, now, &outcome) }
@@ -227,7 +227,7 @@ package struct NOAAUpstream: Upstream {
     ) async throws(SyncError) {
         guard let first = plan.leadHours.first else { return }
         let newestWhole = cursor(.gtg).newestRun(leadHours: plan.leadHours)
-        let search = try await asked { () async throws(UpstreamError) in
+        let search = try await withSyncErrors { () async throws(UpstreamError) in
             try await client.newest(.gtg, leadHours: first, afterRun: newestWhole)
         }
         guard let run = search.newest?.runSeconds else { return }
@@ -257,7 +257,7 @@ package struct NOAAUpstream: Upstream {
         }
         let missing = leadHours.filter { lead in file(lead).map { !isDone($0) } ?? false }
         guard !missing.isEmpty else { return true }
-        let states = try await asked { () async throws(UpstreamError) in
+        let states = try await withSyncErrors { () async throws(UpstreamError) in
             try await client.leads(of: .gtg, runSeconds: run, leadHours: missing)
         }
         let present = missing.filter { states[$0] == .present }
@@ -285,12 +285,12 @@ package struct NOAAUpstream: Upstream {
     ) async throws(SyncError) -> Ending {
         guard let intake = try await intake(file) else { return .absent }
         await intake.begin()
-        let keeper = GuidanceKeeper(self, intake, client, every: Self.portionSeconds)
+        let follower = DownloadFollower(self, intake, client, every: Self.portionSeconds)
         let download = GuidanceDownload(file, plan.selection(of: file.product), progress: await intake.progress)
         var ended: GuidanceOutcome?
         var failure: SyncError?
         do throws(UpstreamError) {
-            ended = try await client.download(download) { event in await keeper.note(event) }
+            ended = try await client.download(download) { event in await follower.note(event) }
         } catch { failure = SyncError(error) }
         failure = await intake.failure ?? failure
         outcome.skipped.merge(await intake.skipped, uniquingKeysWith: +)
@@ -304,7 +304,7 @@ package struct NOAAUpstream: Upstream {
         do throws(SyncError) {
             try await publish(intake, completedAt: isComplete ? now : nil, client, &outcome)
         } catch { failure = failure ?? error }
-        await outcome.add(keeper.outcome)
+        await outcome.add(follower.outcome)
         if let failure { throw failure }
         return isComplete ? .whole : ended?.ending == .absent ? .absent : .partial
     }

@@ -1,8 +1,8 @@
 public import Turbulence
 
-extension IssuedArea.Collection {
+extension IssuedArea.DatasetNumber {
     /// Center Weather Advisories.
-    public static let advisories = IssuedArea.Collection(rawValue: 3)
+    public static let advisories = IssuedArea.DatasetNumber(rawValue: 3)
 }
 
 extension Dataset {
@@ -11,8 +11,8 @@ extension Dataset {
     ///
     /// Source: NWS Instruction 10-803 (Support to Air Traffic Control Facilities), Center Weather Advisory
     public static let advisories = Dataset(
-        areas: .advisories, kind: DataKind(rawValue: "advisories"), id: "advisories", title: "Advisories",
-        summary: "Center Weather Advisories of the US that hold at an instant, for two hours at most.",
+        areas: .advisories, kind: FeedKind(rawValue: "advisories"), id: "advisories", title: "Advisories",
+        summary: "Center Weather Advisories of the US that are valid at an instant, for two hours at most.",
         updates: .changes,
         areaKinds: [AreaKind("cwa", "Center Weather Advisory", from: Origin("aviationweather", "cwa"))],
         isImported: true, isWarning: true,

@@ -17,14 +17,15 @@ extension Schema where Record == AircraftPosition {
             Property("heading", .decimal(2), "The track over ground from true north", unit: "°", range: 0...360),
             .decimal { $0.headingDegrees }),
         Field(
-            Property("verticalRate", .integer, "The rate of climb; negative where it descends", unit: "ft/min"),
+            Property("verticalRate", .integer, "The rate of climb; negative in a descent", unit: "ft/min"),
             .integer { $0.verticalRateFeetPerMinute }),
-        Field(Property("onGround", .flag, "Whether it is on the ground"), .flag { $0.isOnGround }),
+        Field(Property("onGround", .flag, "Whether the aircraft is on the ground"), .flag { $0.isOnGround }),
         Field(
             Property("category", .integer, "The emitter category of ADS-B", range: 0...20),
             .integer { $0.category.map(Int.init) }),
         Field(
-            Property("observedAt", .instant, "When it was seen last", filter: "datetime"), .instant { $0.observedAt }),
+            Property("observedAt", .instant, "The time of the last position", filter: "datetime"),
+            .instant { $0.observedAt }),
         Field(.source, .text { $0.source.name }),
     ])
 }
@@ -66,7 +67,7 @@ extension Dataset {
     /// Aircraft at their last known positions.
     public static let traffic = Dataset(
         id: "traffic", title: "Traffic", shortTitle: "Aircraft",
-        summary: "Aircraft where they were seen last, turned to their heading.",
+        summary: "The last known position of each aircraft, with its heading.",
         kind: .positions, geometry: .point, content: .positions(trackSeconds: 0), selection: .standing,
         timeProperty: "observedAt", updates: .every(seconds: 10), drawing: .aircraft,
         properties: Schema.traffic.properties, origins: aircraft, stacking: 50)
@@ -74,7 +75,7 @@ extension Dataset {
     /// The tracks of aircraft.
     public static let tracks = Dataset(
         id: "tracks", title: "Tracks", shortTitle: "Tracks",
-        summary: "The way of every aircraft over a history, with the time of each vertex.",
+        summary: "The track of every aircraft over a history, with the time of each vertex.",
         kind: .positions, geometry: .line, content: .positions(trackSeconds: trackSeconds), selection: .tracks,
         timeProperty: "observedTo", drawing: .tracks, properties: Schema.tracks.properties, origins: aircraft,
         stacking: 40)

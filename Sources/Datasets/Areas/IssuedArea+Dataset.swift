@@ -7,29 +7,29 @@ extension Schema where Record == IssuedArea {
             Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others"),
             .text { $0.kind }),
         Field(
-            Property("hazard", .text, "What it warns of: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others"),
+            Property("hazard", .text, "The hazard: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others"),
             .text { $0.hazard }),
         Field(.severity, .number { $0.severity }),
         Field(.severityName, .name { $0.severity }),
         Field(
             Property(
-                "altitudeMin", .integer, "The lower limit; absent where none was named", unit: "ft",
+                "altitudeMin", .integer, "The lower limit; absent if the product names none", unit: "ft",
                 filter: "maxAltitude"), .integer { $0.altitudeMinFeet }),
         Field(
             Property(
-                "altitudeMax", .integer, "The upper limit; absent where none was named", unit: "ft",
+                "altitudeMax", .integer, "The upper limit; absent if the product names none", unit: "ft",
                 filter: "minAltitude"), .integer { $0.altitudeMaxFeet }),
         Field(
             Property("altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level"),
             .text { $0.isAboveGround ? "AGL" : nil }),
-        Field(Property("validFrom", .instant, "From when on it holds", filter: "datetime"), .instant { $0.validFrom }),
-        Field(Property("validTo", .instant, "Until when it holds", filter: "datetime"), .instant { $0.validTo }),
-        Field(Property("issuedAt", .instant, "When it was issued"), .instant { $0.issuedAt }),
+        Field(Property("validFrom", .instant, "The start of validity", filter: "datetime"), .instant { $0.validFrom }),
+        Field(Property("validTo", .instant, "The end of validity", filter: "datetime"), .instant { $0.validTo }),
+        Field(Property("issuedAt", .instant, "The time of issue"), .instant { $0.issuedAt }),
         Field(
-            Property("forecastHour", .integer, "Hours from the issue, of a forecast in steps", unit: "h"),
+            Property("forecastHour", .integer, "Hours from the issue to this step of a forecast", unit: "h"),
             .integer { $0.forecastHour }),
-        Field(Property("status", .text, "What the product says of its own state"), .text { $0.status }),
-        Field(Property("text", .text, "The product's own words"), .text { $0.text }),
+        Field(Property("status", .text, "The status that the product gives"), .text { $0.status }),
+        Field(Property("text", .text, "The text of the product"), .text { $0.text }),
         Field(.source, .text { $0.source.name }),
     ])
 }
@@ -37,7 +37,7 @@ extension Schema where Record == IssuedArea {
 extension Dataset {
     /// Makes a dataset of issued areas.
     package convenience init(
-        areas: IssuedArea.Collection, kind: DataKind, id: String, title: String, summary: String, updates: Updates,
+        areas: IssuedArea.DatasetNumber, kind: FeedKind, id: String, title: String, summary: String, updates: Updates,
         areaKinds: [AreaKind], isImported: Bool = false, isWarning: Bool = false, drawing: AreaDrawing, stacking: Int,
         isShownAtFirst: Bool
     ) {
@@ -53,7 +53,7 @@ extension Dataset {
     /// SIGMETs and G-AIRMETs.
     public static let hazards = Dataset(
         areas: .hazards, kind: .hazards, id: "hazards", title: "Hazards",
-        summary: "SIGMETs and G-AIRMETs that hold at an instant.", updates: .changes,
+        summary: "SIGMETs and G-AIRMETs that are valid at an instant.", updates: .changes,
         areaKinds: [
             AreaKind("sigmet", "SIGMET", from: Origin("aviationweather", "airsigmet")),
             AreaKind("isigmet", "SIGMET", from: Origin("aviationweather", "isigmet")),
@@ -69,7 +69,7 @@ extension Dataset {
     /// Forecast and nowcast areas.
     public static let forecast = Dataset(
         areas: .forecast, kind: .forecasts, id: "forecast", title: "Forecast",
-        summary: "Forecast and nowcast areas of turbulence that hold at an instant; not observations.",
+        summary: "Forecast and nowcast areas of turbulence that are valid at an instant; not observations.",
         updates: .every(seconds: 3_600),
         areaKinds: [
             AreaKind("forecast", "Forecast", from: nil),

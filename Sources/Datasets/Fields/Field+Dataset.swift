@@ -51,35 +51,38 @@ extension Schema where Record == FieldFeature {
         Field(.fieldCell, .text { $0.cell }),
         Field(
             Property(
-                "edr", .decimal(2), "The largest eddy dissipation rate in it, its cube root",
+                "edr", .decimal(2), "The largest cube root of the eddy dissipation rate in the cell or contour",
                 unit: "m^(2/3) s^-1", range: 0...2.54), .decimal { $0.largestEDR }),
         Field(
             Property(
-                "meanEdr", .decimal(4), "The mean of the values in it", unit: "m^(2/3) s^-1", range: 0...2.54),
+                "meanEdr", .decimal(4), "The mean of the values in the cell or contour", unit: "m^(2/3) s^-1",
+                range: 0...2.54),
             .decimal { $0.meanEDR }),
         Field(.severity, .integer { Int($0.severity.rawValue) }),
         Field(.severityName, .text { $0.severity.name }),
         Field(
             Property(
-                "altitudeMin", .integer, "The lowest level that is shown; absent of the whole column", unit: "ft",
+                "altitudeMin", .integer, "The lowest level that is shown; absent for the whole column", unit: "ft",
                 range: 0...65_000, filter: "maxAltitude"), .integer { $0.levels?.lowerBound }),
         Field(
             Property(
-                "altitudeMax", .integer, "The highest level that is shown; absent of the whole column", unit: "ft",
+                "altitudeMax", .integer, "The highest level that is shown; absent for the whole column", unit: "ft",
                 range: 0...65_000, filter: "minAltitude"), .integer { $0.levels?.upperBound }),
         Field(.fieldProduct, .text { $0.identity.product.name }),
         Field(.fieldRun, .instant { $0.identity.run }),
         Field(.fieldLead, .integer { $0.identity.lead }),
         Field(.fieldValidTime, .instant { $0.identity.validTime }),
         Field(
-            Property("points", .integer, "The grid's points in it that have a value", range: 1...20_000_000),
+            Property(
+                "points", .integer, "The number of grid points with a value in the cell or contour",
+                range: 1...20_000_000),
             .integer { $0.points }),
         Field(
             Property(
-                "mode", .text, "Of a contour; exact: cells of this severity alone; atLeast: of this one and worse",
+                "mode", .text, "For a contour, exact: cells of this severity only; atLeast: of this severity or worse",
                 filter: "mode"), .text { $0.mode }),
         Field(
-            Property("hexagons", .integer, "Of a contour: how many cells it is made of", range: 1...3_000_000),
+            Property("hexagons", .integer, "The number of cells that a contour is made of", range: 1...3_000_000),
             .integer { $0.hexagons }),
         Field(.source, .text { $0.source.name }),
     ])

@@ -40,7 +40,7 @@ extension Schema where Record == FieldSampleFeature {
         Field(.fieldCell, .text { $0.cell }),
         Field(
             Property(
-                "altitude", .integer, "The level; absent of the whole column", unit: "ft", range: 0...65_000),
+                "altitude", .integer, "The level; absent for the whole column", unit: "ft", range: 0...65_000),
             .integer { $0.feet }),
         Field(
             Property(
@@ -56,26 +56,29 @@ extension Schema where Record == FieldSampleFeature {
         Field(.fieldLead, .integer { $0.identity?.lead }),
         Field(.fieldValidTime, .instant { $0.identity?.validTime }),
         Field(
-            Property("nextProduct", .text, "Between two fields, the product of the later one"),
+            Property("nextProduct", .text, "Between two fields: the product of the later field"),
             .text { $0.next?.product.name }),
-        Field(Property("nextRun", .instant, "Its run"), .instant { $0.next?.run }),
-        Field(Property("nextLead", .integer, "Its lead", unit: "s", range: 0...604_800), .integer { $0.next?.lead }),
-        Field(Property("nextValidTime", .instant, "The time that it is about"), .instant { $0.next?.validTime }),
+        Field(Property("nextRun", .instant, "The run of the later field"), .instant { $0.next?.run }),
+        Field(
+            Property("nextLead", .integer, "The lead time of the later field", unit: "s", range: 0...604_800),
+            .integer { $0.next?.lead }),
+        Field(Property("nextValidTime", .instant, "Its valid time"), .instant { $0.next?.validTime }),
         Field(.source, .text { $0.source?.name }),
     ])
 }
 
 extension Property {
     /// The cell of a field's feature.
-    static let fieldCell = Property("h3", .text, "The H3 cell; absent of a contour and a position")
+    static let fieldCell = Property("h3", .text, "The H3 cell; absent for a contour and a position")
     /// The product of a field.
     static let fieldProduct = Property(
         "product", .text, "gtgn, the nowcast, or gtg, the forecast", filter: "product")
     /// The run of a field.
-    static let fieldRun = Property("run", .instant, "When the computation began", filter: "run")
+    static let fieldRun = Property("run", .instant, "The time when the computation began", filter: "run")
     /// The lead time of a field.
     static let fieldLead = Property(
-        "lead", .integer, "How long after the run it is about", unit: "s", range: 0...604_800)
+        "lead", .integer, "The valid time minus the time of the run", unit: "s", range: 0...604_800)
     /// The valid time of a field.
-    static let fieldValidTime = Property("validTime", .instant, "The time that it is about", filter: "datetime")
+    static let fieldValidTime = Property(
+        "validTime", .instant, "The time for which the field is computed", filter: "datetime")
 }

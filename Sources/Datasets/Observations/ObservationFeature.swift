@@ -50,27 +50,29 @@ extension Schema where Record == ObservationFeature {
             .integer { $0.observation.altitude.lowest.feet }),
         Field(
             Property(
-                "altitudeMin", .integer, "The lowest block", unit: "ft", range: 0...60_000, filter: "maxAltitude",
+                "altitudeMin", .integer, "The lower edge of the lowest block", unit: "ft", range: 0...60_000,
+                filter: "maxAltitude",
                 aliases: ["altitudeMinFt"]), .integer { $0.observation.altitude.lowest.feet }),
         Field(
             Property(
-                "altitudeMax", .integer, "The highest block", unit: "ft", range: 0...60_000, filter: "minAltitude",
+                "altitudeMax", .integer, "The lower edge of the highest block", unit: "ft", range: 0...60_000,
+                filter: "minAltitude",
                 aliases: ["altitudeMaxFt"]), .integer { $0.observation.altitude.highest.feet }),
         Field(.severity, .integer { Int($0.severity.rawValue) }),
         Field(.severityName, .text { $0.severity.name }),
         Field(
-            Property("severityBasis", .text, "Whether the severity was reported, or follows from the EDR"),
+            Property("severityBasis", .text, "Whether the severity was reported or derived from the EDR"),
             .text { $0.basis.rawValue }),
         Field(
             Property(
-                "edr", .decimal(4), "The eddy dissipation rate, its cube root", unit: "m^(2/3) s^-1", range: 0...1),
+                "edr", .decimal(4), "The cube root of the eddy dissipation rate", unit: "m^(2/3) s^-1", range: 0...1),
             .decimal { $0.observation.intensity.edr?.value }),
         Field(
-            Property("observedAt", .instant, "When it was observed", filter: "datetime"),
+            Property("observedAt", .instant, "The time of the observation", filter: "datetime"),
             .instant { $0.observation.observedAt }),
         Field(.source, .text { $0.observation.source.name }),
         Field(
-            Property("kind", .text, "How it came about: in-situ or pilot-report", filter: "kind"),
+            Property("kind", .text, "The kind of report: in-situ or pilot-report", filter: "kind"),
             .text { $0.observation.kind.name }),
         Field(
             Property("category", .text, "The aircraft category that the severity was given for", filter: "category"),
@@ -82,10 +84,11 @@ extension Schema where Record == ObservationFeature {
     package static let hexagons = Schema(
         observations.fields + [
             Field(
-                Property("reports", .integer, "How many standing observations the hexagon has", range: 1...1_000_000),
+                Property(
+                    "reports", .integer, "The number of standing observations in the hexagon", range: 1...1_000_000),
                 .integer { $0.reports ?? 1 }),
             Field(
-                Property("trend", .text, "worse or better than 30 minutes before; absent where it is the same"),
+                Property("trend", .text, "worse or better than 30 minutes before; absent if it is unchanged"),
                 .text { $0.trend?.rawValue }),
         ])
 }
@@ -113,8 +116,8 @@ extension Schema where Record == CoarseCell {
 extension Property {
     static let severity = Property(
         "severity", .integer, "From 0, smooth, to 4, moderate to severe", range: 0...4, filter: "severity")
-    static let severityName = Property("severityName", .text, "The severity's name")
-    static let source = Property("source", .text, "Who says so, by the name in the settings", filter: "source")
+    static let severityName = Property("severityName", .text, "The name of the severity")
+    static let source = Property("source", .text, "The source, by its name in the settings", filter: "source")
     static let callsign = Property("callsign", .text, "The flight's call sign")
     static let icao24 = Property("icao24", .text, "The aircraft's 24-bit address, six hexadecimal digits")
     /// A property of cells at low zooms.

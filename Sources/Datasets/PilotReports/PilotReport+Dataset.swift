@@ -9,13 +9,16 @@ extension Schema where Record == PilotReport {
             .integer { $0.altitudeFeet }),
         Field(.severity, .number { $0.severity }),
         Field(.severityName, .name { $0.severity }),
-        Field(Property("observedAt", .instant, "When it was observed", filter: "datetime"), .instant { $0.observedAt }),
+        Field(
+            Property("observedAt", .instant, "The time of the observation", filter: "datetime"),
+            .instant { $0.observedAt }),
         Field(
             Property(
                 "turbulence", .groups,
-                "A list of what it says of turbulence: intensity, base, top, type, frequency; empty for nothing"),
+                "The turbulence groups: intensity, base, top, type and frequency of each; empty if there are none"
+            ),
             .groups { $0.turbulence }),
-        Field(Property("text", .text, "The report's own text"), .text { $0.text }),
+        Field(Property("text", .text, "The text of the report"), .text { $0.text }),
         Field(.source, .text { $0.source.name }),
         Field(
             Property("kind", .text, "Always pilot-report", filter: "kind"),
@@ -27,7 +30,7 @@ extension Dataset {
     /// Pilot reports as they were sent.
     public static let pireps = Dataset(
         id: "pireps", title: "Pilot reports", shortTitle: "PIREPs",
-        summary: "Pilot reports as they were sent, also those without a word on turbulence.", kind: .reports,
+        summary: "Pilot reports as they were sent, including those that don't mention turbulence.", kind: .reports,
         geometry: .point, content: .history(.reports), selection: .observed, timeProperty: "observedAt",
         drawing: .reports, properties: Schema.pireps.properties,
         origins: [Origin("skypath", "pireps"), Origin("aviationweather", "pirep"), .file], stacking: 90,

@@ -44,11 +44,12 @@ extension Schema where Record == PolygonFeature {
         Field(.severity, .number { $0.severity }),
         Field(.severityName, .name { $0.severity }),
         Field(
-            Property("history", .decimal(4), "How far back it looks", unit: "h", range: 0...6, filter: "hours"),
+            Property(
+                "history", .decimal(4), "The history of the polygon", unit: "h", range: 0...6, filter: "hours"),
             .decimal { feature in feature.historySeconds.map { Double($0) / 3_600 } }),
         Field(
             Property(
-                "mode", .text, "exact: cells of this severity alone; atLeast: of this one and worse", filter: "mode"),
+                "mode", .text, "exact: cells of this severity; atLeast: of this severity or worse", filter: "mode"),
             .text { $0.mode }),
         Field(
             Property("altitudeMin", .integer, "The lowest requested altitude", unit: "ft", range: 0...60_000),
@@ -57,7 +58,7 @@ extension Schema where Record == PolygonFeature {
             Property("altitudeMax", .integer, "The highest requested altitude", unit: "ft", range: 0...60_000),
             .integer { $0.altitudeMaxFeet }),
         Field(
-            Property("hexagons", .integer, "How many cells it is made of", range: 1...3_000_000),
+            Property("hexagons", .integer, "The number of cells that the polygon is made of", range: 1...3_000_000),
             .integer { $0.hexagons }),
         Field(Property("observedFrom", .instant, "The time of its oldest observation"), .instant { $0.observedFrom }),
         Field(Property("observedTo", .instant, "The time of its newest observation"), .instant { $0.observedTo }),
@@ -69,7 +70,8 @@ extension Dataset {
     /// Hexagons of one severity, or of it and worse, as one area.
     public static let polygons = Dataset(
         id: "polygons", title: "Turbulence polygons", shortTitle: "Polygons",
-        summary: "Hexagons of one severity, or of it and worse, dissolved into one area; or as a source issued them.",
+        summary:
+            "Hexagons of one severity, or of a severity and worse, merged into areas; or those that a source issued.",
         kind: .observations, geometry: .polygon, content: .polygons, selection: .picture, drawing: .polygons,
         properties: Schema.polygons.properties + [.resolution], origins: [Origin("skypath", "polygons")],
         areaKinds: [AreaKind(IssuedArea.polygonKind, "Polygon", from: Origin("skypath", "polygons"))], stacking: 25)

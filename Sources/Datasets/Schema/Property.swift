@@ -57,7 +57,7 @@ package struct Property: Sendable {
 
     /// The type's name in `vector_layers` of TileJSON 3.0.0, where lists are texts.
     ///
-    /// Source: TileJSON 3.0.0 section 3.3, github.com/mapbox/tilejson-spec
+    /// Source: TileJSON 3.0.0 section 3.3, https://github.com/mapbox/tilejson-spec
     package var tileType: String {
         switch type {
         case .integer, .decimal: "Number"

@@ -162,7 +162,7 @@ package struct Exchange: Sendable {
         }
         let text = "\(error)"
         // NIOSSL distinguishes these errors only by BoringSSL's texts.
-        if text.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not to be trusted" }
+        if text.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not trusted" }
         if text.contains("WRONG_VERSION_NUMBER") { return "it doesn't speak TLS" }
         return text.hasPrefix("handshakeFailed") ? "the TLS handshake failed" : text
     }

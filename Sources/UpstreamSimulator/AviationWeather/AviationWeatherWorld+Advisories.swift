@@ -15,7 +15,8 @@ extension AviationWeatherWorld {
     /// about thunderstorms, and every fifth names no hazard.
     func advisories(at now: Int) -> [AviationWeatherRecord] {
         let from = now / 3_600 * 3_600
-        return warned(at: from, edr: 0.2, inside: true).filter { $0.now.strength < 0.3 }.prefix(8).map { body, patch in
+        let weak = warned(at: from, edr: 0.2, inside: true).filter { $0.state.strength < 0.3 }.prefix(8)
+        return weak.map { body, patch in
             let unit = Self.units[body.number % Self.units.count]
             let series = "\(100 + body.number % 900)"
             let hazard: JSONValue = body.number % 5 == 0 ? .null : .string(body.number % 3 == 0 ? "TS" : "TURB")

@@ -46,7 +46,7 @@ final class AviationWeatherWorld: Sendable {
 
     private func make(_ slots: ClosedRange<Int>, into reports: inout [Int: [AviationWeatherRecord]]) {
         let step = Self.reportSlotSeconds
-        let flights = ((slots.lowerBound * step - Flight.longestDuration) / 60...slots.upperBound * step / 60)
+        let flights = ((slots.lowerBound * step - SimulatedFlight.longestDuration) / 60...slots.upperBound * step / 60)
             .flatMap { world.departures(minute: $0) }
         let patches = bodies(bornBy: slots.upperBound * step, aliveAfter: slots.lowerBound * step).map(\.patch)
         for slot in slots where reports[slot] == nil {
@@ -54,7 +54,7 @@ final class AviationWeatherWorld: Sendable {
             let reporting = flights.filter {
                 (Self.number(of: $0) + slot) % Self.flightsPerReport == 0 && $0.departure <= time && $0.arrival >= time
             }
-            let air = Air(reporting.isEmpty ? [] : patches.filter { $0.isAlive(at: time) }.map { $0.now(time) })
+            let air = Air(reporting.isEmpty ? [] : patches.filter { $0.isAlive(at: time) }.map { $0.state(at: time) })
             reports[slot] = reporting.compactMap { flight in
                 guard let report = world.report(of: flight, at: time, in: air), let state = flight.state(at: time)
                 else { return nil }
@@ -63,7 +63,7 @@ final class AviationWeatherWorld: Sendable {
         }
     }
 
-    private func record(_ flight: Flight, _ report: Report, _ place: LonLat) -> AviationWeatherRecord {
+    private func record(_ flight: SimulatedFlight, _ report: Report, _ place: LonLat) -> AviationWeatherRecord {
         let level = report.key & 63
         let number = Self.number(of: flight)
         let isAirep = number % 4 == 0
@@ -85,7 +85,7 @@ final class AviationWeatherWorld: Sendable {
     }
 
     /// Most flights' ids are round numbers; these numbers increase by one from flight to flight.
-    private static func number(of flight: Flight) -> Int { flight.id / 1_000 + flight.id % 1_000 }
+    private static func number(of flight: SimulatedFlight) -> Int { flight.id / 1_000 + flight.id % 1_000 }
 
     private static func intensity(edr: Double) -> String {
         switch edr {
@@ -129,14 +129,14 @@ final class AviationWeatherWorld: Sendable {
     }
 
     /// The bodies that need a warning, the strongest first.
-    func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, now: Patch.Now)] {
-        bodies(at: time).map { ($0, $0.patch.now(time)) }
-            .filter { body, now in
+    func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, state: Patch.State)] {
+        bodies(at: time).map { ($0, $0.patch.state(at: time)) }
+            .filter { body, state in
                 let area = Self.conus
                 let isInside =
-                    now.longitude > area.west && now.longitude < area.east && now.latitude > area.south
-                    && now.latitude < area.north
-                return now.strength >= edr && isInside == inside
+                    state.longitude > area.west && state.longitude < area.east && state.latitude > area.south
+                    && state.latitude < area.north
+                return state.strength >= edr && isInside == inside
             }
             .sorted { ($0.1.strength, $0.0.number) > ($1.1.strength, $1.0.number) }
     }
@@ -147,16 +147,17 @@ final class AviationWeatherWorld: Sendable {
         let issueFor = (now + 900 - 3 * 3_600) / 21_600 * 21_600 + 3 * 3_600
         let valid = issueFor + forecastHour * 3_600
         let strong = warned(at: valid, edr: 0.16, inside: true)
-        let high = strong.filter(\.body.isJet).prefix(6).map { body, now in
+        let high = strong.filter(\.body.isJet).prefix(6).map { body, state in
             gairmet(
-                body, now, "TURB-HI", (now.altitudeFeet - 1 / now.inverseDepth, now.altitudeFeet + 1 / now.inverseDepth)
+                body, state, "TURB-HI",
+                (state.altitudeFeet - 1 / state.inverseDepth, state.altitudeFeet + 1 / state.inverseDepth)
             )
         }
-        let low = strong.filter { !$0.body.isJet }.prefix(3).map { body, now in
-            gairmet(body, now, "TURB-LO", (0, 12_000))
+        let low = strong.filter { !$0.body.isJet }.prefix(3).map { body, state in
+            gairmet(body, state, "TURB-LO", (0, 12_000))
         }
-        let shear = strong.suffix(1).map { body, now in gairmet(body, now, "LLWS", nil) }
-        let freezing = strong.prefix(1).map { body, now in gairmet(body, now, "FZLVL", nil) }
+        let shear = strong.suffix(1).map { body, state in gairmet(body, state, "LLWS", nil) }
+        let freezing = strong.prefix(1).map { body, state in gairmet(body, state, "FZLVL", nil) }
         return (high + low + shear + freezing).map { record in
             var record = record
             record.members["forecastHour"] = .number(Double(forecastHour))
@@ -169,7 +170,7 @@ final class AviationWeatherWorld: Sendable {
     }
 
     private func gairmet(
-        _ body: Body, _ now: Patch.Now, _ hazard: String, _ band: (base: Double, top: Double)?
+        _ body: Body, _ state: Patch.State, _ hazard: String, _ band: (base: Double, top: Double)?
     ) -> AviationWeatherRecord {
         func level(_ feet: Double?) -> JSONValue {
             guard let feet else { return .null }
@@ -183,7 +184,7 @@ final class AviationWeatherWorld: Sendable {
             "status": .string("NRML"), "base": level(band?.base), "top": level(band?.top),
             "level": isLine ? .string("160") : .null, "product": .string(isLine ? "ZULU" : "TANGO"),
             "coords": .array(
-                now.outline.map { place in
+                state.outline.map { place in
                     // The service writes these numbers as texts.
                     .object([
                         "lat": .string(String(format: "%.2f", place.latitude)),

@@ -30,7 +30,7 @@ struct GuidanceSchedule: Sendable {
     private static let leads = 0...18
 
     /// The retention of files in seconds.
-    private static func keptSeconds(_ product: SimulatedGuidanceProduct) -> Int {
+    private static func retentionSeconds(_ product: SimulatedGuidanceProduct) -> Int {
         product == .gtgn ? 6 * hour : 36 * hour
     }
 
@@ -47,7 +47,7 @@ struct GuidanceSchedule: Sendable {
 
     func stage(of file: SimulatedGuidanceFile, now: Int) -> Stage {
         let wholeAt = Self.wholeAt(file)
-        guard now < file.runSeconds + Self.keptSeconds(file.product) else { return .absent }
+        guard now < file.runSeconds + Self.retentionSeconds(file.product) else { return .absent }
         if now >= wholeAt { return .whole(since: wholeAt) }
         guard now >= wholeAt - growthSeconds else { return .absent }
         return .growing(Double(now - wholeAt + growthSeconds) / Double(growthSeconds))
@@ -97,7 +97,7 @@ struct GuidanceSchedule: Sendable {
     private func files(_ product: SimulatedGuidanceProduct, now: Int) -> [SimulatedGuidanceFile] {
         let cadence = Self.cadenceSeconds(product)
         let newest = now - now % cadence
-        let runs = stride(from: newest - Self.keptSeconds(product), through: newest, by: cadence)
+        let runs = stride(from: newest - Self.retentionSeconds(product), through: newest, by: cadence)
         let leads = product == .gtgn ? 0...0 : Self.leads
         return runs.flatMap { run in
             leads.map { SimulatedGuidanceFile(product: product, runSeconds: run, leadHours: $0) }

@@ -8,14 +8,14 @@ final class OpenSkyAccounts: Sendable {
     let tokens = TokenLedger(prefix: "simulated-token", seconds: 1_800)
     private static let secondsPerDay = 86_400
 
-    private struct Use: Hashable {
+    private struct CreditKey: Hashable {
         let bucket: Bucket
         let isAnonymous: Bool
     }
 
     private struct Inner {
         var day = 0
-        var spent: [Use: Int] = [:]
+        var spent: [CreditKey: Int] = [:]
     }
 
     private let credits: Int?
@@ -41,12 +41,12 @@ final class OpenSkyAccounts: Sendable {
             let day = now / Self.secondsPerDay
             if day != inner.day { inner.spent = [:] }
             inner.day = day
-            let use = Use(bucket: bucket, isAnonymous: isAnonymous)
-            let spent = inner.spent[use, default: 0]
+            let key = CreditKey(bucket: bucket, isAnonymous: isAnonymous)
+            let spent = inner.spent[key, default: 0]
             guard spent + cost <= allowance else {
                 return .spent(retryAfter: Self.secondsPerDay - now % Self.secondsPerDay)
             }
-            inner.spent[use] = spent + cost
+            inner.spent[key] = spent + cost
             return .left(allowance - spent - cost)
         }
     }

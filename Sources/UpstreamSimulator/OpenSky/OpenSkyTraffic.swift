@@ -6,7 +6,7 @@ import Synchronization
 final class OpenSkyTraffic: Sendable {
     private let world: World
     /// A cache of the flights in the air in the last requested minute (Unix time ÷ 60).
-    private let lastMinute = Mutex<(minute: Int, flights: [Flight])?>(nil)
+    private let lastMinute = Mutex<(minute: Int, flights: [SimulatedFlight])?>(nil)
 
     private static let metresPerFoot = 0.3048
     /// The interval over which a flight's speed is computed.
@@ -27,7 +27,7 @@ final class OpenSkyTraffic: Sendable {
 
     /// The flights in the air at any time of `from` ≤ t ≤ `to`, in the order of their departure.
     func flights(from: Int, to: Int) -> [OpenSkyFlight] {
-        ((from - Flight.longestDuration) / 60...max(from, to) / 60).flatMap { world.departures(minute: $0) }
+        ((from - SimulatedFlight.longestDuration) / 60...max(from, to) / 60).flatMap { world.departures(minute: $0) }
             .filter { $0.arrival >= from && $0.departure <= to && $0.arrival > $0.departure }
             .map { flight in
                 let airframe = Airframe(flight, seed: world.seed)
@@ -62,11 +62,11 @@ final class OpenSkyTraffic: Sendable {
         return OpenSkyTrack(icao24: icao24, callsign: Airframe(flight, seed: world.seed).callsign, path: path)
     }
 
-    func aloft(at time: Int) -> [Flight] {
+    func aloft(at time: Int) -> [SimulatedFlight] {
         let minute = time / 60
         let flights = lastMinute.withLock { last in
             if let last, last.minute == minute { return last.flights }
-            let first = (time - Flight.longestDuration) / 60
+            let first = (time - SimulatedFlight.longestDuration) / 60
             let flights = (first...minute).flatMap { world.departures(minute: $0) }
                 .filter { $0.arrival >= minute * 60 }
             last = (minute, flights)
@@ -76,7 +76,7 @@ final class OpenSkyTraffic: Sendable {
     }
 
     /// The vector of a flight. As in real responses, some have no position, no call sign or an old position.
-    private func vector(of flight: Flight, _ airframe: Airframe, at time: Int) -> OpenSkyVector? {
+    private func vector(of flight: SimulatedFlight, _ airframe: Airframe, at time: Int) -> OpenSkyVector? {
         let age = airframe.number % 10 == 0 ? airframe.number % 40 : 0
         let positionTime = max(flight.departure, time - age)
         guard let state = flight.state(at: positionTime) else { return nil }
@@ -112,7 +112,7 @@ struct Airframe {
     /// Fictitious airlines.
     private static let airlines = ["BLW", "KHZ", "RIQ", "EDY", "ROT", "ZEF"]
 
-    init(_ flight: Flight, seed: UInt64) {
+    init(_ flight: SimulatedFlight, seed: UInt64) {
         var random = SeededRandom(seed: seed, flight.id)
         number = Int(random.next() & 0xFF_FFFF)
         icao24 = String(format: "%06x", number)
@@ -130,7 +130,7 @@ struct Motion {
     let headingDegrees: Double
     let climbMetresPerSecond: Double
 
-    init?(of flight: Flight, at time: Int, over seconds: Int) {
+    init?(of flight: SimulatedFlight, at time: Int, over seconds: Int) {
         let start = flight.state(at: time + seconds) == nil ? time - seconds : time
         guard let a = flight.state(at: start), let b = flight.state(at: start + seconds) else { return nil }
         let from = Vector(a.place)

@@ -13,10 +13,10 @@ package struct Replay: Sendable {
 
         package var name: String { url.lastPathComponent }
 
-        /// - Throws: `ReplayError.unreadable`.
+        /// - Throws: `ReplayError.unreadableFile`.
         package func bytes() throws(ReplayError) -> [UInt8] {
             do { return Array(try Data(contentsOf: url)) } catch {
-                throw .unreadable(path: path, reason: error.localizedDescription)
+                throw .unreadableFile(path: path, reason: error.localizedDescription)
             }
         }
     }
@@ -57,11 +57,15 @@ struct ReplayShift: Sendable {
 
 package enum ReplayError: Error, Sendable, Hashable, CustomStringConvertible {
     case noFolder(String)
+    /// The file system refuses a file.
+    case unreadableFile(path: String, reason: String)
+    /// A file's content is no captured answer.
     case unreadable(path: String, reason: String)
 
     package var description: String {
         switch self {
         case .noFolder(let folder): "\(folder) is no folder that can be read"
+        case .unreadableFile(let path, let reason): "\(path) can't be read: \(reason)"
         case .unreadable(let path, let reason): "\(path) can't be replayed: \(reason)"
         }
     }

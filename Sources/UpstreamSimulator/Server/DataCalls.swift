@@ -19,28 +19,28 @@ struct DataCalls: Sendable {
     /// `POST /observations/v5/corridor`.
     ///
     /// Source: docs/upstreams/skypath.md, "Limits of the simulator" (the order of validation)
-    func corridor(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
-        let request = try Schema.object(body)
+    func corridor(_ body: ByteBuffer, fault: Fault?) throws(SkyPathRefusal) -> ByteBuffer {
+        let request = try RequestSchema.object(body)
         guard let corridor = request["corridor"] else {
             throw .validation("body must have required property 'corridor'")
         }
-        let ring = try Schema.ring(corridor, at: "body/corridor")
+        let ring = try RequestSchema.ring(corridor, at: "body/corridor")
         if let limit = configuration.areaLimitKm2, ring.areaKm2 > limit {
             throw .badRequest(
                 "CORRIDOR_TOO_LARGE",
                 "body/corridor area of \(Int(ring.areaKm2.rounded(.up))) km2 exceeds the limit of \(Int(limit)) km2"
             )
         }
-        let since = try Schema.integer(
+        let since = try RequestSchema.integer(
             request["updatedSince"], at: "body/updatedSince", in: 0...DataCalls.latest)
         let hours =
-            try Schema.hours(request["hoursAgo"], at: "body/hoursAgo", of: DataCalls.corridorHours)
+            try RequestSchema.hours(request["hoursAgo"], at: "body/hoursAgo", of: DataCalls.corridorHours)
             ?? DataCalls.defaultHours
-        let category = try Schema.category(request["aircraftCategory"], at: "body/aircraftCategory")
+        let category = try RequestSchema.category(request["aircraftCategory"], at: "body/aircraftCategory")
         let levels = try levels(
             minimum: request["minAlt"], maximum: request["maxAlt"], at: "body")
         if since != nil, fault == .deltaRefused { throw DataCalls.expired }
-        let reply = state.withPicture { picture -> (since: Int, records: [Held])? in
+        let reply = state.withPicture { picture -> (since: Int, records: [PlacedReport])? in
             if let since, since < picture.now - 4 * 3_600 { return nil }
             let matches = matcher(
                 picture: picture, hours: hours, since: since, levels: levels, fault: fault
@@ -55,24 +55,24 @@ struct DataCalls: Sendable {
     }
 
     /// `POST /v4/map`.
-    func map(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
-        let request = try Schema.object(body)
-        let ring: UnrolledRing? =
-            if let geofence = request["geofence"] { try Schema.ring(geofence, at: "body/geofence") } else { nil }
-        let tick = try Schema.integer(
+    func map(_ body: ByteBuffer, fault: Fault?) throws(SkyPathRefusal) -> ByteBuffer {
+        let request = try RequestSchema.object(body)
+        let ring: CorridorRing? =
+            if let geofence = request["geofence"] { try RequestSchema.ring(geofence, at: "body/geofence") } else { nil }
+        let tick = try RequestSchema.integer(
             request["skypath_tick"], at: "body/skypath_tick", in: 0...DataCalls.latest)
-        let hours = try Schema.hours(request["hours"], at: "body/hours", of: DataCalls.mapHours)
-        let category = try Schema.category(request["aircraftCategory"], at: "body/aircraftCategory")
+        let hours = try RequestSchema.hours(request["hours"], at: "body/hours", of: DataCalls.mapHours)
+        let category = try RequestSchema.category(request["aircraftCategory"], at: "body/aircraftCategory")
         let severities = try severities(request["severities"])
         if tick != nil, fault == .deltaRefused { throw DataCalls.expired }
-        let reply = state.withPicture { picture -> (tick: Int, records: [Held])? in
+        let reply = state.withPicture { picture -> (tick: Int, records: [PlacedReport])? in
             if let tick, tick * 60 < picture.now - 6 * 3_600 { return nil }
             let matches = matcher(
                 picture: picture, hours: hours ?? (tick == nil ? DataCalls.defaultHours : 6),
-                since: tick.map { $0 * 60 }, levels: Schema.levels, fault: fault
-            ) { held in
-                (ring?.contains(longitude: held.longitude, latitude: held.latitude) ?? true)
-                    && severities.contains(category.severity(tenThousandths: held.report.edr))
+                since: tick.map { $0 * 60 }, levels: RequestSchema.levels, fault: fault
+            ) { placed in
+                (ring?.contains(longitude: placed.longitude, latitude: placed.latitude) ?? true)
+                    && severities.contains(category.severity(tenThousandths: placed.report.edr))
             }
             return (picture.now / 60 - (fault == .clockSkew ? 1 : 0), select(&picture, fault, matches))
         }
@@ -83,7 +83,7 @@ struct DataCalls: Sendable {
     }
 
     /// `GET /adsb/v5/hexagons/{hexId}`.
-    func hexagons(_ id: String, query: [String: String], fault: Fault?) throws(Refusal) -> ByteBuffer {
+    func hexagons(_ id: String, query: [String: String], fault: Fault?) throws(SkyPathRefusal) -> ByteBuffer {
         guard let parent = H3Index.parse(id), let resolution = H3.resolution(of: parent),
             resolution <= 1
         else {
@@ -93,23 +93,23 @@ struct DataCalls: Sendable {
             query[name].map { text in Double(text).map { .number($0) } ?? .string(text) }
         }
         let hours =
-            try Schema.hours(value("hoursAgo"), at: "querystring/hoursAgo", of: DataCalls.bulkHours)
+            try RequestSchema.hours(value("hoursAgo"), at: "querystring/hoursAgo", of: DataCalls.bulkHours)
             ?? DataCalls.defaultHours
-        let minimum = try Schema.integer(value("minSev"), at: "querystring/minSev", in: 0...4) ?? 0
+        let minimum = try RequestSchema.integer(value("minSev"), at: "querystring/minSev", in: 0...4) ?? 0
         let levels = try levels(minimum: value("minAlt"), maximum: value("maxAlt"), at: "querystring")
-        let records = state.withPicture { picture -> [Held] in
+        let records = state.withPicture { picture -> [PlacedReport] in
             let matches = matcher(
                 picture: picture, hours: hours, since: nil, levels: levels, fault: fault
-            ) { held in
-                H3.parent(of: held.cell, resolution: resolution) == parent
-                    && Category.medium.severity(tenThousandths: held.report.edr) >= minimum
+            ) { placed in
+                H3.parent(of: placed.cell, resolution: resolution) == parent
+                    && Category.medium.severity(tenThousandths: placed.report.edr) >= minimum
             }
             return select(&picture, fault, matches)
         }
         let rows = zip(
             records, misbehave(records.map { output($0, .medium) }, fault, isDelta: false)
-        ).map { held, output in
-            (#""\#(H3.childPosition(of: held.cell, parentResolution: resolution))""#, output)
+        ).map { placed, output in
+            (#""\#(H3.childPosition(of: placed.cell, parentResolution: resolution))""#, output)
         }
         return JSONText.hexagons(rows, altitudesMissing: fault == .unequalArrays ? 1 : 0)
     }
@@ -117,40 +117,40 @@ struct DataCalls: Sendable {
     /// `GET` of SkyPath's other products; the parameters are those of calls with complete responses.
     func whole(
         _ product: SkyPathProduct, of world: SkyPathWorld, query: [String: String], fault: Fault?
-    ) throws(Refusal) -> ByteBuffer {
+    ) throws(SkyPathRefusal) -> ByteBuffer {
         let value = query["hoursAgo"].map { text in Double(text).map { JSONValue.number($0) } ?? .string(text) }
         let hours =
-            try Schema.hours(value, at: "querystring/hoursAgo", of: DataCalls.mapHours) ?? DataCalls.defaultHours
+            try RequestSchema.hours(value, at: "querystring/hoursAgo", of: DataCalls.mapHours) ?? DataCalls.defaultHours
         var answer = world.answer(product, hours: hours, at: state.now)
         if fault == .empty { answer = answer.withoutRecords }
         if fault == .wrongTypes { answer = answer.withBrokenRecord }
         do { return ByteBuffer(bytes: try JSONEncoder().encode(answer)) } catch {
-            throw Refusal(status: .internalServerError, code: "INTERNAL", message: "\(error)")
+            throw SkyPathRefusal(status: .internalServerError, code: "INTERNAL", message: "\(error)")
         }
     }
 
-    private static let expired = Refusal.badRequest(
+    private static let expired = SkyPathRefusal.badRequest(
         "CURSOR_EXPIRED", "changes since then are not available any more")
 
     private func levels(
         minimum: JSONValue?, maximum: JSONValue?, at path: String
-    ) throws(Refusal) -> ClosedRange<Int> {
+    ) throws(SkyPathRefusal) -> ClosedRange<Int> {
         let low =
-            try Schema.integer(minimum, at: "\(path)/minAlt", in: Schema.levels)
-            ?? Schema.levels.lowerBound
+            try RequestSchema.integer(minimum, at: "\(path)/minAlt", in: RequestSchema.levels)
+            ?? RequestSchema.levels.lowerBound
         let high =
-            try Schema.integer(maximum, at: "\(path)/maxAlt", in: Schema.levels)
-            ?? Schema.levels.upperBound
+            try RequestSchema.integer(maximum, at: "\(path)/maxAlt", in: RequestSchema.levels)
+            ?? RequestSchema.levels.upperBound
         guard low <= high else { throw .validation("\(path)/minAlt must be <= maxAlt") }
         return low...high
     }
 
-    private func severities(_ value: JSONValue?) throws(Refusal) -> Set<Int> {
+    private func severities(_ value: JSONValue?) throws(SkyPathRefusal) -> Set<Int> {
         guard let value else { return Set(0...4) }
         guard let items = value.array else { throw .validation("body/severities must be array") }
         var severities: Set<Int> = []
         for (index, item) in items.enumerated() {
-            guard let one = try Schema.integer(item, at: "body/severities/\(index)", in: 0...4) else {
+            guard let one = try RequestSchema.integer(item, at: "body/severities/\(index)", in: 0...4) else {
                 continue
             }
             severities.insert(one)
@@ -160,14 +160,14 @@ struct DataCalls: Sendable {
 
     private func matcher(
         picture: Picture, hours: Double, since: Int?, levels: ClosedRange<Int>, fault: Fault?,
-        _ isInside: @escaping (Held) -> Bool
-    ) -> (Held) -> Bool {
+        _ isInside: @escaping (PlacedReport) -> Bool
+    ) -> (PlacedReport) -> Bool {
         let oldest = picture.now - Int(hours * 3_600)
         let changedSince = since.map { fault == .duplicatesAtCursor ? $0 - 600 : $0 } ?? Int.min
-        return { held in
-            held.report.observedAt > oldest && held.report.changedAt >= changedSince
-                && levels.contains(held.level)
-                && isInside(held)
+        return { placed in
+            placed.report.observedAt > oldest && placed.report.changedAt >= changedSince
+                && levels.contains(placed.level)
+                && isInside(placed)
         }
     }
 
@@ -180,8 +180,8 @@ struct DataCalls: Sendable {
         }
     }
 
-    private func select(_ picture: inout Picture, _ fault: Fault?, _ matches: (Held) -> Bool)
-        -> [Held]
+    private func select(_ picture: inout Picture, _ fault: Fault?, _ matches: (PlacedReport) -> Bool)
+        -> [PlacedReport]
     {
         var records = fault == .empty ? [] : picture.select(matches)
         if fault == .halfGone { records = records.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) }
@@ -189,20 +189,20 @@ struct DataCalls: Sendable {
         let worst = records.filter { $0.report.edr >= 2_000 && $0.report.observedAt < picture.now }
             .sorted { ($0.report.edr, $0.report.key) > ($1.report.edr, $1.report.key) }
             .prefix(8)
-        for held in worst {
+        for placed in worst {
             picture.inject(
                 Report(
-                    key: held.report.key, observedAt: picture.now, changedAt: picture.now, edr: 200,
-                    flight: held.report.flight))
+                    key: placed.report.key, observedAt: picture.now, changedAt: picture.now, edr: 200,
+                    flight: placed.report.flight))
         }
         return picture.select(matches)
     }
 
-    private func output(_ held: Held, _ category: Category) -> Output {
+    private func output(_ placed: PlacedReport, _ category: Category) -> Output {
         Output(
-            id: held.cell.h3String, level: held.level,
-            severity: category.severity(tenThousandths: held.report.edr),
-            edr: held.report.edr, observedAt: held.report.observedAt, tick: held.report.changedAt / 60)
+            id: placed.cell.h3String, level: placed.level,
+            severity: category.severity(tenThousandths: placed.report.edr),
+            edr: placed.report.edr, observedAt: placed.report.observedAt, tick: placed.report.changedAt / 60)
     }
 
     /// Applies a content fault to the records.

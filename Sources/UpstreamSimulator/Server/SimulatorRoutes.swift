@@ -50,15 +50,15 @@ struct SimulatorRoutes: Sendable {
     private func addSkyPath(to router: Router<SimulatorContext>) {
         let calls = DataCalls(configuration: configuration, state: state)
         router.post("auth/v5/session") { request, context in
-            try await answer(request, context, isLogin: true) { body, _ throws(Refusal) in try session(body) }
+            try await answer(request, context, isLogin: true) { body, _ throws(SkyPathRefusal) in try session(body) }
         }
         router.post("observations/v5/corridor") { request, context in
-            try await answer(request, context) { body, fault throws(Refusal) in
+            try await answer(request, context) { body, fault throws(SkyPathRefusal) in
                 try calls.corridor(body, fault: fault)
             }
         }
         router.post("v4/map") { request, context in
-            try await answer(request, context) { body, fault throws(Refusal) in
+            try await answer(request, context) { body, fault throws(SkyPathRefusal) in
                 try calls.map(body, fault: fault)
             }
         }
@@ -68,7 +68,7 @@ struct SimulatorRoutes: Sendable {
                 let query = Dictionary(
                     request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                     uniquingKeysWith: { _, last in last })
-                return try await answer(request, context, product) { _, fault throws(Refusal) in
+                return try await answer(request, context, product) { _, fault throws(SkyPathRefusal) in
                     try calls.whole(product, of: world, query: query, fault: fault)
                 }
             }
@@ -80,7 +80,7 @@ struct SimulatorRoutes: Sendable {
                 let query = Dictionary(
                     request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                     uniquingKeysWith: { _, last in last })
-                return try await answer(request, context) { _, fault throws(Refusal) in
+                return try await answer(request, context) { _, fault throws(SkyPathRefusal) in
                     try calls.hexagons(id, query: query, fault: fault)
                 }
             }
@@ -92,14 +92,14 @@ struct SimulatorRoutes: Sendable {
     /// Checks the key, the rate and the fault, then makes the content and sends it.
     private func answer(
         _ request: Request, _ context: SimulatorContext, _ product: SkyPathProduct? = nil, isLogin: Bool = false,
-        _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
+        _ content: (ByteBuffer, Fault?) throws(SkyPathRefusal) -> ByteBuffer
     ) async throws -> Response {
         let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
         let fault = state.faultOfCall(of: .skyPath)
-        do throws(Refusal) {
+        do throws(SkyPathRefusal) {
             try check(request, body, fault, isLogin: isLogin)
             if let product, configuration.disabledProducts.contains(product) {
-                throw Refusal(
+                throw SkyPathRefusal(
                     status: .forbidden, code: "FEATURE_DISABLED",
                     message: "\(product.rawValue) is disabled for this company")
             }
@@ -111,7 +111,7 @@ struct SimulatorRoutes: Sendable {
     }
 
     /// Opens a session for any company and user. SkyPath's own call is not public.
-    private func session(_ body: ByteBuffer) throws(Refusal) -> ByteBuffer {
+    private func session(_ body: ByteBuffer) throws(SkyPathRefusal) -> ByteBuffer {
         struct Login: Decodable {
             var company: String
             var userId: String
@@ -128,7 +128,7 @@ struct SimulatorRoutes: Sendable {
 
     private func check(
         _ request: Request, _ body: ByteBuffer, _ fault: Fault?, isLogin: Bool
-    ) throws(Refusal) {
+    ) throws(SkyPathRefusal) {
         guard let name = SimulatorRoutes.apiKeyHeader, request.headers[name] == configuration.apiKey
         else {
             throw .unauthorized
@@ -137,30 +137,30 @@ struct SimulatorRoutes: Sendable {
         if !isLogin, token != nil || configuration.needsSession,
             !(token.map { state.skyPathSessions.isValid($0, now: state.now) } ?? false)
         {
-            throw Refusal(status: .unauthorized, code: "SESSION_EXPIRED", message: "There is no such session")
+            throw SkyPathRefusal(status: .unauthorized, code: "SESSION_EXPIRED", message: "There is no such session")
         }
         switch fault {
         case .unauthorized: throw .unauthorized
         case .sessionRevoked:
-            throw Refusal(
+            throw SkyPathRefusal(
                 status: .unauthorized, code: "SESSION_REVOKED", message: "The session was invalidated")
         case .forbidden:
-            throw Refusal(
+            throw SkyPathRefusal(
                 status: .forbidden, code: "FEATURE_DISABLED",
                 message: "Turbulence is disabled for this company")
         case .locked:
-            throw Refusal(
+            throw SkyPathRefusal(
                 status: .init(code: 423, reasonPhrase: "Locked"), code: "USER_LOCKED",
                 message: "Too many failed attempts")
         case .upgradeRequired:
-            throw Refusal(
+            throw SkyPathRefusal(
                 status: .init(code: 426, reasonPhrase: "Upgrade Required"), code: "UPGRADE_REQUIRED",
                 message: "This client version is not supported any more")
         case .rateLimited: throw .tooManyRequests
         case .serverError:
-            throw Refusal(status: .internalServerError, code: "INTERNAL", message: "Something went wrong")
+            throw SkyPathRefusal(status: .internalServerError, code: "INTERNAL", message: "Something went wrong")
         case .unavailable:
-            throw Refusal(
+            throw SkyPathRefusal(
                 status: .serviceUnavailable, code: "UNAVAILABLE", message: "Down for maintenance",
                 retryAfter: HTTPDate.text(configuration.clock() + 120))
         default: break
@@ -181,18 +181,18 @@ struct SimulatorRoutes: Sendable {
         let countText = request.uri.queryParameters["count"].map { String($0) }
         let count = countText.flatMap { Int($0) }
         guard countText == nil || (count.map { $0 > 0 } ?? false) else {
-            return Refusal.validation("querystring/count must be integer >= 1").response
+            return SkyPathRefusal.validation("querystring/count must be integer >= 1").response
         }
         let fault = Fault(rawValue: name)
         guard fault != nil || name == "none" else {
             let names = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-            return Refusal.validation("querystring/name must be one of none, \(names)").response
+            return SkyPathRefusal.validation("querystring/name must be one of none, \(names)").response
         }
         let upstreamText = request.uri.queryParameters["upstream"].map { String($0) }
         let upstream = upstreamText.flatMap { SimulatedUpstream(rawValue: $0) }
         guard upstreamText == nil || upstream != nil else {
             let names = SimulatedUpstream.allCases.map(\.rawValue).joined(separator: ", ")
-            return Refusal.validation("querystring/upstream must be one of \(names)").response
+            return SkyPathRefusal.validation("querystring/upstream must be one of \(names)").response
         }
         state.setFault(fault, count: count, of: upstream)
         return faultResponse()
@@ -210,7 +210,7 @@ struct SimulatorRoutes: Sendable {
             let level = query["alt"].flatMap({ Int($0) }), Report.levels.contains(level),
             let edr = query["edr"].flatMap({ Double($0) }), (0...1).contains(edr)
         else {
-            return Refusal.validation(
+            return SkyPathRefusal.validation(
                 "querystring must have cell (H3 resolution 5), alt (5...52) and edr (0...1)"
             ).response
         }

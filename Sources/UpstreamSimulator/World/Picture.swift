@@ -12,7 +12,7 @@ struct Picture: Sendable {
 
     private let world: World
     private var generator: ReportGenerator
-    private var records: [UInt32: Held] = [:]
+    private var records: [UInt32: PlacedReport] = [:]
     /// Reports that were observed but haven't arrived yet.
     private var pending: [Report] = []
     private var injected: [Report] = []
@@ -59,8 +59,8 @@ struct Picture: Sendable {
                 continue
             }
             lastChange = max(lastChange, report.changedAt)
-            if let held = records[report.key], !report.replaces(held.report) { continue }
-            records[report.key] = Held(report)
+            if let placed = records[report.key], !report.replaces(placed.report) { continue }
+            records[report.key] = PlacedReport(report)
         }
         pending = later
     }
@@ -73,7 +73,7 @@ struct Picture: Sendable {
     }
 
     /// The records that match, in the order of cell and level.
-    func select(_ matches: (Held) -> Bool) -> [Held] {
+    func select(_ matches: (PlacedReport) -> Bool) -> [PlacedReport] {
         records.values.filter(matches).sorted { $0.report.key < $1.report.key }
     }
 }

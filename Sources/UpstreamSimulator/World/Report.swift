@@ -25,7 +25,7 @@ struct Report: Sendable, Hashable {
 }
 
 /// The newest report of a cell and level in the simulated server, with the cell's position.
-struct Held: Sendable {
+struct PlacedReport: Sendable {
     let report: Report
     let longitude: Double
     let latitude: Double

@@ -36,7 +36,8 @@ struct Routes: Sendable {
                     airports[origin].weight * airports[destination].weight
                     * exp(-distance / Routes.typicalMetres)
                 total += weight
-                weightedDuration += weight * Flight.duration(metres: distance, speed: Flight.typicalSpeed)
+                weightedDuration +=
+                    weight * SimulatedFlight.duration(metres: distance, speed: SimulatedFlight.typicalSpeed)
                 routes.append(Route(origin: origin, destination: destination, distanceMetres: distance))
                 cumulative.append(total)
             }

@@ -1,6 +1,6 @@
 /// A small seeded generator: the same numbers on every machine and in every run.
 ///
-/// Source: SplitMix64, Steele, Lea & Flood 2014, doi.org/10.1145/2660193.2660195
+/// Source: SplitMix64, Steele, Lea & Flood 2014, https://doi.org/10.1145/2660193.2660195
 struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -77,12 +77,12 @@ struct SkyPathWorld: Sendable {
             })
     }
 
-    private func patches(at time: Int) -> [(severity: Int, now: Patch.Now)] {
+    private func patches(at time: Int) -> [(severity: Int, state: Patch.State)] {
         let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
         return slots.flatMap { world.patches(slot: $0) }.filter { $0.isAlive(at: time) }.map { patch in
-            let now = patch.now(time)
-            let strength = UInt16(min(1, max(0, now.strength)) * 10_000)
-            return (Category.medium.severity(tenThousandths: strength), now)
+            let state = patch.state(at: time)
+            let strength = UInt16(min(1, max(0, state.strength)) * 10_000)
+            return (Category.medium.severity(tenThousandths: strength), state)
         }
     }
 
@@ -90,7 +90,7 @@ struct SkyPathWorld: Sendable {
         .object(["type": .string("FeatureCollection"), "features": .array(features)])
     }
 
-    private func feature(_ patch: Patch.Now, _ properties: [String: JSONValue]) -> JSONValue {
+    private func feature(_ patch: Patch.State, _ properties: [String: JSONValue]) -> JSONValue {
         let depth = 1 / patch.inverseDepth
         let band = [patch.altitudeFeet - depth, patch.altitudeFeet + depth].map { feet in
             number(min(52, max(5, Int(feet / 1_000))))

@@ -33,12 +33,12 @@ struct World: Sendable {
     }
 
     /// The flights that depart in a minute (Unix time ÷ 60).
-    func departures(minute: Int) -> [Flight] {
+    func departures(minute: Int) -> [SimulatedFlight] {
         var random = SeededRandom(seed: seed, Stream.departures.rawValue, minute)
         return (0..<World.whole(departuresPerMinute, &random)).compactMap { place in
             var random = SeededRandom(seed: seed, Stream.flight.rawValue, minute, place)
             guard let route = routes.draw(&random) else { return nil }
-            return Flight(
+            return SimulatedFlight(
                 id: minute * 1_000 + place, departure: minute * 60 + Int(random.between(0, 60)),
                 route: route,
                 airports: airports, random: &random)
@@ -62,7 +62,7 @@ struct World: Sendable {
     }
 
     /// The report of a flight at a Unix second; nil below the lowest reported level.
-    func report(of flight: Flight, at time: Int, in air: Air) -> Report? {
+    func report(of flight: SimulatedFlight, at time: Int, in air: Air) -> Report? {
         guard let state = flight.state(at: time) else { return nil }
         let level = Int(state.altitudeFeet / 1_000)
         guard Report.levels.contains(level) else { return nil }
@@ -91,14 +91,14 @@ struct ReportGenerator: Sendable {
     private let world: World
     /// The next minute (Unix time ÷ 60) to generate.
     private(set) var minute: Int
-    private var aloft: [Flight] = []
+    private var aloft: [SimulatedFlight] = []
     private var patches: [Patch] = []
     private var nextSlot: Int
 
     init(world: World, minute: Int) {
         self.world = world
         self.minute = minute
-        for past in (minute - Flight.longestDuration / 60)..<minute {
+        for past in (minute - SimulatedFlight.longestDuration / 60)..<minute {
             aloft += world.departures(minute: past).filter { $0.arrival >= minute * 60 }
         }
         let slot = minute * 60 / World.slotSeconds
@@ -120,7 +120,7 @@ struct ReportGenerator: Sendable {
         aloft += world.departures(minute: minute)
         bearPatches()
         let time = minute * 60
-        let air = Air(patches.map { $0.now(time) })
+        let air = Air(patches.map { $0.state(at: time) })
         let reports = aloft.compactMap { flight in
             world.report(of: flight, at: time + flight.departure % 60, in: air)
         }

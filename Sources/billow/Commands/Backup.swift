@@ -4,7 +4,7 @@ import Foundation
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copy the database as it stands into a new file.",
+        abstract: "Copy the database into a new file.",
         discussion: "May run beside a server. billow restore puts the copy back.")
 
     @OptionGroup var common: CommonOptions
@@ -25,7 +25,7 @@ struct Backup: AsyncParsableCommand {
             let copy = try await SQLiteStore.open(path: file, access: .reading)
             let version = try await copy.head().version
             try copy.close()
-            Terminal.say("\(file): a copy of \(settings.database) at version \(version)")
+            Terminal.write("\(file): a copy of \(settings.database) at version \(version)")
         }
     }
 }

@@ -5,10 +5,10 @@ import Foundation
 
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look through the whole database for damage.",
+        abstract: "Check the whole database for damage.",
         discussion: """
-            Changes nothing; the file and its folder may be read-only. Exit status 0 where all is well, 65 where \
-            something is wrong; each problem is a line. Each row has a sum over its columns, which finds a flipped bit.
+            Changes nothing; the file and its folder may be read-only. Prints a line for each problem. Exits with \
+            status 0 if there is none, otherwise with 65. The checksum of each row detects a flipped bit.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -17,12 +17,12 @@ struct Check: AsyncParsableCommand {
         try await Failure.reported {
             let settings = try common.settings(needs: .existing)
             if let warning = SQLiteStore.permissionWarning(path: settings.database) {
-                Terminal.say("billow: warning: \(warning)")
+                Terminal.write("billow: warning: \(warning)")
             }
             let store = try await SQLiteStore.open(path: settings.database, access: .reading)
             var problems = try await store.problems()
             var packedParts = 0
-            // What isn't sound can't be compared with anything.
+            // A damaged log can't validate the archive, so the archive is checked only if the log is intact.
             if problems.isEmpty {
                 let archive = Archive(store: store, logger: Logs.start(settings))
                 (packedParts, problems) = try await archive.check()
@@ -32,10 +32,10 @@ struct Check: AsyncParsableCommand {
             guard problems.isEmpty else {
                 throw Failure(
                     .data,
-                    "\(settings.database) is damaged: \(problems.count) problems; billow salvage reads what can be read"
+                    "\(settings.database) is damaged: \(problems.count) problems; billow salvage copies the rest"
                 )
             }
-            Terminal.say("\(settings.database): sound, with \(packedParts) packed parts of the archive")
+            Terminal.write("\(settings.database): sound, with \(packedParts) packed parts of the archive")
         }
     }
 }

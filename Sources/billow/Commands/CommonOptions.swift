@@ -3,7 +3,7 @@ import BillowStore
 import Foundation
 import Turbulence
 
-/// What every command takes.
+/// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Option(help: "The database file.")
     var database: String?
@@ -11,7 +11,7 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "A YAML file of settings.")
     var config: String?
 
-    /// - Parameter needs: what the command will use.
+    /// - Parameter needs: the parts that the command will use.
     func settings(
         host: String? = nil, port: String? = nil, demo: Bool = false, needs: SettingsNeeds
     ) throws(SettingsError) -> Settings {
@@ -26,8 +26,8 @@ enum SystemClock {
 }
 
 extension SQLiteStore {
-    /// Opens a database for data that is simulated, or for data that is not: the two never share a file. nil takes
-    /// either: where nothing will be added, or where what comes first will tell.
+    /// Opens a database for either simulated or real data, because the two never share a file. nil accepts both, for
+    /// commands that add no data, and for commands whose first data decides.
     static func open(path: String, simulated: Bool?) async throws -> SQLiteStore {
         let store = try await SQLiteStore.open(path: path)
         guard let simulated else { return store }

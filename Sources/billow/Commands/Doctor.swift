@@ -5,12 +5,12 @@ import Foundation
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what a set-up lacks, before a server runs or beside one.",
+        abstract: "Check a set-up for problems, before a server runs or beside one.",
         discussion: """
-            Looks at libraries, fonts, folders, disk, database, port, descriptors and the clock. Asks each configured \
-            upstream once, for as little as possible: OpenSky counts a credit. Stores nothing. Each finding is a line: \
-            ok, warning or failure. Exit status 0 where nothing failed, otherwise that of the failure: wrong settings \
-            first, else the first.
+            Checks libraries, fonts, folders, disk, database, port, descriptors and the clock. Sends each configured \
+            upstream one small request; one to OpenSky costs a credit. Stores nothing. Each finding is a line: ok, \
+            warning or failure. Exits with status 0 if nothing failed, otherwise with that of the first failure. \
+            Wrong settings count before all other failures.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -24,10 +24,10 @@ struct Doctor: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Flag(help: "Ask no upstream.")
+    @Flag(help: "Send no requests to upstreams.")
     var offline = false
 
-    @Option(help: "For each call of an upstream, an ISO 8601 duration.")
+    @Option(help: "The timeout of each request to an upstream, an ISO 8601 duration.")
     var timeout = "PT10S"
 
     func validate() throws {
@@ -54,7 +54,7 @@ struct Doctor: AsyncParsableCommand {
         var findings = [SetupChecks.libraries()] + SetupChecks.fonts()
         let settings: Settings
         do throws(SettingsError) { settings = try common.settings(host: host, port: port, needs: []) } catch {
-            // What lies behind settings that can't be used isn't known.
+            // Without valid settings, no further checks are possible.
             findings += error.problems.map { .failure(.settings, $0.kind, $0.description) }
             return DoctorReport(findings)
         }

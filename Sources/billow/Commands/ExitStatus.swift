@@ -4,6 +4,7 @@ import BillowPacks
 import BillowParameters
 import BillowStore
 import UpstreamKit
+import UpstreamSimulator
 
 /// Maps the errors of the engine, the store and upstreams to exit statuses.
 ///
@@ -16,6 +17,11 @@ extension Failure.Kind {
             case .versionExpired, .damageFound: .data
             case .starting, .logChanged, .tooManyFlights: .unavailable
             case .flightNotStored: .inputOutput
+            case .store(let error): Self(error)
+            case .work(let error): Self(error)
+            case .pack(let error): Self(error)
+            case .tooManyCorners(let error): Self(error)
+            case .cancelled, .picture, .tooManyGridValues, .encoding: .software
             }
     }
 
@@ -43,6 +49,14 @@ extension Failure.Kind {
             case .foreign: .data
             case .tooLarge: .usage
             case .memory: .unavailable
+            }
+    }
+
+    init(_ error: ReplayError) {
+        self =
+            switch error {
+            case .noFolder, .unreadableFile: .inputOutput
+            case .unreadable: .data
             }
     }
 

@@ -4,7 +4,6 @@ import BillowExchange
 import BillowRaster
 import BillowParameters
 import BillowStore
-import BillowSync
 import Datasets
 import Foundation
 import Turbulence
@@ -12,7 +11,7 @@ import Turbulence
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write features to standard output or a file.",
-        discussion: "The parameters are those of the HTTP interface, and mean the same.")
+        discussion: "The parameters have the names and the meaning of the HTTP interface.")
 
     private static let formats = DownloadFormat.ofFeatures.map(\.ending).joined(separator: ", ")
 
@@ -33,7 +32,7 @@ struct Export: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: "west,south,east,north in degrees.")
     var bbox: String?
 
-    @Option(help: "How far back: 0.5, 1, 2, 4 or 6.")
+    @Option(help: "The history in hours: 0.5, 1, 2, 4 or 6.")
     var hours: String?
 
     @Option(help: "A list of severities, 0 to 4 or their names.")
@@ -57,7 +56,7 @@ struct Export: AsyncParsableCommand {
     @Option(help: "The aircraft category, C10 to C110.")
     var category: String?
 
-    @Option(help: "false gives every standing observation in place of one hexagon a cell.")
+    @Option(help: "false gives every standing observation, not one hexagon for each cell.")
     var aggregate: String?
 
     @Option(help: "gtg: cells, or contours by severity.")
@@ -134,15 +133,17 @@ struct Export: AsyncParsableCommand {
             let snapshot = try frames.snapshot()
             let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
             let features = FeatureSource(frames: frames, store: store)
-            let policy = FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames)
+            let policy = FreshnessPolicy(settings.freshness(), frames: frames)
             let shown = policy.shown(query, in: snapshot)
             count = try await WorkExecutor().reserve(.query) {
                 switch format {
                 case .text(let format):
-                    return try await FeatureExport(
+                    var pieces = FeatureExport(
                         features: features, query: query, format: format, snapshot: snapshot, shown: shown,
                         style: style
-                    ).write { try sink.write($0) }
+                    ).pieces(isAhead: true)
+                    while let piece = try await pieces.next() { try sink.write(piece) }
+                    return pieces.features
                 case .geoPackage:
                     return try await GeoPackageExport(
                         features: features, query: query, snapshot: snapshot, shown: shown, style: style,
@@ -152,6 +153,6 @@ struct Export: AsyncParsableCommand {
                 }
             }
         }
-        Terminal.say("\(count) features written")
+        Terminal.write("\(count) features written")
     }
 }

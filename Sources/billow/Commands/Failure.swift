@@ -31,7 +31,7 @@ struct Failure: Error {
     static func reported(_ body: () async throws -> Void) async throws {
         do { try await body() } catch let exit as ExitCode { throw exit } catch {
             let failure = Failure(error)
-            Terminal.say("billow: \(failure.message)")
+            Terminal.write("billow: \(failure.message)")
             throw ExitCode(failure.kind.rawValue)
         }
     }
@@ -80,24 +80,12 @@ struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let error as SettingsError: self.init(error.kind, error.description)
-        case let error as StoreError:
-            if case .corrupt(let path, _) = error {
-                self.init(
-                    Kind(error),
-                    "\(error.description); billow check says more, and billow salvage reads what can be read of \(path)"
-                )
-            } else {
-                self.init(Kind(error), error.description)
-            }
-        case let error as EngineError: self.init(Kind(error), error.description)
-        case let error as WorkError: self.init(Kind(error), error.description)
+        case let error as StoreError: self.init(error)
+        case let error as EngineError: self.init(error)
         case let error as PackError: self.init(Kind(error), error.description)
         case let error as ParameterProblem: self.init(Kind(error), error.detail)
-        case let error as TooManyCorners:
-            self.init(
-                Kind(error), "smoothed like that the polygons have \(error.corners) corners, of at most \(error.most)")
         case let error as UpstreamError: self.init(Kind(error), error.description)
-        case let error as ReplayError: self.init(.data, error.description)
+        case let error as ReplayError: self.init(Kind(error), error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
         case let error as FileError: self.init(.inputOutput, error.description)
         case let error as SimulatedDataError: self.init(.data, error.description)
@@ -108,13 +96,31 @@ struct Failure: Error {
         default: self.init(.software, "\(error)")
         }
     }
+
+    private init(_ error: EngineError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .tooManyCorners(let error):
+            self.init(
+                Kind(error), "the smoothed polygons would have \(error.corners) corners; the limit is \(error.most)")
+        default: self.init(Kind(error), error.description)
+        }
+    }
+
+    private init(_ error: StoreError) {
+        var message = error.description
+        if case .corrupt(let path, _) = error {
+            message += "; billow check lists the damage, and billow salvage copies the readable data of \(path)"
+        }
+        self.init(Kind(error), message)
+    }
 }
 
 /// Output for people, on standard error.
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    static func write(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
     /// A progress bar that redraws itself on one line; no output if standard error is not a terminal.
     static func progress(_ name: String, fraction: Double?, count: Int) {

@@ -10,14 +10,14 @@ struct Import: AsyncParsableCommand {
         abstract: "Read files of observations, pilot reports, hazards and turbulence grids into the database.",
         discussion: """
             Reads GRIB2, GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs, G-AIRMETs and Center Weather Advisories \
-            as aviationweather.gov sends them. The content tells the form. Files of an archive of hazards hold from \
-            one pull to the next, by the times in their names. The same file twice changes nothing. May run beside a \
-            server, which shows the new data within a second.
+            as aviationweather.gov sends them. The content decides the format. In an archive of hazards, a file is \
+            valid until the next one begins, by the times in their names. A second import of a file changes nothing. \
+            May run beside a server, which shows the new data within a second.
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "The source of observations that name none (default: import).")
+    @Option(help: "The source of observations without one (default: import).")
     var source: String?
 
     @Argument(help: ArgumentHelp("The files; - is standard input.", valueName: "file"))
@@ -42,10 +42,10 @@ struct Import: AsyncParsableCommand {
                 do {
                     let summary = try await importFile(file, importer)
                     refused += summary.refusedCount
-                    Terminal.say("\(file): \(summary.description)")
+                    Terminal.write("\(file): \(summary.description)")
                 } catch let error as ImportFileError {
                     unreadable += 1
-                    Terminal.say("billow: \(error.description)")
+                    Terminal.write("billow: \(error.description)")
                 }
             }
             try store.close()

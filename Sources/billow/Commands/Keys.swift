@@ -7,21 +7,21 @@ import Turbulence
 
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make, list and revoke the keys that open what is not open to everybody.",
+        abstract: "Make, list and revoke access keys.",
         discussion:
-            "Only a key's hash is kept. A server that runs on the same database takes each change within a second.",
+            "Only the hash of a key is stored. A server on the same database applies each change within a second.",
         subcommands: [Create.self, List.self, Revoke.self, Sign.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key and print it: it can't be shown again.")
+            abstract: "Make a key and print it; it can't be shown again.")
 
         @OptionGroup var common: CommonOptions
 
-        @Option(help: "What to call it, 1 to 100 characters.")
+        @Option(help: "The name of the key, 1 to 100 characters.")
         var name = "key"
 
-        @Option(help: "What it opens, a list of \(AccessScopes.allNames.joined(separator: ", ")).")
+        @Option(help: "The scopes of the key, a list of \(AccessScopes.allNames.joined(separator: ", ")).")
         var scope = "read"
 
         func validate() throws {
@@ -41,8 +41,8 @@ struct Keys: AsyncParsableCommand {
                     let key = KeyText.make()
                     try await store.add(key.record(name: name, scopes: scopes, createdAt: SystemClock.now()))
                     print(key.text)
-                    Terminal.say(
-                        "key \(key.id), scope \(scopes.names.joined(separator: ", ")): keep it now, it can't be shown "
+                    Terminal.write(
+                        "key \(key.id), scope \(scopes.names.joined(separator: ", ")): save it now, it can't be shown "
                             + "again")
                 }
             }
@@ -68,7 +68,7 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "End a key.")
+        static let configuration = CommandConfiguration(abstract: "Revoke a key.")
 
         @OptionGroup var common: CommonOptions
 
@@ -89,12 +89,12 @@ struct Keys: AsyncParsableCommand {
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a signed address, for clients that can't send the header X-API-Key.",
-            discussion: "The key is read from standard input. A signed address can only be read from.")
+            discussion: "The key is read from standard input. A signed address allows reading only.")
 
         @Argument(help: "Path and query, such as /export/hexagons.csv?hours=6.")
         var address: String
 
-        @Option(help: "For how long, an ISO 8601 duration.")
+        @Option(help: "How long the signature is valid, an ISO 8601 duration.")
         var lasts = "PT1H"
 
         func validate() throws {
@@ -108,7 +108,7 @@ struct Keys: AsyncParsableCommand {
 
         func run() throws {
             guard let line = readLine(), let key = KeyText(line) else {
-                Terminal.say("billow: standard input holds no key")
+                Terminal.write("billow: standard input holds no key")
                 throw ExitCode(Failure.Kind.usage.rawValue)
             }
             let end = SystemClock.now().advanced(by: ISODuration.seconds(lasts) ?? 0)

@@ -14,13 +14,13 @@ struct LegendCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Layers by comma.")
+    @Argument(help: "Layers, separated by commas.")
     var layers = "turbulence"
 
     @Option(help: "The id of a style.")
     var style = StyleLibrary.defaultID
 
-    @Option(help: "Pixels a point, 1 to 3, of a PNG.")
+    @Option(help: "Pixels per point of a PNG, 1 to 3.")
     var scale = 1
 
     @Option(help: "light or dark (default: the style's own).")

@@ -8,10 +8,10 @@ import Turbulence
 
 struct OpenSkyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "opensky", abstract: "Ask the OpenSky Network and print what it says.",
+        commandName: "opensky", abstract: "Query the OpenSky Network and print the answer.",
         discussion:
             "Credentials come from OPENSKY_CLIENT_ID and OPENSKY_CLIENT_SECRET, or from the first source of kind "
-            + "opensky in --config; without them it is asked anonymously. Its data is for research and other "
+            + "opensky in --config; without them the request is anonymous. Its data is for research and other "
             + "non-commercial use.",
         subcommands: [States.self, Own.self, Flights.self, Aircraft.self, Arrivals.self, Departures.self, Track.self])
 }
@@ -25,7 +25,7 @@ struct OpenSkyOptions: ParsableArguments {
         name: .customLong("base-url"), help: "The service's address (default: \(OpenSkyConfiguration.publicBaseURL)).")
     var baseURL: String?
 
-    @Option(name: .customLong("token-url"), help: "Where tokens come from.")
+    @Option(name: .customLong("token-url"), help: "The address that issues tokens.")
     var tokenURL: String?
 
     @Option(help: "table, json or geojson (states and tracks only).")
@@ -55,9 +55,9 @@ struct OpenSkyOptions: ParsableArguments {
                 throw Failure(.inputOutput, "standard output can't be written: \(error.localizedDescription)")
             }
             for (reason, count) in answer.counts.skipped.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                Terminal.say("\(count) skipped (\(reason.rawValue))")
+                Terminal.write("\(count) skipped (\(reason.rawValue))")
             }
-            Terminal.say("\(answer.records.count) \(answer.records.count == 1 ? "record" : "records")")
+            Terminal.write("\(answer.records.count) \(answer.records.count == 1 ? "record" : "records")")
         }
     }
 
@@ -140,10 +140,13 @@ private enum Reading {
 
 /// The time interval of flights.
 struct IntervalOptions: ParsableArguments {
-    @Option(help: "Its beginning, an instant (default: an hour, or a day for one aircraft or airport, before its end).")
+    @Option(
+        help:
+            "The start, an instant (default: an hour, or a day for one aircraft or airport, before the end)."
+    )
     var begin: String?
 
-    @Option(help: "Its end (default: now).")
+    @Option(help: "The end of the interval (default: now).")
     var end: String?
 
     func interval(hours: Int) throws -> ClosedRange<Date> {
@@ -161,7 +164,7 @@ struct AirportOptions: ParsableArguments {
     @OptionGroup var options: OpenSkyOptions
     @OptionGroup var interval: IntervalOptions
 
-    @Argument(help: "Its ICAO location indicator, EDDF for instance.")
+    @Argument(help: "The ICAO location indicator of the airport, such as EDDF.")
     var airport: String
 
     func run(_ direction: FlightDirection) async throws {
@@ -181,13 +184,13 @@ extension OpenSkyCommand {
         @Option(parsing: .unconditional, help: "west,south,east,north in degrees.")
         var bbox: String?
 
-        @Option(help: "Only these transponder addresses, with commas.")
+        @Option(help: "Only these transponder addresses, separated by commas.")
         var icao24: [String] = []
 
         @Option(help: "An instant of the last hour; needs credentials.")
         var time: String?
 
-        @Flag(help: "With the kind of aircraft.")
+        @Flag(help: "Include the category of each aircraft.")
         var category = false
 
         func run() async throws {
@@ -201,19 +204,20 @@ extension OpenSkyCommand {
     }
 
     struct Own: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What your own receivers see; needs credentials.")
+        static let configuration = CommandConfiguration(
+            abstract: "Aircraft that your own receivers see; needs credentials.")
         @OptionGroup var options: OpenSkyOptions
 
-        @Option(help: "Only these receivers' serial numbers, with commas.")
+        @Option(help: "Only the receivers with these serial numbers, separated by commas.")
         var serials: [String] = []
 
-        @Option(help: "Only these transponder addresses, with commas.")
+        @Option(help: "Only these transponder addresses, separated by commas.")
         var icao24: [String] = []
 
         @Option(help: "An instant (default: now).")
         var time: String?
 
-        @Flag(help: "With the kind of aircraft.")
+        @Flag(help: "Include the category of each aircraft.")
         var category = false
 
         func run() async throws {
@@ -250,7 +254,7 @@ extension OpenSkyCommand {
         @OptionGroup var options: OpenSkyOptions
         @OptionGroup var interval: IntervalOptions
 
-        @Argument(help: "Its transponder address: six hexadecimal digits.")
+        @Argument(help: "The transponder address of the aircraft: six hexadecimal digits.")
         var address: String
 
         func run() async throws {
@@ -263,7 +267,7 @@ extension OpenSkyCommand {
 
     struct Arrivals: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Flights that came to an airport in an interval of at most 2 days.")
+            abstract: "Flights that arrived at an airport in an interval of at most 2 days.")
         @OptionGroup var airport: AirportOptions
 
         func run() async throws { try await airport.run(.arrival) }
@@ -278,7 +282,7 @@ extension OpenSkyCommand {
     }
 
     struct Track: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The way of a flight, up to 30 days back.")
+        static let configuration = CommandConfiguration(abstract: "The track of a flight, up to 30 days back.")
         @OptionGroup var options: OpenSkyOptions
 
         @Argument(help: "The aircraft's transponder address: six hexadecimal digits.")

@@ -86,7 +86,7 @@ final class OutputFile: Sendable {
         }
         let damage = store.damage
         guard damage.isEmpty else {
-            throw Failure(.data, "left out what can't be read: \(damage.map(\.description).joined(separator: "; "))")
+            throw Failure(.data, "left out unreadable data: \(damage.map(\.description).joined(separator: "; "))")
         }
     }
 

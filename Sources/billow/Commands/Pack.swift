@@ -4,7 +4,6 @@ import BillowPacks
 import BillowParameters
 import BillowRaster
 import BillowStore
-import BillowSync
 import BillowTiles
 import Foundation
 import Geometry
@@ -14,12 +13,12 @@ struct Pack: AsyncParsableCommand {
         abstract: "Write tiles for offline use: MBTiles, PMTiles, or an archive of frames.",
         discussion: """
             --query takes what /export takes for packs: time, bbox, route, minzoom, maxzoom, tiles, scale, start, end, \
-            intervals, form, tileset, … The file gets its name when it is whole.
+            intervals, form, tileset, … The file gets its name when it is complete.
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Layers by comma, the first lowest.")
+    @Argument(help: "Layers, separated by commas, the lowest first.")
     var layers: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending is mbtiles, pmtiles or zip.")
@@ -28,7 +27,7 @@ struct Pack: AsyncParsableCommand {
     @Option(help: "Parameters as the HTTP interface has them: 'bbox=-125,24,-66,50&maxzoom=7'.")
     var query: String?
 
-    @Flag(help: "Change an MBTiles file of the same request: only tiles that differ are made and written.")
+    @Flag(help: "Update an MBTiles file of the same request; only changed tiles are made and written.")
     var update = false
 
     func run() async throws {
@@ -38,7 +37,7 @@ struct Pack: AsyncParsableCommand {
                 throw Failure(.usage, "the ending of \(output) names no pack; it must be one of \(endings)")
             }
             if update, format != .tileset(.mbtiles) {
-                throw Failure(.usage, "--update changes MBTiles alone: \(output) has another ending")
+                throw Failure(.usage, "--update works with MBTiles only; \(output) has another ending")
             }
             let settings = try common.settings(needs: [.stored, .styles])
             let logger = Logs.start(settings)
@@ -54,10 +53,10 @@ struct Pack: AsyncParsableCommand {
             let (publisher, frames) = settings.published(store, logger)
             try await publisher.refresh()
             let snapshot = try frames.snapshot()
-            let policy = FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames)
+            let policy = FreshnessPolicy(settings.freshness(), frames: frames)
             let timelines = TimelineService(frames: frames, settings: settings.timeline, policy: policy)
             let reader = try QueryReader(try items(), known: PackParameters.names(format))
-            let asked = try PackParameters(
+            let parsed = try PackParameters(
                 layers: LayerList(parameter: layers), format: format, reader, styles: styles,
                 defaults: settings.timeline.defaults, airports: .large)
             let pictures = PictureSource(frames: frames, store: store)
@@ -68,12 +67,16 @@ struct Pack: AsyncParsableCommand {
                 vectors: VectorTileSource(
                     frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work),
                 policy: policy)
-            let request = try await work.reserve(.query) { try await asked.request(timelines, in: snapshot) }
+            if parsed.isEstimate {
+                let size = try await work.reserve(.query) { try await parsed.estimate(timelines, in: snapshot) }
+                let excess = size.fits ? "" : ", more than the \(PackLimits.tiles) of a pack"
+                return Terminal.write("\(size.tiles) tiles in \(size.frames) frames\(excess)")
+            }
+            let request = try await work.reserve(.query) { try await parsed.request(timelines, in: snapshot) }
             let tiles = request.cover.tiles.count * request.scenes.count
-            if asked.isEstimate { return Terminal.say("\(tiles) tiles in \(request.scenes.count) frames") }
             let changes = try await write(PackFile(source, request, in: snapshot), work)
             try store.close()
-            Terminal.say(changes.map { "\(tiles) tiles, \($0) of them changed" } ?? "\(tiles) tiles written")
+            Terminal.write(changes.map { "\(tiles) tiles, \($0) of them changed" } ?? "\(tiles) tiles written")
         }
     }
 

@@ -7,11 +7,11 @@ import Turbulence
 
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Delete what is old, imports too.",
+        abstract: "Delete old data, including imported data.",
         discussion: """
-            May run beside a server. The file keeps its size; the room in it is used again. An offset counts from the \
-            clock, but from no later than the newest time that more than one stored record confirms, so a wrong clock \
-            deletes nothing. Where none is confirmed, an offset deletes nothing, and an instant deletes what it says.
+            May run beside a server. The file doesn't shrink; new data reuses the freed space. An offset counts from \
+            the clock, or from the newest time that two stored records confirm, if that is earlier. So a wrong clock \
+            deletes nothing. If no time is confirmed, an offset deletes nothing; an instant always counts as given.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -19,10 +19,10 @@ struct Prune: AsyncParsableCommand {
     // A negative offset begins with a minus sign.
     @Option(
         parsing: .unconditional,
-        help: "Everything observed before this: an instant, or an offset such as -30d (default: the retention).")
+        help: "Delete data from before this: an instant, or an offset such as -30d (default: the retention).")
     var before: String?
 
-    @Option(help: "Only of this source; may be given several times.")
+    @Option(help: "Delete only data of this source; may be given several times.")
     var source: [String] = []
 
     func run() async throws {
@@ -51,8 +51,8 @@ struct Prune: AsyncParsableCommand {
             let trusted = try await store.trustedNow(now, retentionSeconds: settings.retentionSeconds)
             if case .offset = point, trusted == nil {
                 try store.close()
-                return Terminal.say(
-                    "deleted nothing: no two stored rows confirm what time it is; --before with an instant deletes")
+                return Terminal.write(
+                    "deleted nothing: no two stored rows confirm the time; give --before with an instant")
             }
             let before = point.resolved(now: trusted ?? now)
             guard before <= now else {
@@ -61,7 +61,7 @@ struct Prune: AsyncParsableCommand {
             let pruned = try await store.prune(
                 Pruning(before: before, sources: sources, changesPictures: true))
             try store.close()
-            Terminal.say(
+            Terminal.write(
                 "deleted from before \(before): \(pruned.observations) observations, \(pruned.pilotReports) pilot "
                     + "reports, \(pruned.areas) areas, \(pruned.positions) positions, "
                     + "\(pruned.fieldLevels) levels of fields"

@@ -57,9 +57,11 @@ enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
             }
         }
         guard !placed.isEmpty || records.isEmpty else {
-            throw Failure(.usage, "these records have no place: take --format table or json")
+            throw Failure(.usage, "these records have no position: use --format table or json")
         }
-        if placed.count < records.count { Terminal.say("\(records.count - placed.count) without a place left out") }
+        if placed.count < records.count {
+            Terminal.write("\(records.count - placed.count) without a position left out")
+        }
         var writer = FeatureWriter(.traffic, as: .geojson)
         writer.begin()
         for feature in placed { writer.write(feature) }

@@ -4,7 +4,6 @@ import BillowEngine
 import BillowParameters
 import BillowSnapshot
 import BillowStore
-import BillowSync
 import BillowTiles
 import Datasets
 import Foundation
@@ -13,7 +12,7 @@ import Turbulence
 
 struct Render: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Draw tiles and maps from what is stored.",
+        abstract: "Draw tiles and maps from the stored data.",
         subcommands: [RenderMap.self, RenderTile.self, RenderSheet.self])
 }
 
@@ -52,7 +51,7 @@ struct RenderOptions: ParsableArguments {
                 frames: frames, snapshot: try frames.snapshot(),
                 pictures: PictureSource(frames: frames, store: store), styles: styles, parameters: parameters,
                 timeline: settings.timeline,
-                policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
+                policy: FreshnessPolicy(settings.freshness(), frames: frames))
             try sink.write(try await draw(context))
         }
         try store.close()
@@ -78,19 +77,19 @@ struct RenderContext {
 
     /// The tile that `/tiles` returns for the same parameters.
     func tile(layers: String, place: String) async throws -> [UInt8] {
-        let asked = try TileParameters(layers: layers, place: place, QueryReader(parameters), styles: styles)
-        let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)
+        let parsed = try TileParameters(layers: layers, place: place, QueryReader(parameters), styles: styles)
+        let scene = try frames.scene(of: parsed.layers, at: parsed.time, in: snapshot)
         let shown = policy.shown(
-            asked.layers, scene: scene.layers, of: asked.place.coord.region, at: scene.instant,
-            filter: asked.filter, in: snapshot)
-        let request = asked.request(scene, isIncomplete: shown.isIncomplete)
+            parsed.layers, scene: scene.layers, of: parsed.place.coord.region, at: scene.instant,
+            filter: parsed.filter, in: snapshot)
+        let request = parsed.request(scene, isIncomplete: shown.isIncomplete)
         return try await TileService(pictures: pictures).tile(request, in: snapshot) { _ in false }.png
     }
 }
 
 struct RenderMap: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "map", abstract: "A picture of a region.",
+        commandName: "map", abstract: "Draw a picture of a region.",
         discussion: """
             --query takes what /maps takes: bbox, width, height, scale, legend, timestamp, scalebar, …; with --animate \
             what /animations takes: start, end, intervals, bbox, width, delay, hold, loop, form=sheet, …
@@ -101,7 +100,7 @@ struct RenderMap: AsyncParsableCommand {
     @Flag(help: "Draw a timeline as an animated PNG.")
     var animate = false
 
-    @Argument(help: "Layers by comma, the first lowest.")
+    @Argument(help: "Layers, separated by commas, the lowest first.")
     var layers: String
 
     func run() async throws {
@@ -109,13 +108,13 @@ struct RenderMap: AsyncParsableCommand {
             try await options.write { context in
                 let maps = try MapRenderer(pictures: context.pictures)
                 if animate {
-                    let asked = try AnimationParameters(
+                    let parsed = try AnimationParameters(
                         layers: LayerList(parameter: layers), QueryReader(context.parameters), styles: context.styles,
                         defaults: context.timeline.defaults)
                     let timelines = TimelineService(
                         frames: context.frames, settings: context.timeline, policy: context.policy)
                     return try await AnimationRenderer(maps: maps, frames: context.frames, policy: context.policy).png(
-                        try await asked.request(timelines, in: context.snapshot), in: context.snapshot)
+                        try await parsed.request(timelines, in: context.snapshot), in: context.snapshot)
                 }
                 let request = try context.mapRequest(layers: LayerList(parameter: layers))
                 return try await maps.png(request, in: context.snapshot)
@@ -129,7 +128,7 @@ struct RenderTile: AsyncParsableCommand {
 
     @OptionGroup var options: RenderOptions
 
-    @Argument(help: "Layers by comma, the first lowest.")
+    @Argument(help: "Layers, separated by commas, the lowest first.")
     var layers: String
 
     @Argument(help: "z/x/y or z/x/y@2x.")
@@ -146,20 +145,20 @@ struct RenderTile: AsyncParsableCommand {
 
 struct RenderSheet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sheet", abstract: "A contact sheet: every layer in every style at some zooms.")
+        commandName: "sheet", abstract: "Draw a contact sheet: every layer in every style at some zooms.")
 
     @OptionGroup var options: RenderOptions
 
-    @Option(help: "Rows, by blanks: lists of layers by comma (default: every layer by itself).")
+    @Option(help: "Rows, each a list of layers separated by commas (default: each layer by itself).")
     var layers: String?
 
-    @Option(help: "Styles by comma (default: all).")
+    @Option(help: "Styles, separated by commas (default: all).")
     var styles: String?
 
-    @Option(help: "Zooms by comma.")
+    @Option(help: "Zooms, separated by commas.")
     var zooms = "2,4,6,8"
 
-    @Option(help: "Longitude and latitude of the middle (default: where there is most to see of the layers of a row).")
+    @Option(help: "Longitude and latitude of the centre (default: where the layers of a row have the most data).")
     var center: String?
 
     func run() async throws {

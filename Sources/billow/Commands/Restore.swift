@@ -4,24 +4,24 @@ import Foundation
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a backup in the place of the database.",
+        abstract: "Replace the database with a backup.",
         discussion: """
-            Stop the server first. The backup is checked and copied; the former database is renamed with its log and \
-            stays. Copying a backup by hand over a database whose server was killed damages it: SQLite would read the \
-            old log into it.
+            Stop the server first. The backup is checked and copied. The former database and its log are renamed and \
+            remain. Don't copy a backup over a database by hand: after its server was killed, SQLite would read the \
+            old log into the copy and damage it.
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The backup; it stays as it is.")
+    @Argument(help: "The backup; it isn't changed.")
     var file: String
 
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             let settings = try common.settings(needs: [])
             let former = try await SQLiteStore.restore(file, to: settings.database, at: SystemClock.now())
-            if let former { Terminal.say("the former database is \(former)") }
-            Terminal.say("\(settings.database): restored from \(file)")
+            if let former { Terminal.write("the former database is \(former)") }
+            Terminal.write("\(settings.database): restored from \(file)")
         }
     }
 }

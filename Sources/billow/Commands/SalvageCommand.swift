@@ -5,11 +5,11 @@ import Foundation
 struct SalvageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Read what can be read of a damaged database into a new one.",
+        abstract: "Copy the readable data of a damaged database into a new one.",
         discussion: """
-            Copies keys, changed queries, sources and rows of all kinds, around pages that can't be read. The damaged \
-            file stays as it is. Says what is missing: exit status 65 where something is. Pictures that may lack it \
-            are marked incomplete. Databases from before the first release are copied too.
+            Copies keys, changed queries, sources and rows of all kinds, except on unreadable pages. The damaged file \
+            isn't changed. Prints a line for each table, and exits with status 65 if data is missing. Pictures that \
+            may lack data are marked incomplete. Databases from before the first release are copied too.
             """)
 
     @Argument(help: "The damaged database.")
@@ -22,9 +22,9 @@ struct SalvageCommand: AsyncParsableCommand {
         try await Failure.reported {
             let salvaged = try await SQLiteStore.salvage(damaged, to: output)
             for line in salvaged.lines { print(line) }
-            guard !salvaged.isWhole else { return Terminal.say("\(output): all of \(damaged)") }
+            guard !salvaged.isWhole else { return Terminal.write("\(output): all of \(damaged)") }
             let since = salvaged.completeSince.map { ", complete from \($0) on" } ?? ""
-            throw Failure(.data, "\(output): what could be read of \(damaged)\(since)")
+            throw Failure(.data, "\(output): the readable data of \(damaged)\(since)")
         }
     }
 }

@@ -18,7 +18,7 @@ import UnixSignals
 import UpstreamSimulator
 
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Sync the configured sources and serve what is stored.")
+    static let configuration = CommandConfiguration(abstract: "Sync the configured sources and serve the stored data.")
 
     @OptionGroup var common: CommonOptions
 
@@ -48,7 +48,7 @@ struct Serve: AsyncParsableCommand {
                 let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
                 if store.missingBytes > 0 {
                     logger.error(
-                        "the database file is cut; billow salvage reads what is left",
+                        "the database file is truncated; billow salvage copies the rest",
                         metadata: ["database": "\(store.path)", "missingBytes": "\(store.missingBytes)"])
                 }
                 do {
@@ -83,10 +83,10 @@ struct Serve: AsyncParsableCommand {
         // Another running server would continue with a file that no longer has a name.
         guard SQLiteStore.opener(path: path) == nil else { throw error }
         let copy = "\(path).salvaged-\(UUID().uuidString)"
-        var salvaged: Salvaged?
+        var salvaged: SalvageResult?
         do { salvaged = try await SQLiteStore.salvage(path, to: copy) } catch StoreError.corrupt(_, let reason) {
             logger.error(
-                "nothing of the damaged database can be read; keys must be made anew", metadata: ["reason": "\(reason)"]
+                "the damaged database has no readable data; make new keys", metadata: ["reason": "\(reason)"]
             )
         }
         guard let name = try SQLiteStore.setAside(path: path, at: SystemClock.now()) else {
@@ -94,12 +94,12 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         logger.error(
-            "the database can't be opened; it is kept under another name",
+            "the database can't be opened; it was renamed",
             metadata: ["database": "\(path)", "kept": "\(name)", "reason": "\(reason)"])
         guard let salvaged else { return }
         guard rename(copy, path) == 0 else { throw FileError.system(path) }
         logger.notice(
-            "what can be read of it was copied into a new one",
+            "its readable data was copied into a new database",
             metadata: [
                 "tables": .array(salvaged.lines.map { "\($0)" }),
                 "completeSince": "\(salvaged.completeSince.map(\.description) ?? "as before")",
@@ -229,7 +229,7 @@ private struct StyleReload: Service {
                 do {
                     styleStore.replace(by: try StyleLibrary(folder: folder))
                     logger.notice("styles read again", metadata: ["styles": "\(styleStore.current.styles.map(\.id))"])
-                } catch { logger.error("the styles stay as they were: \(error)") }
+                } catch { logger.error("the styles are unchanged: \(error)") }
             }
         }
     }

@@ -7,7 +7,7 @@ public import UpstreamSimulator
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answer as the upstreams would, about a simulated world or from captured answers.",
+        abstract: "Simulate the upstreams, with a simulated world or with captured answers.",
         discussion: "Faults can be changed while it runs: POST /_simulator/fault?name=NAME[&count=N][&upstream=NAME], "
             + "or name=none.")
 
@@ -17,16 +17,16 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "The port to listen on.")
     var port = 9_000
 
-    @Option(help: "Another number is another world.")
+    @Option(help: "The seed: each number makes another world.")
     var seed: UInt64 = 1
 
     @Option(help: "Flights in the air at a time.")
     var flights = 300
 
-    @Option(help: "The key that it takes.")
+    @Option(help: "The key that the simulator accepts.")
     var apiKey = "demo"
 
-    @Option(help: "A fault to begin with, by its name; an unknown name lists them all.")
+    @Option(help: "The name of a fault to begin with; an unknown name lists all faults.")
     var fault: Fault?
 
     @Option(help: "A folder of captured answers to serve instead, their times moved to now.")
@@ -38,10 +38,10 @@ struct Simulate: AsyncParsableCommand {
             """)
     var guidance = GuidanceExtent.levels
 
-    @Option(help: "Of NOAA's grids every so many-th point either way: for quick tests.")
+    @Option(help: "Thins NOAA's grids: uses every Nth point in both directions, for quick tests.")
     var guidanceEvery = 1
 
-    @Option(help: "Requests a minute to NOAA's grids, after which it answers 403; 0 for any number.")
+    @Option(help: "The limit of requests a minute to NOAA's grids, above which the answer is 403; 0 for no limit.")
     var guidanceRequests = 120
 
     /// The simulated part of NOAA's grids.

@@ -9,11 +9,11 @@ struct Sync: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Flag(help: "Ask every source once, then end.")
+    @Flag(help: "Fetch from every source once, then exit.")
     var once = false
 
     func validate() throws {
-        guard once else { throw ValidationError("say --once; to go on syncing, run billow serve") }
+        guard once else { throw ValidationError("give --once; to sync continuously, run billow serve") }
     }
 
     func run() async throws {
@@ -37,7 +37,7 @@ struct Sync: AsyncParsableCommand {
         }
     }
 
-    /// - Returns: what failed, an upstream or our own database; nil where nothing did.
+    /// - Returns: whether an upstream or our own database failed; nil if neither did.
     private func synchronise(
         _ settings: Settings, _ store: SQLiteStore, _ clients: UpstreamClients
     ) async throws -> Failure.Kind? {
@@ -48,17 +48,17 @@ struct Sync: AsyncParsableCommand {
             do throws(SyncError) {
                 var outcome = try await upstream.synchronise(now: SystemClock.now())
                 if case .inbox = source.kind {
-                    // A file is taken at the second look, if it is still the same. An early end of the pause is a
-                    // cancellation, which the look tells.
+                    // The second round accepts a file if it is unchanged since the first. Only a cancellation ends the
+                    // pause early, and the second round detects it.
                     try? await Task.sleep(for: .seconds(1))
                     outcome = try await upstream.synchronise(now: SystemClock.now())
                 }
-                Terminal.say(
+                Terminal.write(
                     "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
                         + outcome.skipped.map { ", \($0.value) skipped (\($0.key))" }.sorted().joined())
             } catch {
                 failed = error.kind == .store ? .inputOutput : failed ?? .unavailable
-                Terminal.say("\(source.id): \(error.message)")
+                Terminal.write("\(source.id): \(error.message)")
             }
         }
         return failed

@@ -109,10 +109,13 @@ enum SetupChecks {
 
     /// - Parameter free: the free bytes; nil if the system does not report them.
     static func disk(free: Int?, of path: String) -> Finding {
-        guard let free else { return .warning(.disk, "the system doesn't tell how much room \(path) has") }
+        guard let free else { return .warning(.disk, "the system doesn't give the free space of \(path)") }
         let text = "\(path) has \(free >> 20) MiB free"
-        if free < leastFree { return .failure(.disk, .inputOutput, "\(text), of the \(leastFree >> 20) MiB it needs") }
-        return free < wantedFree ? .warning(.disk, "\(text); \(wantedFree >> 20) MiB last longer") : .ok(.disk, text)
+        if free < leastFree {
+            return .failure(.disk, .inputOutput, "\(text); it needs at least \(leastFree >> 20) MiB")
+        }
+        return free < wantedFree
+            ? .warning(.disk, "\(text); \(wantedFree >> 20) MiB or more are recommended") : .ok(.disk, text)
     }
 
     static func freeBytes(at path: String) -> Int? {
@@ -130,7 +133,7 @@ enum SetupChecks {
     static func database(_ settings: Settings) async -> (findings: [Finding], newest: Instant?) {
         let path = settings.database
         guard FileManager.default.fileExists(atPath: path) else {
-            return ([.ok(.database, "\(path) isn't there yet; a server makes it")], nil)
+            return ([.ok(.database, "\(path) doesn't exist yet; a server creates it")], nil)
         }
         do {
             let store = try await SQLiteStore.open(path: path, access: .reading)
@@ -163,11 +166,11 @@ enum SetupChecks {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1).bind(host: host, port: port).get()
             try await channel.close()
-            return .ok(.port, port == 0 ? "the system chooses one" : "\(host):\(port) is free")
+            return .ok(.port, port == 0 ? "the system chooses a port" : "\(host):\(port) is free")
         } catch {
             if let error = error as? IOError, error.errnoCode == EADDRINUSE, let opener {
                 return .warning(
-                    .port, "\(host):\(port) is taken; a server seems to run, for process \(opener) uses the database")
+                    .port, "\(host):\(port) is taken; a server seems to run: process \(opener) uses the database")
             }
             guard let error = error as? IOError else { return .failure(.port, error) }
             return .failure(.port, Failure.listening(on: host, port: port, error))
@@ -193,14 +196,17 @@ enum SetupChecks {
     static func clock(_ now: Instant, newest: Instant?, others: [(source: String, time: Instant)]) -> Finding {
         if let newest, newest.seconds - now.seconds > refusedAhead {
             return .failure(
-                .clock, .unavailable, "the clock says \(now), and stored data is from \(newest): it is behind")
+                .clock, .unavailable, "the clock shows \(now), but stored data is from \(newest): the clock is slow")
         }
         // One upstream's clock may be wrong, so the nearest one counts.
         guard let nearest = others.min(by: { abs($0.time.seconds - now.seconds) < abs($1.time.seconds - now.seconds) })
-        else { return .ok(.clock, "\(now); no upstream's clock to compare it with") }
+        else { return .ok(.clock, "\(now); there is no upstream's clock to compare it with") }
         let ahead = now.seconds - nearest.time.seconds
         let text = "\(now), \(abs(ahead)) s \(ahead < 0 ? "behind" : "ahead of") the clock of \(nearest.source)"
-        if abs(ahead) > refusedAhead { return .failure(.clock, .unavailable, "\(text); set it by the network") }
-        return abs(ahead) > wantedAccuracy ? .warning(.clock, "\(text); set it by the network") : .ok(.clock, text)
+        if abs(ahead) > refusedAhead {
+            return .failure(.clock, .unavailable, "\(text); synchronise it over the network")
+        }
+        return abs(ahead) > wantedAccuracy
+            ? .warning(.clock, "\(text); synchronise it over the network") : .ok(.clock, text)
     }
 }

@@ -32,7 +32,7 @@ struct UpstreamCheck: Sendable {
         }
         let clock = time.map { (source: source.id.name, time: $0) }
         do throws(UpstreamError) {
-            try await ask(source.kind)
+            try await request(source.kind)
             let key = source.kind.hasKey ? "takes the key" : "answers"
             return Outcome(finding: .ok(.upstream, "\(name) \(key)"), clock: clock)
         } catch {
@@ -56,7 +56,7 @@ struct UpstreamCheck: Sendable {
         return answer.headers.first(name: "date").flatMap { RetryAfter.date($0) }.flatMap { Instant(seconds: $0) }
     }
 
-    private func ask(_ kind: Settings.Source.Kind) async throws(UpstreamError) {
+    private func request(_ kind: Settings.Source.Kind) async throws(UpstreamError) {
         switch kind {
         case .skyPath(let settings):
             var configuration = settings.configuration

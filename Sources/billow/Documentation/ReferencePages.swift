@@ -5,7 +5,8 @@ import BillowSync
 import Foundation
 import UpstreamSimulator
 
-/// What the documentation takes from the code. It stands between `<!-- generated: NAME -->` and `<!-- end -->`.
+/// The parts of the documentation that are generated from the code, between `<!-- generated: NAME -->` and
+/// `<!-- end -->`.
 enum ReferencePages {
     /// The pages that have such a part, relative to the documentation's folder.
     static let pages = [

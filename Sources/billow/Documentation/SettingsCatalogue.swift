@@ -3,14 +3,14 @@ import Datasets
 import GRIBKit
 import Turbulence
 
-/// What the documentation says about a setting beside its name and its range, which the settings' reader knows.
+/// The documentation of a setting. The settings' reader adds its name and its range.
 struct SettingDescription: Sendable {
     enum Default: Sendable, Hashable {
         /// There is no value.
         case none
         /// The setting must be given.
         case required
-        /// The value as YAML has it; a test compares it with the one that counts where nothing is set.
+        /// The value in YAML. A test compares it with the default that the program uses.
         case value(String)
         /// The value depends on something.
         case words(String)
@@ -45,25 +45,27 @@ enum SettingsCatalogue {
         title: "General",
         settings: [
             .init(
-                "database", .value("billow.sqlite"), "The database file; made if missing.", flag: "--database"),
+                "database", .value("billow.sqlite"), "The database file; created if missing.", flag: "--database"),
             .init(
                 "retention", .value("P7D"),
                 "Older observations are refused from sources, and deleted later. [More](#retention)"),
             .init("trafficRetention", .value("P1D"), "Older positions are deleted. [More](#retention)"),
             .init(
                 "fieldRetention", .value("P2D"),
-                "Grids of computed turbulence about an earlier time are deleted. [More](#retention)"),
+                "Grids of computed turbulence for an earlier time are deleted. [More](#retention)"),
             .init(
                 "staleAfter", .words("PT5M or more"),
-                "Silence of all sources that makes a layer stale. [More](#staleafter)"),
+                "A layer is stale after none of its sources was fetched for this long. [More](#staleafter)"),
             .init(
                 "trafficDropAfter", .value("PT3M"),
-                "How long after it was last seen an aircraft is shown; at most PT10M."),
-            .init("areaLimit", .value("10000000"), "Larger areas of a request are refused, in km²."),
+                "How long an aircraft is shown after its last position; at most PT10M."),
+            .init("areaLimit", .value("10000000"), "The largest area of a request, in km²."),
             .init("cacheMegabytes", .value("48"), "The budget of all caches. [More](#cachemegabytes)"),
-            .init("logLevel", .value("info"), "The least level that is logged."),
-            .init("logFormat", .value("text"), "Lines for people, or an object a line. [More](operating.md#logs)"),
-            .init("accessLog", .value("false"), "Whether each request is a line. [More](operating.md#logs)"),
+            .init("logLevel", .value("info"), "The lowest level that is logged."),
+            .init(
+                "logFormat", .value("text"),
+                "The format of the log: text, or a JSON object a line. [More](operating.md#logs)"),
+            .init("accessLog", .value("false"), "Whether each request is logged. [More](operating.md#logs)"),
         ])
 
     private static let server = Group(
@@ -71,29 +73,30 @@ enum SettingsCatalogue {
         settings: [
             .init("server.host", .value("127.0.0.1"), "The address to listen on.", flag: "--host"),
             .init("server.port", .value("8080"), "The port to listen on; 0 lets the system choose.", flag: "--port"),
-            .init("server.publicURL", .words("the request's host"), "Where links in answers point to."),
-            .init("server.portFile", .none, "A file that has the port while the server listens, for health checks."),
+            .init("server.publicURL", .words("the request's host"), "The base address of links in responses."),
+            .init("server.portFile", .none, "A file with the port while the server listens, for health checks."),
             .init(
                 "server.publicFolder", .words("found"),
-                "The viewer. By default that of the installation, or of the source tree. [More](#serverpublicfolder)"),
+                "The folder of the viewer; by default of the installation or source tree. [More](#serverpublicfolder)"
+            ),
             .init(
                 "server.stylesFolder", .words("found"),
-                "The styles, found as the viewer is. [More](#serverpublicfolder)"),
-            .init("server.anonymousRead", .value("true"), "Whether data is open without a key."),
+                "The folder of the styles, found like that of the viewer. [More](#serverpublicfolder)"),
+            .init("server.anonymousRead", .value("true"), "Whether data can be read without a key."),
             .init(
                 "server.maxConnections", .value("8192"),
-                "Connections at once; fewer where the limit of descriptors is lower. "
+                "The limit of open connections; lower if the limit of descriptors is lower. "
                     + "[More](operating.md#connections-and-limits)"),
             .init(
                 "server.maxConnectionsPerAddress", .words("half of all"),
-                "Connections at once from one address; 0 for any number."),
-            .init("server.timeouts.header", .value("PT15S"), "For a request's whole header."),
-            .init("server.timeouts.body", .value("PT30S"), "Without a byte of a request's body."),
-            .init("server.timeouts.wholeBody", .value("PT5M"), "For a request's whole body."),
+                "The limit of open connections from one address; 0 for no limit."),
+            .init("server.timeouts.header", .value("PT15S"), "The timeout for a request's whole header."),
+            .init("server.timeouts.body", .value("PT30S"), "The longest time without a byte of a request's body."),
+            .init("server.timeouts.wholeBody", .value("PT5M"), "The timeout for a request's whole body."),
             .init(
                 "server.timeouts.write", .value("PT1M"),
-                "Without the client taking 8 KiB, or the rest, of an answer."),
-            .init("server.timeouts.idle", .value("PT1M"), "Between two requests."),
+                "The timeout for the client to receive 8 KiB, or the rest, of a response."),
+            .init("server.timeouts.idle", .value("PT1M"), "The longest time between two requests of a connection."),
             .init(
                 "server.ingestSourcesPerKey", .value("4"),
                 "How many different `source` names one key may send."),
@@ -102,9 +105,11 @@ enum SettingsCatalogue {
     private static let timeline = Group(
         title: "Timeline",
         settings: [
-            .init("timeline.start", .value("-PT2H"), "Where a timeline begins that a request doesn't bound."),
-            .init("timeline.end", .value("PT0S"), "Where it ends."),
-            .init("timeline.intervals", .value("13"), "Its frames, both ends among them."),
+            .init("timeline.start", .value("-PT2H"), "The start of a timeline without `start`."),
+            .init("timeline.end", .value("PT0S"), "The end of a timeline without `end`."),
+            .init(
+                "timeline.intervals", .value("13"), "The frames of a timeline without `intervals`, including both ends."
+            ),
             .init("timeline.mostIntervals", .value("500"), "Requests for more frames are refused."),
             .init("timeline.longest", .value("P366D"), "Requests for longer timelines are refused."),
         ] + Catalogue.layers.map(update))
@@ -118,20 +123,23 @@ enum SettingsCatalogue {
             case .every(let seconds): "PT\(seconds)S"
             }
         return .init(
-            "timeline.update.\(layer.id)", .value(standard), "How often the layer is new. [More](#timelineupdate)")
+            "timeline.update.\(layer.id)", .value(standard),
+            "The interval between updates of the layer. [More](#timelineupdate)")
     }
 
     private static let polygons = Group(
         title: "Polygons",
         settings: [
-            .init("polygons.history", .value("6"), "Hours: turbulence polygons are made for this history."),
-            .init("polygons.upTo", .value("true"), "Whether they are made for all shorter histories too."),
+            .init("polygons.history", .value("6"), "Turbulence polygons are made for this history, in hours."),
+            .init("polygons.upTo", .value("true"), "Whether polygons are also made for all shorter histories."),
         ])
 
     private static let frequencies = Group(
         title: "Frequencies",
         settings: ["fast": "PT1M", "medium": "PT5M", "minimal": "PT15M"].sorted { $0.key < $1.key }.map {
-            .init("frequencies.\($0.key)", .value($0.value), "What `\($0.key)` stands for. [More](#update-frequencies)")
+            .init(
+                "frequencies.\($0.key)", .value($0.value),
+                "The duration that `\($0.key)` means. [More](#update-frequencies)")
         })
 
     private static let thresholds = Group(
@@ -140,16 +148,16 @@ enum SettingsCatalogue {
             category == .default
                 ? .init(
                     "severityThresholds.\(category.name)", .value("[0.10, 0.15, 0.20, 0.45]"),
-                    "Where the severities above smooth begin. [More](#severitythresholds)")
+                    "The EDR at which each severity above smooth begins. [More](#severitythresholds)")
                 : .init(
-                    "severityThresholds.\(category.name)", .words("as C60"), "The same for this category.")
+                    "severityThresholds.\(category.name)", .words("as C60"), "The thresholds of this category.")
         })
 
     private static let source = Group(
         title: "Sources",
         settings: [
             .init("sources[].id", .required, "The name of the source, shown as `source` of its features."),
-            .init("sources[].kind", .required, "Which upstream it is."),
+            .init("sources[].kind", .required, "The kind of upstream."),
             .init(
                 "sources[].baseURL", .words("required for `skypath`"), "The upstream's address. [More](#sourcesbaseurl)"
             ),
@@ -161,60 +169,62 @@ enum SettingsCatalogue {
                 "`v5`: corridor calls where a polygon is set, otherwise bulk calls; `v4`: tick calls."),
             .init(
                 "sources[].update", .words("by the kind"), "The update frequency. [More](#update-frequencies)"),
-            .init("sources[].timeout", .value("PT60S"), "For one call, from connecting to the last byte."),
+            .init("sources[].timeout", .value("PT60S"), "The timeout of one call, from connecting to the last byte."),
             .init(
                 "sources[].allowsPlainHTTP", .value("false"), "Whether a key may go over http to another machine."),
             .init(
-                "sources[].simulated", .words("as its answers say"),
-                "Whether its data is invented. [More](#sourcessimulated)"),
-            .init("sources[].staleAfter", .words("as for all"), "`staleAfter` of this source."),
+                "sources[].simulated", .words("as the answers are marked"),
+                "Whether the data of the source is simulated. [More](#sourcessimulated)"),
+            .init("sources[].staleAfter", .words("the general one"), "`staleAfter` of this source."),
             .init(
                 "sources[].products",
                 .words("all"),
-                "What is requested. [More](#sourcesproducts)"),
-            .init("sources[].bbox", .words("by the kind"), "Where data is requested. [More](#sourcesbbox)"),
+                "The products that are requested. [More](#sourcesproducts)"),
+            .init("sources[].bbox", .words("by the kind"), "The area in which data is requested. [More](#sourcesbbox)"),
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(
                 "sources[].spacing", .words("PT1M; `noaa-gtg`: PT1S"),
-                "Between two calls of one product. PT0S where `baseURL` is this machine; less is for simulators only. "
+                "The pause between calls of one product; PT0S if `baseURL` is this machine. Less is for simulators. "
                     + "[More](#sourcesspacing)"
             ),
             .init(
                 "sources[].levels",
                 .value("[\(GuidancePlan.defaultLevels.map { "\($0.feet)" }.joined(separator: ", "))]"),
                 "The altitudes that are fetched. [More](#sourceslevels)"),
-            .init("sources[].column", .value("true"), "Whether the maximum of the column is fetched or made too."),
+            .init("sources[].column", .value("true"), "Whether the maximum of the column is also fetched or made."),
             .init(
                 "sources[].leadTimes",
                 .value("[\(GuidancePlan.defaultLeadHours.map(String.init).joined(separator: ", "))]"),
-                "Hours ahead that are fetched of a forecast's run."),
+                "The lead times in hours that are fetched from a forecast's run."),
             .init(
                 "sources[].publish", .value("growing"),
-                "`growing`: lead time by lead time; `whole`: a forecast's run at once, when all of it is there."),
+                "`growing`: lead time by lead time; `whole`: a forecast's run at once, when it is complete."),
             .init(
-                "sources[].catchUp", .value("PT0S"), "How far back nowcasts are fetched that were missed."),
+                "sources[].catchUp", .value("PT0S"), "How far back missed nowcasts are fetched."),
             .init(
                 "sources[].bytesPerDay", .value("\(NOAASettings.defaultBytesPerDay)"),
-                "Bytes received on a day in UTC, at most. [More](#sourcesbytesperday)"),
+                "The limit of bytes received on a day in UTC. [More](#sourcesbytesperday)"),
             .init("sources[].path", .required, "The folder; no two inboxes share one."),
             .init(
                 "sources[].tokenURL", .words("OpenSky's own"),
-                "Where tokens come from; with another `baseURL` the same path under it."),
-            .init("sources[].clientId", .none, "The API client's id; without it the service is asked anonymously."),
-            .init("sources[].clientSecret", .none, "Its secret; best as `${OPENSKY_CLIENT_SECRET}`."),
+                "The address that issues tokens; with another `baseURL`, the same path under it."),
+            .init("sources[].clientId", .none, "The id of the API client; without it requests are anonymous."),
+            .init("sources[].clientSecret", .none, "The secret of the API client; best as `${OPENSKY_CLIENT_SECRET}`."),
             .init(
-                "sources[].credits", .words("400 or 4000"), "A day's credits, spread over it. [More](#sourcescredits)"),
+                "sources[].credits", .words("400 or 4000"),
+                "The credits of a day, spread over the day. [More](#sourcescredits)"),
         ])
 
     private static let query = Group(
-        title: "What SkyPath is asked",
+        title: "SkyPath query",
         settings: [
             .init(
                 "sources[].query.types", .value("[turbulence]"),
                 "The types of data; all but turbulence are assumed calls. [More](#sourcesquery)"),
             .init(
-                "sources[].query.severities", .value("[0, 1, 2, 3, 4]"), "What is shown. [More](#sourcesquery)"),
-            .init("sources[].query.history", .value("2"), "Hours; v5 reaches back 4 at most."),
+                "sources[].query.severities", .value("[0, 1, 2, 3, 4]"),
+                "The severities that are shown. [More](#sourcesquery)"),
+            .init("sources[].query.history", .value("2"), "The history in hours; v5 reaches back 4 at most."),
             .init("sources[].query.category", .value("C60"), "The aircraft category. [More](#sourcesquery)"),
             .init(
                 "sources[].query.global", .value("true"),
@@ -238,8 +248,10 @@ enum SettingsCatalogue {
             .init("sources[].limits.corridorAreaKm2", .value("7500"), "Larger polygons are requested in pieces."),
             .init(
                 "sources[].limits.cursorOverlapSeconds", .value("60"),
-                "How long before the cursor v5 deltas begin."),
-            .init("sources[].limits.tickOverlap", .value("1"), "The same for v4, in ticks."),
+                "The time by which v5 deltas begin before the cursor."),
+            .init(
+                "sources[].limits.tickOverlap", .value("1"),
+                "The number of ticks by which v4 deltas begin before the cursor."),
         ])
 
     private static let wire = Group(
@@ -255,7 +267,7 @@ enum SettingsCatalogue {
             ("sessionPath", "/auth/v5/session", "Path of the call that opens a session; an assumption."),
             ("apiKeyHeader", "x-api-key", "Header of the key."),
             ("accessTokenHeader", "x-access-token", "Header of a session's token."),
-            ("updatedSince", "updatedSince", "Member of the corridor call: changes since then."),
+            ("updatedSince", "updatedSince", "Member of the corridor call: the time since which changes are wanted."),
             ("hoursAgo", "hoursAgo", "Corridor and bulk call: hours of history."),
             ("aircraftCategory", "aircraftCategory", "Member of the corridor call."),
             ("minAltitude", "minAlt", "Corridor and bulk call: thousands of feet."),

@@ -1,7 +1,7 @@
 /// The reference of all settings: names and ranges from the settings' reader, the rest from the catalogue.
 struct SettingsReference {
     /// A setting that the reader knows.
-    struct Known: Hashable {
+    struct KnownSetting: Hashable {
         let path: String
         /// The kinds of sources that have it, in the order of `sourceKinds`; empty for a setting outside sources.
         var kinds: [String]
@@ -20,7 +20,7 @@ struct SettingsReference {
 
     /// All settings that the reader knows. It reads unknown keys, and its errors name the known ones. Then it reads an
     /// empty text for each setting, and its errors describe the valid values.
-    static func known() -> [Known] {
+    static func known() -> [KnownSetting] {
         var kinds: [String: [String]] = [:]
         var paths: [String] = []
         for kind in sourceKinds {
@@ -45,7 +45,7 @@ struct SettingsReference {
                 if !first.contains(text) { allowed[path] = "\(first); for `\(kind)` \(text)" }
             }
         }
-        return paths.map { Known(path: $0, kinds: kinds[$0] ?? [], allowed: allowed[$0] ?? "") }
+        return paths.map { KnownSetting(path: $0, kinds: kinds[$0] ?? [], allowed: allowed[$0] ?? "") }
     }
 
     private static func names(kind: String) -> [String] {

@@ -1,6 +1,6 @@
 /// How a line of the log is written.
 enum LogFormat: String, Sendable, CaseIterable {
-    /// For people.
+    /// Lines for people.
     case text
     /// An object a line, for programs.
     case json

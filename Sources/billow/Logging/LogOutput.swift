@@ -17,7 +17,7 @@ private func writeToStandardError(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
         let written = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        // A log that can't be written can't be told of either.
+        // If the log can't be written, the failure can't be logged either.
         guard written > 0 || errno == EINTR else { return }
         rest = rest.dropFirst(max(0, written))
     }

@@ -1,16 +1,17 @@
 import Foundation
 import UpstreamKit
 
-/// Takes secrets out of every line before it is written: those of the settings, access keys, and signatures. Whoever
-/// logs takes care already; this holds where somebody forgets.
+/// Removes secrets from every line before it is written: secrets of the settings, access keys, and signatures. Code
+/// that logs must avoid secrets anyway; this is the second line of defence.
 struct LogRedaction: Sendable {
     private let secrets: [Secret]
 
-    /// - Parameter secrets: of the settings.
+    /// - Parameter secrets: the secrets of the settings.
     init(_ secrets: [Secret] = []) { self.secrets = secrets }
 
     private static let mark = "[secret]"
-    /// What stands before a secret of this many hexadecimal digits at least.
+    /// The texts before a secret, the length of an id between the text and the secret, and the secret's minimum number
+    /// of hexadecimal digits.
     private static let prefixes: [(text: String, id: Int, digits: Int)] = [("bk_", 17, 64), ("sig=", 0, 16)]
 
     func redacted(_ text: String) -> String {
@@ -19,7 +20,7 @@ struct LogRedaction: Sendable {
         }
     }
 
-    /// - Parameter prefix: its text, how many characters of an id follow, and how many digits of a secret.
+    /// - Parameter prefix: one of `prefixes`.
     private static func redacted(_ text: String, after prefix: (text: String, id: Int, digits: Int)) -> String {
         var result = ""
         var rest = text[...]

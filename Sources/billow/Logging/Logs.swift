@@ -26,7 +26,7 @@ enum Logs {
 }
 
 extension Settings {
-    /// What no log may have.
+    /// The secrets that no log may contain.
     var secrets: [Secret] {
         sources.flatMap { source -> [Secret?] in
             switch source.kind {

@@ -10,7 +10,7 @@ extension InboxSettings {
     /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
         let path = section.value("path", expected: "the path of a folder, which is made where there is none") { path in
-            // The path must not be that of a file.
+            // The path must not name a file.
             path.isEmpty
                 || FileManager.default.fileExists(atPath: path) && !FileManager.default.isFolder(path) ? nil : path
         }

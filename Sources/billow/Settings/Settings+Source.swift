@@ -37,7 +37,7 @@ extension Settings {
         }
 
         /// The kinds of data that it feeds, which become stale without a fetch.
-        var feeds: Set<DataKind> {
+        var feeds: Set<FeedKind> {
             switch kind {
             case .skyPath(let settings): settings.query.kinds
             case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))

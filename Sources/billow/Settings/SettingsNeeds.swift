@@ -38,7 +38,7 @@ struct SettingsNeeds: OptionSet, Sendable {
         }
         let looked = shared.candidates.joined(separator: ", ")
         server.problem(
-            key, "isn't given, and the folder \(shared.name) of Billow is at none of these places: \(looked)",
+            key, "isn't given, and none of these places has the folder \(shared.name) of Billow: \(looked)",
             kind: .inputOutput)
     }
 

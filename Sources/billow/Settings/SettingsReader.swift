@@ -210,13 +210,13 @@ final class SettingsReader {
         func finish() {
             for (key, _) in mapping ?? Node.Mapping([]) {
                 guard let name = key.string else {
-                    reader.problem(path.isEmpty ? "the file" : path, at: key.place, "has a key that is no name")
+                    reader.problem(path.isEmpty ? "the file" : path, at: key.place, "has a key that is not a name")
                     continue
                 }
                 guard !asked.contains(name) else { continue }
                 reader.problem(
                     path(of: name), at: key.place,
-                    "is not a setting; known here: \(asked.sorted().joined(separator: ", "))")
+                    "is not a setting; known settings here: \(asked.sorted().joined(separator: ", "))")
             }
         }
     }

@@ -9,7 +9,7 @@ struct SharedFolder: Sendable {
     static let styles = SharedFolder("Styles", has: "skypath.json")
 
     let name: String
-    /// A file by which the folder is told from another of its name: a person's home may have a folder `Public`.
+    /// A file that identifies the folder, because another folder may have its name, such as `Public` in a home folder.
     private let mark: String
 
     private init(_ name: String, has mark: String) {
@@ -17,8 +17,8 @@ struct SharedFolder: Sendable {
         self.mark = mark
     }
 
-    /// The places that are looked at, the first that counts first: beside the executable, in the source trees around
-    /// it, and in the working folder.
+    /// The candidates in order of precedence: beside the executable, in the source trees around it, and in the working
+    /// folder.
     func candidates(executable: String, workingFolder: String) -> [String] {
         let bin = URL(filePath: executable).resolvingSymlinksInPath().deletingLastPathComponent().standardizedFileURL
         var candidates = [bin.deletingLastPathComponent().appending(path: "share/billow/\(name)").path]
@@ -32,7 +32,7 @@ struct SharedFolder: Sendable {
         return candidates.contains(path) ? candidates : candidates + [path]
     }
 
-    /// The first candidate that is the folder; nil where none is.
+    /// The first candidate that is the folder; nil if there is none.
     func find(executable: String, workingFolder: String) -> String? {
         candidates(executable: executable, workingFolder: workingFolder).first {
             FileManager.default.fileExists(atPath: "\($0)/\(mark)")
@@ -45,17 +45,17 @@ struct SharedFolder: Sendable {
 
     // MARK: This process
 
-    /// The folders that this process looks in.
+    /// The candidates of this process.
     var candidates: [String] {
         candidates(executable: Self.executable, workingFolder: FileManager.default.currentDirectoryPath)
     }
 
-    /// Where this process finds the folder. Where it finds none, the path that an installation has.
+    /// The path of the folder for this process. If there is none, the path in an installation.
     var path: String {
         find(executable: Self.executable, workingFolder: FileManager.default.currentDirectoryPath)
             ?? candidates.first ?? name
     }
 
-    /// This program's file, whatever it was called by.
+    /// This program's file, independent of the name it was called by.
     private static let executable = Bundle.main.executablePath ?? CommandLine.arguments.first ?? ""
 }

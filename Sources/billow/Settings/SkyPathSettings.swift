@@ -56,7 +56,7 @@ extension DataQuery {
         self.init()
         if let listed = section.list(
             "types", expected: "some of \(Catalogue.types(of: "skypath").joined(separator: ", "))",
-            { DataType(rawValue: $0) })
+            { SkyPathType(rawValue: $0) })
         {
             types = Set(listed)
         }
@@ -67,7 +67,7 @@ extension DataQuery {
         category = section.value("category", expected: "C10, C20 … C110") { AircraftCategory($0) } ?? category
         global = section.flag("global") ?? global
         let scope = section.section("scope")
-        for type in DataType.allCases {
+        for type in SkyPathType.allCases {
             scopes[type] = scope.value(type.rawValue, expected: "areas or global") { Scope(rawValue: $0) }
         }
         scope.finish()

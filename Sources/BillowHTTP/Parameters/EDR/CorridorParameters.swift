@@ -9,7 +9,7 @@ package import Turbulence
 /// | `corridor-height` | from edge to edge, around `z`, `level` or the Z of `coords` | above 0 | all altitudes |
 /// | `height-units` | ft, m, km | | ft |
 package struct CorridorParameters: Sendable {
-    package let asked: RouteReader.Asked
+    package let requested: RouteReader.RequestedRoute
     package let area: AreaIndex?
     /// The altitudes in feet that `corridor-height` selects, and its name.
     package let heights: (feet: ClosedRange<Double>, parameter: String)?
@@ -17,8 +17,8 @@ package struct CorridorParameters: Sendable {
     package static let names = RouteReader.names.union(["corridor-height", "height-units"])
 
     package init(_ reader: QueryReader, body: ShapeBody?, airports: AirportTable) throws(ParameterProblem) {
-        asked = try RouteReader(airports).read(reader, body)
-        let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
+        requested = try RouteReader(airports).read(reader, body)
+        let corridor = try AreaReader.corridor(around: requested)
         area = AreaIndex(corridor.area)
         heights = try Self.heights(reader).map { (feet: $0, parameter: "corridor-height") }
     }
@@ -52,7 +52,7 @@ package struct CorridorParameters: Sendable {
 
     /// The route along which features are ordered.
     package func along(from instant: Instant) -> AlongRoute {
-        AlongRoute(asked.flight(from: instant))
+        AlongRoute(requested.flight(from: instant))
     }
 }
 
@@ -65,7 +65,7 @@ package struct CorridorParameters: Sendable {
 /// | `simplify` | true or false | | true |
 /// | `f` | format | json, geojson | geojson |
 package struct CorridorShapeParameters: Sendable {
-    package let asked: RouteReader.Asked
+    package let requested: RouteReader.RequestedRoute
     /// The tolerance in degrees; nil keeps every position within the limit.
     package let tolerance: Double?
 
@@ -73,7 +73,7 @@ package struct CorridorShapeParameters: Sendable {
     private static let tolerances = 0.0...5.0
 
     package init(_ reader: QueryReader, body: ShapeBody, airports: AirportTable) throws(ParameterProblem) {
-        asked = try RouteReader(airports).read(reader, body)
+        requested = try RouteReader(airports).read(reader, body)
         var tolerance: Double? = Corridor.defaultTolerance
         let inQuery = try reader.number("tolerance", in: Self.tolerances)
         if let wanted = body.tolerance ?? inQuery {

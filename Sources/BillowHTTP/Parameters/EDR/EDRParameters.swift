@@ -134,7 +134,10 @@ extension QueryReader {
 
 extension QueryReader {
     /// A required parameter.
-    package func requiredText(_ name: String) throws(ParameterProblem) -> String { try required(name) }
+    /// - Parameter expected: what it can be, as a phrase that follows "must be".
+    package func requiredText(_ name: String, _ expected: String) throws(ParameterProblem) -> String {
+        try required(name, expected)
+    }
 
     /// The heights of the `bbox` of a cube; nil for one without.
     package func cubeHeights() throws(ParameterProblem) -> (feet: ClosedRange<Double>, parameter: String)? {

@@ -44,12 +44,12 @@ package enum EDRQuery: String, Sendable, CaseIterable {
         switch self {
         case .items: "The features, in pages"
         case .position: "The values at a place"
-        case .radius: "What lies within a distance of a place"
-        case .area: "What lies in a polygon"
-        case .cube: "What lies in a box of places and altitudes"
-        case .trajectory: collection.isField ? "The values along a flight" : "What a line meets"
-        case .corridor: "What lies along a route"
-        case .locations: collection.isField ? "The values at airports" : "What lies around airports"
+        case .radius: "Features within a distance of a place"
+        case .area: "Features in a polygon"
+        case .cube: "Features in a box of positions and altitudes"
+        case .trajectory: collection.isField ? "The values along a flight" : "Features that a line meets"
+        case .corridor: "Features along a route"
+        case .locations: collection.isField ? "The values at airports" : "Features around airports"
         }
     }
 }

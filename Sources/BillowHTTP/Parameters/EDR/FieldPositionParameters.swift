@@ -41,14 +41,14 @@ package struct FieldPositionParameters: Sendable {
         if let location {
             place = location
         } else {
-            let coords = try reader.required("coords")
+            let coords = try reader.required("coords", "POINT(longitude latitude)")
             guard let place = WellKnownText.point(coords) else {
                 throw reader.invalid("coords", coords, "POINT(longitude latitude)")
             }
             self.place = place
         }
         levels = try reader.levels()
-        filter = try reader.filter()
+        filter = try reader.filter(of: [collection], for: .features)
         properties = try reader.properties(of: collection)
         time = try FieldTimeParameter(reader)
     }

@@ -6,15 +6,14 @@ package import Turbulence
 /// The instant of a turbulence field: `time`, or `datetime` without an interval.
 package struct FieldTimeParameter: Sendable {
     private let time: RequestedTime
-    private let isDatetime: Bool
 
     package static let names: Set<String> = ["datetime", "time"]
 
     package init(_ reader: QueryReader) throws(ParameterProblem) {
-        isDatetime = reader.has("datetime")
         switch try reader.datetime() {
         case nil: time = try reader.time()
-        case .instant(let instant): time = .instant(instant)
+        case .instant(let instant):
+            time = RequestedTime(.instant(instant), parameter: "datetime", text: reader.text("datetime") ?? "")
         case .interval: throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
         }
     }
@@ -23,8 +22,6 @@ package struct FieldTimeParameter: Sendable {
     package func instant(_ frames: FrameSource, _ collection: Dataset, in snapshot: Snapshot) throws(EngineError)
         -> Instant
     {
-        try frames.instant(
-            time, in: snapshot, parameter: isDatetime ? "datetime" : "time",
-            within: frames.reach(of: collection, in: snapshot))
+        try frames.instant(time, in: snapshot, within: frames.reach(of: collection, in: snapshot))
     }
 }

@@ -14,7 +14,7 @@ package import Turbulence
 ///
 /// Source: OGC 19-086r6 (OGC API EDR) section 8.2.5
 package struct TrajectoryParameters: Sendable {
-    private let asked: RouteReader.Asked
+    private let requested: RouteReader.RequestedRoute
     private let area: AreaIndex?
     /// The lowest and the highest Z in feet.
     package let heights: (feet: ClosedRange<Double>, parameter: String)?
@@ -25,21 +25,20 @@ package struct TrajectoryParameters: Sendable {
 
     package init(_ reader: QueryReader, of collection: Dataset, airports: AirportTable) throws(ParameterProblem) {
         let line = try TrajectoryLine(reader, airports: airports)
-        asked = line.asked
+        requested = line.requested
         heights = line.heightRange
         if collection.isOfPlaces {
-            let corridor = try AreaReader.corridor(
-                around: asked.route, width: Self.widthAtPlaces, tolerance: nil)
+            let corridor = try AreaReader.corridor(around: requested, width: Self.widthAtPlaces)
             area = AreaIndex(corridor.area)
         } else {
-            area = AreaIndex(alongLineOf: asked.route)
+            area = AreaIndex(alongLineOf: requested.route)
         }
     }
 
-    /// Restricts a query to what the line meets.
+    /// Restricts a query to the features that the line meets.
     package func restrict(_ query: inout FeatureQuery) {
         query.area = area
-        query.route = AlongRoute(asked.flight(from: query.instant))
+        query.route = AlongRoute(requested.flight(from: query.instant))
     }
 }
 
@@ -55,7 +54,7 @@ extension Dataset {
 
 /// A line with the heights and times of its positions.
 struct TrajectoryLine {
-    let asked: RouteReader.Asked
+    let requested: RouteReader.RequestedRoute
     /// Feet and instants of the positions of the route; nil where the line has none.
     let heights: [Double]?
     let times: [Double]?
@@ -71,7 +70,7 @@ struct TrajectoryLine {
 
     init(_ reader: QueryReader, airports: AirportTable) throws(ParameterProblem) {
         guard let text = reader.phrase("coords") else {
-            asked = try RouteReader(airports).read(reader, nil)
+            requested = try RouteReader(airports).read(reader, nil)
             (heights, times) = (nil, nil)
             return
         }
@@ -82,11 +81,11 @@ struct TrajectoryLine {
         if reader.has("route") {
             throw reader.invalid("route", reader.phrase("route") ?? "", "left out where coords is given")
         }
-        asked = try RouteReader(airports).read(reader, nil)
+        requested = try RouteReader(airports).read(reader, nil)
         // The route leaves out positions that repeat the one before.
         var kept: [Int] = []
-        for (number, place) in line.places.enumerated() where kept.count < asked.route.positions.count {
-            if place == asked.route.positions[kept.count] { kept.append(number) }
+        for (number, place) in line.places.enumerated() where kept.count < requested.route.positions.count {
+            if place == requested.route.positions[kept.count] { kept.append(number) }
         }
         heights = line.heights.map { heights in kept.map { heights[$0] } }
         times = line.measures.map { measures in kept.map { measures[$0] } }
@@ -140,7 +139,7 @@ package struct FieldTrajectoryParameters: Sendable {
             heights: line.heightRange)
         self.format = edr.format
         properties = try reader.properties(of: collection)
-        var filter = try reader.filter()
+        var filter = try reader.filter(of: [collection], for: .features)
         if let altitudes = edr.altitudes { filter.altitudes = altitudes }
         self.filter = filter
         level = if case .nearest(let levels)? = edr.levels, let one = levels.first { Double(one) } else { nil }
@@ -157,9 +156,9 @@ package struct FieldTrajectoryParameters: Sendable {
 
     /// The points at which the field is sampled, in the order of the flight.
     ///
-    /// - Parameter instant: that of a flight without times.
+    /// - Parameter instant: the instant of a flight without times.
     package func points(at instant: Instant) -> [PlannedFlight.Point] {
-        let flight = line.asked.flight(from: instant)
+        let flight = line.requested.flight(from: instant)
         return flight.points(every: FieldTrajectory.step(along: flight.route)).map { point in
             PlannedFlight.Point(
                 place: point.place, distance: point.distance,
@@ -170,13 +169,13 @@ package struct FieldTrajectoryParameters: Sendable {
     }
 
     /// Whether points have times of their own.
-    package var hasTimes: Bool { line.times != nil || line.asked.hasSpeed }
+    package var hasTimes: Bool { line.times != nil || line.requested.hasSpeed }
 
-    package var area: MultiPolygon? { AreaIndex(alongLineOf: line.asked.route)?.area }
+    package var area: MultiPolygon? { AreaIndex(alongLineOf: line.requested.route)?.area }
 
     /// A value that changes evenly from position to position of the route.
     private func between(_ values: [Double], at distance: Double) -> Double {
-        let distances = line.asked.route.distances
+        let distances = line.requested.route.distances
         let leg = min(max((distances.firstIndex { $0 > distance } ?? distances.count) - 1, 0), distances.count - 2)
         let share = (distance - distances[leg]) / (distances[leg + 1] - distances[leg])
         return values[leg] + (values[leg + 1] - values[leg]) * min(max(share, 0), 1)

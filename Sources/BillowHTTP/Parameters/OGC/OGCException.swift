@@ -48,6 +48,6 @@ package struct OGCException: Error, Sendable, Hashable {
             case .missingParameter: .missingParameterValue
             default: .invalidParameterValue
             }
-        self.init(code, problem.parameter, detail: problem.detail)
+        self.init(code, problem.error.parameter, detail: problem.detail)
     }
 }

@@ -30,10 +30,10 @@ package enum OGCTileParameters {
         let format = String(suffix.dropFirst())
         _ = try reader.choice("f", [(format, 0)])
         let layers = LayerList(dataset)
-        let time = try reader.datetime().map(OGCTime.init) ?? .latest
+        let time = try OGCTime(reader)
         return try TileParameters(
             layers: layers, time: time.requested(of: layers, frames, in: snapshot),
-            place: TilePath(z: z, x: column, y: row + suffix), revision: nil, reader, styles: styles)
+            place: TilePath(z: z, x: column, y: row + suffix, names: .ogcTiles), revision: nil, reader, styles: styles)
     }
 }
 
@@ -77,9 +77,9 @@ package struct OGCMapParameters: Sendable {
     package init(_ dataset: Dataset, _ reader: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
         _ = try reader.choice("f", [("png", 0)])
         layers = LayerList(dataset)
-        filter = try reader.filter()
+        filter = try reader.filter(of: [dataset], for: .pictures)
         style = try styles.style(reader)
-        time = try reader.datetime().map(OGCTime.init) ?? .latest
+        time = try OGCTime(reader)
         crs = try Self.crs("crs", reader)
         let box = try Self.plane(reader, for: crs)
         let width = try reader.integer("width", in: MapRegion.sides)

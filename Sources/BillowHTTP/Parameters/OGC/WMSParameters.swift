@@ -77,7 +77,8 @@ package struct WMSMapParameters: Sendable {
         if let format = kvp.text("FORMAT"), !Self.isPNG(format) {
             throw OGCException(.invalidFormat, "FORMAT", format, expected: "image/png")
         }
-        filter = try translated { () throws(ParameterProblem) in try own.filter() }
+        let shown = layers.layers
+        filter = try translated { () throws(ParameterProblem) in try own.filter(of: shown, for: .pictures) }
         time = try Self.time(kvp)
         background = try Self.background(kvp)
         labels = try translated { () throws(ParameterProblem) in try own.labels() }
@@ -259,7 +260,7 @@ package struct WMSMapParameters: Sendable {
     }
 }
 
-/// The picture in which WMS GetMap tells of an error, where a client asks for one.
+/// The picture that WMS GetMap returns for an error, if the client requests errors as pictures.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
@@ -275,7 +276,7 @@ package struct WMSExceptionPicture: Sendable {
     /// nil for a transparent one.
     package let background: StraightColour?
 
-    /// nil where XML is asked for, and for a request that names no picture that could be made.
+    /// Returns nil if the client requests XML, and if the request names no valid picture.
     package init?(_ kvp: KVPReader) {
         guard ["getmap", "map"].contains(kvp.text("REQUEST")?.lowercased() ?? "") else { return nil }
         switch kvp.text("EXCEPTIONS")?.lowercased() {
@@ -417,7 +418,8 @@ package struct WMSLegendParameters: Sendable {
         layers = try WMSMapParameters.layers(kvp.required("LAYER"), "LAYER")
         let own = try WMSMapParameters.own(kvp)
         style = try styles.style(named: kvp.text("STYLE") ?? "", opacity: own, locator: "STYLE")
-        filter = try translated { () throws(ParameterProblem) in try own.filter() }
+        let shown = layers.layers
+        filter = try translated { () throws(ParameterProblem) in try own.filter(of: shown, for: .pictures) }
         let format = kvp.text("FORMAT") ?? "image/png"
         isSVG = format.lowercased() == Self.svg
         guard isSVG || WMSMapParameters.isPNG(format) else {

@@ -50,24 +50,20 @@ package struct WMTSTileParameters: Sendable {
             throw OGCException(
                 .invalidParameterValue, "TILEMATRIXSET", set, expected: Self.matrixSets[0])
         }
-        guard let asked = OGCTime(time) else {
+        guard let parsed = OGCTime(time) else {
             throw OGCException(.invalidParameterValue, "TIME", time, expected: OGCTime.expected)
         }
         var own = try WMSMapParameters.own(kvp)
         // An unknown style is an invalid parameter value, because WMTS has no specific code for it.
         let found = try styles.style(named: style, opacity: own, locator: "STYLE")
         own = QueryReader(own.all.merging(["style": found.id]) { $1 })
-        let place: TilePath
-        do throws(ParameterProblem) { place = try TilePath(z: matrix, x: column, y: "\(row).png") } catch {
-            let locators = ["z": "TILEMATRIX", "x": "TILECOL", "y": "TILEROW"]
-            throw OGCException(
-                OGCException(error).code, error.parameter.flatMap { locators[$0] } ?? "TILEMATRIX",
-                detail: error.detail)
+        let place = try translated { () throws(ParameterProblem) in
+            try TilePath(z: matrix, x: column, y: "\(row).png", names: .wmts)
         }
-        self.time = asked
+        self.time = parsed
         tile = try translated { () throws(ParameterProblem) in
             try TileParameters(
-                layers: layers, time: asked.requested(of: layers, frames, in: snapshot), place: place, revision: nil,
+                layers: layers, time: parsed.requested(of: layers, frames, in: snapshot), place: place, revision: nil,
                 own, styles: styles)
         }
     }

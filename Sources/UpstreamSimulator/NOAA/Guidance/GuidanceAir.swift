@@ -19,8 +19,8 @@ struct GuidanceAir: Sendable {
     private let ground: GuidanceGround
     private let seed: UInt64
     private let file: SimulatedGuidanceFile
-    private let jets: [Patch.Now]
-    private let storms: [Patch.Now]
+    private let jets: [Patch.State]
+    private let storms: [Patch.State]
 
     /// The salt of each noise pattern.
     private enum Salt: Int {
@@ -48,8 +48,8 @@ struct GuidanceAir: Sendable {
         let time = file.validSeconds
         let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
         let patches = slots.flatMap { World.patches(slot: $0, seed: seed) }.filter { $0.isAlive(at: time) }
-        jets = patches.filter(\.isJet).map { $0.now(time) }
-        storms = patches.filter { !$0.isJet }.map { $0.now(time) }
+        jets = patches.filter(\.isJet).map { $0.state(at: time) }
+        storms = patches.filter { !$0.isJet }.map { $0.state(at: time) }
     }
 
     /// The EDR of each point of the grid, from the south-west in row-major order. NaN at the border and below the
@@ -134,7 +134,7 @@ struct GuidanceAir: Sendable {
     // MARK: Bodies
 
     /// The strongest of some bodies at each point of the mesh, with the shear beside the jet streams.
-    private func body(_ patches: [Patch.Now], _ feet: Double, streaks: Bool) -> [Float] {
+    private func body(_ patches: [Patch.State], _ feet: Double, streaks: Bool) -> [Float] {
         let near = patches.filter { abs(feet - $0.altitudeFeet) * $0.inverseDepth < 1 }
         let air = Air(near)
         let (east, north) = patchError
@@ -174,7 +174,8 @@ struct GuidanceAir: Sendable {
     private var patchError: (east: Double, north: Double) {
         let hours = Double(file.validSeconds) / 3_600
         return (
-            (drift.east - hours * Self.wind.east) / 85, (drift.north - hours * Self.wind.north) / Patch.Now.kmPerDegree
+            (drift.east - hours * Self.wind.east) / 85,
+            (drift.north - hours * Self.wind.north) / Patch.State.kmPerDegree
         )
     }
 

@@ -105,7 +105,7 @@ struct GuidanceGround: Sendable {
             let part = (north.1 - latitude) / (north.1 - south.1)
             let longitude = north.0 + (south.0 - north.0) * part
             let degrees = LonLat.wrap(place.longitude) - longitude
-            return Float(degrees * Patch.Now.kmPerDegree * cos(latitude * .pi / 180))
+            return Float(degrees * Patch.State.kmPerDegree * cos(latitude * .pi / 180))
         }
         return far
     }

@@ -3,7 +3,7 @@
 /// A pole is a point on the earth and a line on the map. A ring with the pole as a corner follows that line from the
 /// meridian of its arrival to that of its departure. If these are equal, the detour has no effect; rings that were cut
 /// along the antimeridian have such detours.
-struct RingWay {
+struct RingPath {
     typealias Corner = UnrolledRing.Corner
 
     /// The corners without repeats, each with the index of its place.

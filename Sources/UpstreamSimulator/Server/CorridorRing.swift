@@ -2,7 +2,7 @@ import Foundation
 import Geometry
 
 /// A corridor's ring whose longitudes aren't wrapped, so that no edge jumps at the antimeridian.
-struct UnrolledRing: Sendable {
+struct CorridorRing: Sendable {
     /// The closed ring in degrees; each longitude is within 180° of the one before.
     let points: [(longitude: Double, latitude: Double)]
     private let south: Double

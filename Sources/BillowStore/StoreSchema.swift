@@ -11,10 +11,10 @@ internal import GRDB
 /// log is visible from the version `since` until the version `until`. `until` is null while the row is open.
 ///
 /// A released migration never changes. A later one is appended to the migrator, as strings only.
-enum Schema {
+enum StoreSchema {
     /// `BILW`, in the file's header: distinguishes Billow's files from other programs'.
     ///
-    /// Source: SQLite file format, section 1.3.17, sqlite.org/fileformat2.html
+    /// Source: SQLite file format, section 1.3.17, https://sqlite.org/fileformat2.html
     static let applicationID: Int32 = 0x4249_4C57
 
     static var migrator: DatabaseMigrator {
@@ -74,7 +74,7 @@ enum Schema {
             sum INTEGER NOT NULL
         ) STRICT;
 
-        -- The time of the last fetch of each kind of data (DataKind), and since when there is no gap.
+        -- The time of the last fetch of each kind of data (FeedKind), and since when there is no gap.
         CREATE TABLE fetched (
             source INTEGER NOT NULL REFERENCES source (number),
             kind TEXT NOT NULL,

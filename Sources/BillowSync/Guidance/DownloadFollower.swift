@@ -1,7 +1,7 @@
 import NOAAGuidance
 
 /// Follows one download: passes its events to the intake, and stores a slow download in portions.
-actor GuidanceKeeper {
+actor DownloadFollower {
     private let upstream: NOAAUpstream
     private let intake: GuidanceIntake
     private let client: GuidanceClient

@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 
 /// Responses that deserve a high compression level, compressed if the client accepts it.
-enum CompressedAnswer {
+enum CompressedResponse {
     /// The smallest response for which compression is worthwhile.
     private static let least = 1_000
     /// The largest response with the high level. For periodic responses over satcom, a seventh fewer bytes justify ten
@@ -21,6 +21,6 @@ enum CompressedAnswer {
             headers[.contentEncoding] = "gzip"
             body = small
         }
-        return Response(status: .ok, headers: headers, body: try BytesAnswer.body(of: body))
+        return Response(status: .ok, headers: headers, body: try BytesResponse.body(of: body))
     }
 }

@@ -4,7 +4,7 @@ import JSONKit
 
 /// Parses the responses of the three calls. An invalid record is skipped. Malformed JSON invalidates the whole
 /// response, because partial data must not look complete.
-struct ReplyReader {
+struct SkyPathReplyReader {
     let wire: SkyPathWire
     let limits: SkyPathLimits
 

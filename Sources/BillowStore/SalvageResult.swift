@@ -1,7 +1,7 @@
 package import Turbulence
 
 /// The result of a salvage: the copied and the lost rows.
-package struct Salvaged: Sendable, Hashable {
+package struct SalvageResult: Sendable, Hashable {
     package struct Table: Sendable, Hashable {
         package var name: String
         /// The number of rows in the new database.
@@ -24,7 +24,7 @@ package struct Salvaged: Sendable, Hashable {
     package var lines: [String] {
         tables.filter { $0.rows + $0.refused + $0.gaps.count > 0 }.map { table in
             var line = "\(table.name): \(table.rows) rows"
-            if table.refused > 0 { line += ", \(table.refused) make no sense" }
+            if table.refused > 0 { line += ", \(table.refused) with unusable values" }
             if !table.gaps.isEmpty { line += ", \(table.gaps.count) gaps that can't be read" }
             return line
         }

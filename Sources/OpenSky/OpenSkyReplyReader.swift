@@ -6,7 +6,7 @@ import JSONKit
 /// response, because partial data must not look complete.
 ///
 /// Source: docs/upstreams/opensky.md
-struct ReplyReader {
+struct OpenSkyReplyReader {
     /// The valid times in Unix seconds: the years 2000 to 2100.
     private static let times = 946_684_800.0...4_102_444_800.0
     /// The valid altitudes of an aircraft in metres.
@@ -21,19 +21,19 @@ struct ReplyReader {
 
     /// - Throws: `.unreadable`.
     static func states(_ bytes: [UInt8]) throws(UpstreamError) -> StateVectors {
-        var reader = ReplyReader()
+        var reader = OpenSkyReplyReader()
         return try reader.states(bytes)
     }
 
     /// - Throws: `.unreadable`.
     static func flights(_ bytes: [UInt8]) throws(UpstreamError) -> Flights {
-        var reader = ReplyReader()
+        var reader = OpenSkyReplyReader()
         return try reader.flights(bytes)
     }
 
     /// - Throws: `.unreadable`.
     static func track(_ bytes: [UInt8]) throws(UpstreamError) -> Track {
-        var reader = ReplyReader()
+        var reader = OpenSkyReplyReader()
         return try reader.track(bytes)
     }
 
@@ -130,7 +130,7 @@ struct ReplyReader {
         return vectors
     }
 
-    private struct Skipped: Error {
+    private struct SkippedRow: Error {
         let reason: RowCounts.Reason
     }
 
@@ -161,34 +161,35 @@ struct ReplyReader {
             let cell = try scanner.value()
             if case .null = cell { return }
             switch column {
-            case 0: address = kept(text(scanner, cell).flatMap { TransponderAddress($0) })
-            case 1: value.callsign = kept(text(scanner, cell)).flatMap { ReplyReader.trimmed($0) }
-            case 2: value.originCountry = kept(text(scanner, cell)).flatMap { ReplyReader.trimmed($0) }
-            case 3: value.positionTime = kept(ReplyReader.time(cell))
-            case 4: contact = kept(ReplyReader.time(cell))
-            case 5: value.longitude = kept(number(cell, in: -180...180))
-            case 6: value.latitude = kept(number(cell, in: -90...90))
-            case 7: value.barometricAltitude = kept(number(cell, in: altitudes)).map { Length(metres: $0) }
-            case 8: value.isOnGround = kept(flag(cell)) ?? false
-            case 9: value.groundSpeed = kept(number(cell, in: speeds)).map { Speed(metresPerSecond: $0) }
-            case 10: value.trackDegrees = kept(ReplyReader.heading(cell))
-            case 11: value.verticalRate = kept(number(cell, in: climbs)).map { Speed(metresPerSecond: $0) }
+            case 0: address = countingNil(text(scanner, cell).flatMap { TransponderAddress($0) })
+            case 1: value.callsign = countingNil(text(scanner, cell)).flatMap { OpenSkyReplyReader.trimmed($0) }
+            case 2: value.originCountry = countingNil(text(scanner, cell)).flatMap { OpenSkyReplyReader.trimmed($0) }
+            case 3: value.positionTime = countingNil(OpenSkyReplyReader.time(cell))
+            case 4: contact = countingNil(OpenSkyReplyReader.time(cell))
+            case 5: value.longitude = countingNil(number(cell, in: -180...180))
+            case 6: value.latitude = countingNil(number(cell, in: -90...90))
+            case 7: value.barometricAltitude = countingNil(number(cell, in: altitudes)).map { Length(metres: $0) }
+            case 8: value.isOnGround = countingNil(flag(cell)) ?? false
+            case 9: value.groundSpeed = countingNil(number(cell, in: speeds)).map { Speed(metresPerSecond: $0) }
+            case 10: value.trackDegrees = countingNil(OpenSkyReplyReader.heading(cell))
+            case 11: value.verticalRate = countingNil(number(cell, in: climbs)).map { Speed(metresPerSecond: $0) }
             case 12: dropped += 1
-            case 13: value.geometricAltitude = kept(number(cell, in: altitudes)).map { Length(metres: $0) }
-            case 14: value.squawk = kept(text(scanner, cell)).flatMap { ReplyReader.trimmed($0) }
-            case 15: value.isSpecialPurpose = kept(flag(cell)) ?? false
+            case 13: value.geometricAltitude = countingNil(number(cell, in: altitudes)).map { Length(metres: $0) }
+            case 14: value.squawk = countingNil(text(scanner, cell)).flatMap { OpenSkyReplyReader.trimmed($0) }
+            case 15: value.isSpecialPurpose = countingNil(flag(cell)) ?? false
             case 16:
-                value.positionSource = kept(cell.integer).map { PositionSource(rawValue: $0) } ?? value.positionSource
-            case 17: value.category = kept(cell.integer).map { EmitterCategory(rawValue: $0) }
+                value.positionSource =
+                    countingNil(cell.integer).map { PositionSource(rawValue: $0) } ?? value.positionSource
+            case 17: value.category = countingNil(cell.integer).map { EmitterCategory(rawValue: $0) }
             // Later columns aren't known yet.
             default: break
             }
         }
 
-        var vector: Result<StateVector, Skipped> {
-            guard let address else { return .failure(Skipped(reason: .address)) }
+        var vector: Result<StateVector, SkippedRow> {
+            guard let address else { return .failure(SkippedRow(reason: .address)) }
             // The reception of a position also counts as contact.
-            guard let contact = contact ?? value.positionTime else { return .failure(Skipped(reason: .time)) }
+            guard let contact = contact ?? value.positionTime else { return .failure(SkippedRow(reason: .time)) }
             var vector = value
             vector.address = address
             vector.lastContact = contact
@@ -199,7 +200,7 @@ struct ReplyReader {
             return .success(vector)
         }
 
-        private mutating func kept<Value>(_ value: Value?) -> Value? {
+        private mutating func countingNil<Value>(_ value: Value?) -> Value? {
             if value == nil { dropped += 1 }
             return value
         }

@@ -5,13 +5,13 @@ import Geometry
 import Turbulence
 
 /// The response body for the turbulence field along a flight.
-struct FieldProfileAnswer: Encodable {
-    /// The same members as in a FeatureCollection, but for the field alone.
+struct FieldProfileResponse: Encodable {
+    /// This and the next members are as in a FeatureCollection, but describe the field only.
     var dataTime: String?
     var stale: Bool
     var simulated: Bool
     var incomplete: Bool
-    var flight: PlannedFlightAnswer
+    var flight: PlannedFlightResponse
     /// The fields, ordered by valid time.
     var fields: [FieldIdentityAnswer]
     /// The first and the last valid time of `fields`.
@@ -24,7 +24,7 @@ struct FieldProfileAnswer: Encodable {
     var severities: NumberGrid<Int>
     /// The aircraft's own path by stretch; empty without a planned level.
     var path: [PathPoint]
-    /// The gaps without a value: at the planned level, else at any.
+    /// The gaps without a value: at the planned level, or at any level if none is planned.
     var unknown: [Gap]
     /// The worst stretch; absent if no value is known.
     var worst: Worst?
@@ -72,7 +72,7 @@ struct FieldProfileAnswer: Encodable {
         stale = shown.freshness.isStale
         simulated = shown.freshness.isSimulated
         incomplete = shown.isIncomplete
-        flight = PlannedFlightAnswer(profile.flight)
+        flight = PlannedFlightResponse(profile.flight)
         fields = profile.parts.map { FieldIdentityAnswer($0.frame, $0.levels) }
         validFrom = profile.validTimes?.lowerBound.description
         validTo = profile.validTimes?.upperBound.description
@@ -151,7 +151,7 @@ extension Double: GridNumber {
 }
 
 /// The parsed flight, including defaults.
-struct PlannedFlightAnswer: Encodable {
+struct PlannedFlightResponse: Encodable {
     var departure: String
     var arrival: String
     /// The speed in knots, the level in feet, and the rates in feet per minute.

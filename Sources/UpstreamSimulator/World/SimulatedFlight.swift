@@ -2,7 +2,7 @@ import Foundation
 import Geometry
 
 /// A flight along a great circle, displaced slightly to one side, as real tracks are.
-struct Flight: Sendable {
+struct SimulatedFlight: Sendable {
     /// Unique over all time: minute of departure × 1,000 + its index in that minute.
     let id: Int
     /// The times in Unix seconds.
@@ -57,22 +57,22 @@ struct Flight: Sendable {
         bulge = random.bell() * min(0.02, angle * 0.03)
         // Tail wind eastward, head wind westward.
         let eastward = pole.z > 0
-        speed = Flight.typicalSpeed + (eastward ? 14 : -10) + random.bell() * 5
-        arrival = departure + Int(Flight.duration(metres: route.distanceMetres, speed: speed))
+        speed = SimulatedFlight.typicalSpeed + (eastward ? 14 : -10) + random.bell() * 5
+        arrival = departure + Int(SimulatedFlight.duration(metres: route.distanceMetres, speed: speed))
         // Semicircular rule: odd levels eastward, even ones westward; FL290 to FL410.
         let short = route.distanceMetres < 900_000
         let lowest = eastward ? 29 : 30
         let step = Int(random.between(0, short ? 4 : 7)) * 2
         cruise = min(lowest + step, eastward ? 41 : 40)
         laterCruise =
-            route.distanceMetres > Flight.longHaulMetres ? min(cruise + 2, eastward ? 41 : 40) : cruise
+            route.distanceMetres > SimulatedFlight.longHaulMetres ? min(cruise + 2, eastward ? 41 : 40) : cruise
     }
 
     /// The place and altitude in feet at a Unix second between departure and arrival.
     func state(at time: Int) -> (place: LonLat, altitudeFeet: Double)? {
         let elapsed = Double(time - departure)
         let total = Double(arrival - departure)
-        guard elapsed >= 0, elapsed <= total, total > 2 * Flight.edgeSeconds else { return nil }
+        guard elapsed >= 0, elapsed <= total, total > 2 * SimulatedFlight.edgeSeconds else { return nil }
         let part = min(1, distance(elapsed: elapsed, total: total) / (angle * earthRadiusMetres))
         let turned = part * angle
         let onCircle = from * cos(turned) + towards * sin(turned)
@@ -80,15 +80,15 @@ struct Flight: Sendable {
             return nil
         }
         let level = Double(part < 0.5 ? cruise : laterCruise) * 1_000
-        let climb = elapsed * Flight.climbFeetPerSecond
-        let descent = (total - elapsed) * Flight.descentFeetPerSecond
+        let climb = elapsed * SimulatedFlight.climbFeetPerSecond
+        let descent = (total - elapsed) * SimulatedFlight.descentFeetPerSecond
         return (place, min(level, climb, descent))
     }
 
     /// The flown distance in metres: slower in the first and the last quarter of an hour.
     private func distance(elapsed: Double, total: Double) -> Double {
-        let slow = speed * Flight.slowFactor
-        let edge = Flight.edgeSeconds
+        let slow = speed * SimulatedFlight.slowFactor
+        let edge = SimulatedFlight.edgeSeconds
         if elapsed < edge { return slow * elapsed }
         let beforeDescent = slow * edge + speed * (min(elapsed, total - edge) - edge)
         return elapsed <= total - edge

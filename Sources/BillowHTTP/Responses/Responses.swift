@@ -23,7 +23,7 @@ extension HTTPField.Name {
 }
 
 /// The headers of every response with data.
-enum AnswerHeaders {
+enum ResponseHeaders {
     /// - Parameter freshSeconds: the seconds for which the response may be cached.
     static func make(_ shown: Shown, freshSeconds: Int) -> HTTPFields {
         var headers: HTTPFields = [.frameTime: shown.instant.description]
@@ -35,15 +35,18 @@ enum AnswerHeaders {
                 "product=\(field.product.name), run=\"\(field.run)\", validTime=\"\(field.validTime)\", "
                 + "lead=\(field.lead)"
         }
-        headers[.cacheControl] = "public, max-age=\(freshSeconds)"
+        headers[.cacheControl] = cacheControl(freshSeconds: freshSeconds)
         return headers
     }
+
+    static func cacheControl(freshSeconds: Int) -> String { "public, max-age=\(freshSeconds)" }
 }
 
 /// A JSON response with an entity tag of its bytes.
-enum JSONAnswer {
+enum JSONResponse {
+    /// - Parameter headers: the headers of the response, including `Cache-Control`.
     static func make(
-        _ value: some Encodable, headers: HTTPFields = [:], contentType: String = "application/json",
+        _ value: some Encodable, headers: HTTPFields, contentType: String = "application/json",
         status: HTTPResponse.Status = .ok, request: Request
     ) throws -> Response {
         let body = Array(try JSONBytes.encode(value).readableBytesView)
@@ -55,12 +58,12 @@ enum JSONAnswer {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentLength] = String(body.count)
-        return Response(status: status, headers: headers, body: try BytesAnswer.body(of: body))
+        return Response(status: status, headers: headers, body: try BytesResponse.body(of: body))
     }
 }
 
 /// A response of bytes with an entity tag of them.
-enum BytesAnswer {
+enum BytesResponse {
     /// - Throws: `WorkError.tooManyAnswers`.
     static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) throws(WorkError) -> Response {
         var headers = headers
@@ -74,12 +77,14 @@ enum BytesAnswer {
 
     /// A body that is sent in slices if it is large. The connection then holds a copy of one slice only, while caches
     /// and other responses share the bytes.
-    static func body(of bytes: [UInt8], budget: AnswerBudget = .shared) throws(WorkError) -> ResponseBody {
-        guard let hold = try budget.hold(bytes) else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+    static func body(of bytes: [UInt8], budget: ResponseBudget = .ofServer) throws(WorkError) -> ResponseBody {
+        guard let reservation = try budget.reserve(bytes) else {
+            return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        }
         return ResponseBody(contentLength: bytes.count) { writer in
             try await write(bytes, to: &writer)
             try await writer.finish(nil)
-            withExtendedLifetime(hold) {}
+            withExtendedLifetime(reservation) {}
         }
     }
 
@@ -93,7 +98,7 @@ enum BytesAnswer {
 }
 
 /// An image response, or 304 if the client has it.
-enum PictureAnswer {
+enum PictureResponse {
     static func make(_ picture: EncodedPicture, headers: HTTPFields, known: EntityTags) throws(WorkError)
         -> Response
     {
@@ -102,7 +107,7 @@ enum PictureAnswer {
         if known.match(picture.entityTag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = "image/png"
         headers[.contentLength] = String(picture.png.count)
-        return Response(status: .ok, headers: headers, body: try BytesAnswer.body(of: picture.png))
+        return Response(status: .ok, headers: headers, body: try BytesResponse.body(of: picture.png))
     }
 }
 

@@ -8,7 +8,7 @@ package import Datasets
 /// | forecast, nowcast | short dashes | upright lines |
 ///
 /// A pattern's lines are twice as far apart if an area is a step ahead of its issue, or ends within half an hour.
-package struct AreaLook: Sendable, Hashable {
+package struct AreaAppearance: Sendable, Hashable {
     package typealias Kind = AreaSign
 
     package enum Subject: UInt8, Sendable, Hashable, CaseIterable {
@@ -70,7 +70,7 @@ package struct AreaLook: Sendable, Hashable {
         let colour = colour(style.marks)
         drawing.fill([corners], with: ground(style.marks))
         for way in stride(from: -24.0, through: 24, by: isFaint ? 10 : 5) {
-            guard let line = AreaLook.swatchLine(kind, at: way, right: right, bottom: bottom) else { continue }
+            guard let line = AreaAppearance.swatchLine(kind, at: way, right: right, bottom: bottom) else { continue }
             drawing.stroke(line, with: Stroke(width: 1.1), colour: colour)
         }
         drawing.stroke(corners, isClosed: true, with: stroke(scale: 1), colour: colour)

@@ -4,11 +4,11 @@ import NIOCore
 import JSONKit
 
 /// Validates members of requests, with messages in the wording of Ajv.
-enum Schema {
+enum RequestSchema {
     static let maximumVertices = 250
     static let levels = 5...52
 
-    static func object(_ body: ByteBuffer) throws(Refusal) -> JSONValue {
+    static func object(_ body: ByteBuffer) throws(SkyPathRefusal) -> JSONValue {
         guard body.readableBytes > 0 else {
             throw .badRequest(
                 "FST_ERR_CTP_EMPTY_JSON_BODY",
@@ -26,7 +26,7 @@ enum Schema {
     }
 
     /// Validates a GeoJSON Polygon: its type, then that it is closed, then its 4 to 250 vertices.
-    static func ring(_ polygon: JSONValue, at path: String) throws(Refusal) -> UnrolledRing {
+    static func ring(_ polygon: JSONValue, at path: String) throws(SkyPathRefusal) -> CorridorRing {
         guard case .object = polygon else { throw .validation("\(path) must be object") }
         guard let type = polygon["type"] else {
             throw .validation("\(path) must have required property 'type'")
@@ -60,12 +60,12 @@ enum Schema {
         guard points.count <= maximumVertices else {
             throw .validation("\(path)/coordinates/0 must NOT have more than \(maximumVertices) items")
         }
-        return UnrolledRing(points)
+        return CorridorRing(points)
     }
 
     private static func position(
         _ item: JSONValue, at path: String
-    ) throws(Refusal) -> (longitude: Double, latitude: Double) {
+    ) throws(SkyPathRefusal) -> (longitude: Double, latitude: Double) {
         guard let pair = item.array else { throw .validation("\(path) must be array") }
         guard pair.count >= 2 else { throw .validation("\(path) must NOT have fewer than 2 items") }
         guard let longitude = pair[0].number else { throw .validation("\(path)/0 must be number") }
@@ -81,7 +81,7 @@ enum Schema {
     }
 
     static func integer(_ value: JSONValue?, at path: String, in range: ClosedRange<Int>)
-        throws(Refusal) -> Int?
+        throws(SkyPathRefusal) -> Int?
     {
         guard let value else { return nil }
         guard let number = value.integer else { throw .validation("\(path) must be integer") }
@@ -94,7 +94,7 @@ enum Schema {
         return number
     }
 
-    static func hours(_ value: JSONValue?, at path: String, of allowed: [Double]) throws(Refusal)
+    static func hours(_ value: JSONValue?, at path: String, of allowed: [Double]) throws(SkyPathRefusal)
         -> Double?
     {
         guard let value else { return nil }
@@ -105,7 +105,7 @@ enum Schema {
         return number
     }
 
-    static func category(_ value: JSONValue?, at path: String) throws(Refusal) -> Category {
+    static func category(_ value: JSONValue?, at path: String) throws(SkyPathRefusal) -> Category {
         guard let value else { return .medium }
         guard let name = value.string else { throw .validation("\(path) must be string") }
         guard let category = Category(name) else {

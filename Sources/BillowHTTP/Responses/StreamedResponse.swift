@@ -4,22 +4,22 @@ import Hummingbird
 import NIOCore
 
 /// Responses whose pieces are computed as the connection accepts them.
-enum StreamedAnswer {
+enum StreamedResponse {
     /// - Parameters:
     ///   - first: the first piece. It is computed before the status is sent, so that an error can still determine the
     ///     status.
     ///   - pieces: the following pieces, each computed in its own job.
     /// - Throws: `WorkError.tooManyAnswers`.
     static func body(
-        _ first: [UInt8], _ pieces: some AnswerPieces, work: WorkExecutor, budget: AnswerBudget = .shared
+        _ first: [UInt8], _ pieces: some AnswerPieces, work: WorkExecutor, budget: ResponseBudget = .ofServer
     ) throws(WorkError) -> ResponseBody {
-        let hold = try budget.hold(AnswerBudget.stream)
+        let reservation = try budget.reserve(ResponseBudget.stream)
         return ResponseBody { [first, pieces] writer in
             var pieces = pieces
             var piece: [UInt8]? = first
             while let bytes = piece {
                 piece = nil
-                try await BytesAnswer.write(bytes, to: &writer)
+                try await BytesResponse.write(bytes, to: &writer)
                 (pieces, piece) = try await work.run(.query, isContinuing: true) { [pieces] in
                     var pieces = pieces
                     let piece = try await pieces.next()
@@ -27,7 +27,7 @@ enum StreamedAnswer {
                 }
             }
             try await writer.finish(nil)
-            withExtendedLifetime(hold) {}
+            withExtendedLifetime(reservation) {}
         }
     }
 }
