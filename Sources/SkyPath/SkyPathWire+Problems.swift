@@ -109,7 +109,7 @@ extension SkyPathWire {
                 \.mapRecord.id, \.mapRecord.altitude, \.mapRecord.severity, \.mapRecord.edr, \.mapRecord.observedAt,
             ]
         ),
-        ("every call's header", [\.apiKeyHeader, \.accessTokenHeader]),
+        ("the header of every call", [\.apiKeyHeader, \.accessTokenHeader]),
     ]
 
     private func sharedNames(

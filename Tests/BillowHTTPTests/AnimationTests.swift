@@ -104,8 +104,8 @@ struct AnimationTests {
         arguments: [
             ("width=4000&height=4000&intervals=13", 400, "intervals", "16777216"), ("delay=1", 400, "delay", "20"),
             ("hold=x", 400, "hold", "60000"), ("loop=-1", 400, "loop", "0"), ("form=gif", 400, "form", "sheet"),
-            ("bbox=1,2,3", 400, "bbox", "west"), ("start=now", 400, "end", "after"), ("width=0", 400, "width", "1"),
-            ("start=2020-01-01T00:00:00Z&end=2020-01-02T00:00:00Z", 404, "start", "2026-11-14T12:00:00Z"),
+            ("bbox=1,2,3", 400, "bbox", "west"), ("start=now", 400, "start", "before"), ("width=0", 400, "width", "1"),
+            ("start=2020-01-01T00:00:00Z&end=2020-01-02T00:00:00Z", 404, "end", "2026-11-14T12:00:00Z"),
         ])
     func refused(query: String, status: Int, parameter: String, allowed: String) async throws {
         try await withWorld { world in

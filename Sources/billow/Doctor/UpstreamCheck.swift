@@ -33,7 +33,7 @@ struct UpstreamCheck: Sendable {
         let clock = time.map { (source: source.id.name, time: $0) }
         do throws(UpstreamError) {
             try await request(source.kind)
-            let key = source.kind.hasKey ? "takes the key" : "answers"
+            let key = source.kind.hasKey ? "accepts the key" : "answers"
             return Outcome(finding: .ok(.upstream, "\(name) \(key)"), clock: clock)
         } catch {
             // The upstream limits requests for now. No setting needs to change.

@@ -59,10 +59,9 @@ struct SettingsReference {
             timeline: {zzz: 1, update: {zzz: 1}}
             sources: [{kind: \(kind), zzz: 1\(inner)}]
             """
-        return problems(yaml).flatMap { problem -> [String] in
-            guard let match = problem.text.wholeMatch(of: /is not a setting; known here: (.*)/) else { return [] }
+        return problems(yaml).flatMap { problem in
             let prefix = "\(problem.path.dropLast(3))".replacing("sources[0]", with: "sources[]")
-            return match.1.split(separator: ", ").map { prefix + $0 }
+            return problem.knownSettings.map { prefix + $0 }
         }
     }
 

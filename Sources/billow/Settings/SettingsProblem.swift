@@ -7,6 +7,8 @@ struct SettingsProblem: Sendable, Hashable, CustomStringConvertible {
     var text: String
     /// Determines the command's exit status, unless another problem is worse.
     var kind = Failure.Kind.usage
+    /// For an unknown setting the settings that its section knows; empty for other problems.
+    var knownSettings: [String] = []
 
     var description: String { "\(path)\(place.map { " (\($0))" } ?? "") \(text)" }
 }

@@ -24,9 +24,11 @@ final class SettingsReader {
     }
 
     func problem(
-        _ path: String, at place: SettingsPlace? = nil, _ text: String, kind: Failure.Kind = .usage
+        _ path: String, at place: SettingsPlace? = nil, _ text: String, kind: Failure.Kind = .usage,
+        knownSettings: [String] = []
     ) {
-        let problem = SettingsProblem(path: path, place: place, text: text, kind: kind)
+        let problem = SettingsProblem(
+            path: path, place: place, text: text, kind: kind, knownSettings: knownSettings)
         // A setting that is read twice is reported once.
         if !problems.contains(problem) { problems.append(problem) }
     }
@@ -214,9 +216,10 @@ final class SettingsReader {
                     continue
                 }
                 guard !asked.contains(name) else { continue }
+                let known = asked.sorted()
                 reader.problem(
                     path(of: name), at: key.place,
-                    "is not a setting; known settings here: \(asked.sorted().joined(separator: ", "))")
+                    "is not a setting; known settings here: \(known.joined(separator: ", "))", knownSettings: known)
             }
         }
     }
