@@ -191,7 +191,10 @@ struct SettingsTests {
         (source("wire: { hoursAgo: '', minSeverity: 'a&b', tick: \"\\u0001\" }"), ["hoursAgo", "minSeverity", "tick"]),
         (source("wire: { apiKeyHeader: 'a b' }"), ["apiKeyHeader"]),
         (source("wire: { apiKeyHeader: Host }"), ["apiKeyHeader"]),
-        (source("wire: { apiKeyHeader: x-access-token }"), ["the header of every call has another name with the same value"]),
+        (
+            source("wire: { apiKeyHeader: x-access-token }"),
+            ["the header of every call has another name with the same value"]
+        ),
         (
             source("wire: { minAltitude: maxAlt }"),
             ["[0].wire.minAltitude is 'maxAlt'; the corridor call has another name with the same value"]
