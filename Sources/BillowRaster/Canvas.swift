@@ -106,22 +106,18 @@ public struct Canvas: Sendable {
         let right = min(width, parts.map { $0.mask.left + $0.mask.width }.max() ?? 0)
         let bottom = min(height, parts.map { $0.mask.top + $0.mask.height }.max() ?? 0)
         guard left < right, top < bottom else { return }
-        for y in top..<bottom {
-            for x in left..<right {
-                var layer = LayerPixel()
-                for part in parts {
-                    let (column, row) = (x - part.mask.left, y - part.mask.top)
-                    guard column >= 0, row >= 0, column < part.mask.width, row < part.mask.height else { continue }
-                    let coverage = part.mask[column, row]
-                    var inked: UInt8 = 0
-                    if let ink = part.ink, coverage > 0 {
-                        let both = UInt32(coverage) * UInt32(ink.pattern.coverage(x: x, y: y))
-                        inked = UInt8(truncatingIfNeeded: (both + 127) / 255)
-                        layer.add(ink.colour, coverage: inked)
+        let width = width
+        // One row of the layer. A row of each mask is added to it as a whole, so that nothing is copied for each pixel.
+        var layer = [LayerPixel](repeating: LayerPixel(), count: right - left)
+        layer.withUnsafeMutableBufferPointer { layer in
+            pixels.withUnsafeMutableBufferPointer { pixels in
+                for y in top..<bottom {
+                    for part in parts { LayerPixel.add(part, row: y, to: layer, from: left) }
+                    for x in left..<right where layer[x - left].alpha > 0 {
+                        pixels[y * width + x] = layer[x - left].over(pixels[y * width + x])
                     }
-                    layer.add(part.colour, coverage: coverage - inked)
+                    layer.update(repeating: LayerPixel())
                 }
-                if layer.alpha > 0 { pixels[y * width + x] = layer.over(pixels[y * width + x]) }
             }
         }
     }
@@ -189,6 +185,32 @@ private struct LayerPixel {
         red += weight * UInt32(colour.red)
         green += weight * UInt32(colour.green)
         blue += weight * UInt32(colour.blue)
+    }
+
+    /// Adds a row of a mask to a row of the layer, which starts in column `left` and contains the mask's columns.
+    static func add(
+        _ part: (mask: Mask, colour: StraightColour, ink: Canvas.Ink?), row y: Int,
+        to layer: UnsafeMutableBufferPointer<LayerPixel>, from left: Int
+    ) {
+        let (mask, colour) = (part.mask, part.colour)
+        guard y >= mask.top, y < mask.top + mask.height else { return }
+        let columns = max(left, mask.left)..<max(left, min(left + layer.count, mask.left + mask.width))
+        mask.coverage.withUnsafeBufferPointer { coverage in
+            let start = (y - mask.top) * mask.width - mask.left
+            guard let ink = part.ink else {
+                for x in columns where coverage[start + x] > 0 {
+                    layer[x - left].add(colour, coverage: coverage[start + x])
+                }
+                return
+            }
+            for x in columns where coverage[start + x] > 0 {
+                let whole = coverage[start + x]
+                let both = UInt32(whole) * UInt32(ink.pattern.coverage(x: x, y: y))
+                let inked = UInt8(truncatingIfNeeded: (both + 127) / 255)
+                layer[x - left].add(ink.colour, coverage: inked)
+                layer[x - left].add(colour, coverage: whole - inked)
+            }
+        }
     }
 
     /// Composites source-over. Every sum is at most 255³.
