@@ -56,6 +56,8 @@ package enum ImportFormat: String, Sendable, Hashable {
     /// Source: OpenSky REST API, https://openskynetwork.github.io/opensky-api/rest.html
     private static func openSky(_ start: ArraySlice<UInt8>) -> String? {
         let beginning = text(start.prefix(200))
+        // Few files have these names, and an expression is parsed each time.
+        guard beginning.contains("\"states\"") || beginning.contains("\"icao24\"") else { return nil }
         if beginning.prefixMatch(of: /\{\s*("time"\s*:\s*[0-9]+\s*,\s*)?"states"\s*:/) != nil {
             return "it holds OpenSky's state vectors; a source of kind opensky fetches them, and they can't be imported"
         }
