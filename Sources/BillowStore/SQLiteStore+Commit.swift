@@ -4,9 +4,9 @@ internal import Geometry
 internal import Turbulence
 
 extension SQLiteStore {
-    /// Writes a batch in a fixed order. Observations without id come first, by time, then those with an id, in the
-    /// given order. Pilot reports, areas, positions and fields follow, then the retraction and the replacements.
-    /// Batches in time order write the fewest pages.
+    /// Writes a batch in a fixed order. Observations without id come first, by time, then those with an id, also by
+    /// time. If an id occurs twice, those with an id keep the given order. Pilot reports, areas, positions and fields
+    /// follow, then the retraction and the replacements. Batches in time order write the fewest pages.
     /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`. `failed` also if the batch has no
     ///   source but has fields, cursors, values, a retraction or a fetch time.
     /// - Complexity: O(n log n) in the batch, independent of other rows at the same place and time.
@@ -65,14 +65,24 @@ struct BatchItems: Sendable {
     /// The kinds of data in the batch, by source.
     let kinds: [SourceID: Set<FeedKind>]
 
+    /// An id that an observation came with.
+    private struct NamedID: Hashable {
+        var source: SourceID
+        var id: String?
+    }
+
     /// Sorts before the transaction, so that no other writer waits for it. Rows of similar times share database pages.
     init(_ batch: Batch) {
         self.batch = batch
         let all = batch.observations
-        let unnamed = all.indices.filter { all[$0].id == nil }
-        observations =
-            unnamed.sorted { (all[$0].observedAt, $0) < (all[$1].observedAt, $1) }
-            + all.indices.filter { all[$0].id != nil }
+        func byTime(_ indices: [Int]) -> [Int] {
+            indices.map { (all[$0].observedAt, $0) }.sorted(by: <).map(\.1)
+        }
+        let named = all.indices.filter { all[$0].id != nil }
+        // If an id occurs twice, the later observation corrects the earlier one. So their order counts.
+        var ids = Set<NamedID>(minimumCapacity: named.count)
+        let isEachOnce = named.allSatisfy { ids.insert(NamedID(source: all[$0].source, id: all[$0].id)).inserted }
+        observations = byTime(all.indices.filter { all[$0].id == nil }) + (isEachOnce ? byTime(named) : named)
         var kinds: [SourceID: Set<FeedKind>] = [:]
         for source in Set(all.map(\.source)) { kinds[source, default: []].insert(.observations) }
         for source in Set(batch.pilotReports.map(\.source)) { kinds[source, default: []].insert(.reports) }

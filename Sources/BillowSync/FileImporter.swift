@@ -12,7 +12,12 @@ package struct FileImporter: Sendable {
     let work: any LongWork
     private let agingSeconds: Int?
 
-    private static let batchSize = 10_000
+    /// The observations of a batch. Two batches, one parsed and one written, take some 90 MB. The store writes a batch
+    /// by time, in transactions of a fraction of a second. So a file in no order changes each page of the database only
+    /// a few times.
+    private static let batchSize = 200_000
+    /// The number of observations as which a report or an area counts.
+    private static let weight = 20
     /// The most new sources in one file. A file with more probably has another column in place of the source names.
     static let mostNewSources = 16
 
@@ -55,20 +60,30 @@ package struct FileImporter: Sendable {
         let stored = known.lazy.compactMap(\.simulated).first
         var sources = FileSources(known: Set(known.map(\.id)))
         var ids = Set<ReportedID>()
-        while true {
-            let items = if let piece { reader.read(piece) } else { reader.finish() }
-            try check(batch, reader, stored)
-            for item in items { duplicates += try await add(item, to: &batch, known: &ids) }
-            let count = batch.observations.count + batch.pilotReports.count + batch.areas.count
-            if count >= Self.batchSize || piece == nil {
+        // One batch is written while the next one is parsed.
+        try await withThrowingTaskGroup(of: Int.self) { writes in
+            while true {
+                let items = if let piece { reader.read(piece) } else { reader.finish() }
                 try check(batch, reader, stored)
-                duplicates += try await commit(
-                    batch, &sources, simulated ?? (reader.saysSimulated || stored == true ? true : nil))
-                batch = empty
+                for item in items {
+                    // A pull is compared with the areas that are stored.
+                    if case .pull = item { duplicates += try await writes.next() ?? 0 }
+                    duplicates += try await add(item, to: &batch, known: &ids)
+                }
+                if batch.observations.count + Self.weight * (batch.pilotReports.count + batch.areas.count)
+                    >= Self.batchSize || piece == nil
+                {
+                    try check(batch, reader, stored)
+                    try register(&batch, &sources, simulated ?? (reader.saysSimulated || stored == true ? true : nil))
+                    duplicates += try await writes.next() ?? 0
+                    writes.addTask { [batch] in try await commit(batch) }
+                    batch = empty
+                }
+                progress(file.progress, reader.summary.read)
+                if piece == nil || reader.isUnusable { break }
+                piece = try file.next()
             }
-            progress(file.progress, reader.summary.read)
-            if piece == nil || reader.isUnusable { break }
-            piece = try file.next()
+            duplicates += try await writes.next() ?? 0
         }
         var summary = reader.summary
         summary.duplicates = duplicates
@@ -135,11 +150,8 @@ package struct FileImporter: Sendable {
         var new: Set<SourceID> = []
     }
 
-    /// - Returns: the number of rows that were stored already.
-    private func commit(
-        _ batch: Batch, _ sources: inout FileSources, _ isSimulated: Bool?
-    ) async throws -> Int {
-        guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
+    /// Adds a batch's new sources to its registration.
+    private func register(_ batch: inout Batch, _ sources: inout FileSources, _ isSimulated: Bool?) throws {
         let new = batch.sources.subtracting(sources.known)
         if isSimulated != true,
             let source = new.sorted().first(where: { $0.name.hasPrefix(SourceID.simulatorName) })
@@ -148,12 +160,16 @@ package struct FileImporter: Sendable {
         }
         sources.new.formUnion(new)
         guard sources.new.count <= Self.mostNewSources else { throw TooManySourcesError(sources.new.sorted()) }
-        var batch = batch
         batch.registration = SourceRegistration(new, simulated: isSimulated)
+    }
+
+    /// - Returns: the number of rows that were stored already.
+    private func commit(_ batch: Batch) async throws -> Int {
+        guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
         let result: BatchResult
         do throws(StoreError) { result = try await store.commit(batch) } catch {
             guard case .tooManySources = error else { throw error }
-            throw TooManySourcesError(new.sorted())
+            throw TooManySourcesError((batch.registration?.sources ?? []).sorted())
         }
         return result.duplicates + batch.pilotReports.count - result.pilotReports
             + max(0, batch.areas.count - result.areas)
