@@ -15,7 +15,7 @@ import NIOCore
     import Darwin
 #endif
 
-/// A client that sends and reads bytes as a test says, over a real socket. No wait of its lasts longer than a minute.
+/// A client that sends and reads bytes as a test says, over a real socket. No wait lasts longer than five minutes.
 final class RawClient: Sendable {
     private let descriptor: Int32
 
@@ -31,7 +31,7 @@ final class RawClient: Sendable {
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
         }
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
         let result = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
@@ -55,7 +55,7 @@ final class RawClient: Sendable {
     /// Ends what is sent; answers can still come.
     func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// What comes until the server closes, until a text has come, or for a minute.
+    /// What comes until the server closes, until a text has come, or for five minutes.
     func read(until text: String? = nil) async -> String {
         await withCheckedContinuation { continuation in
             Thread { [self] in

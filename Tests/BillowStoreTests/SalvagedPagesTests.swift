@@ -46,7 +46,7 @@ struct SalvagedPagesTests {
 
     /// All that is stored, as text. A source whose row is lost is named by its number in a salvage.
     private struct Contents: Equatable {
-        var observations: Set<String>
+        var observations: Set<Observation>
         var reports: Set<String>
         var areas: Set<String>
         var positions: Set<String>
@@ -62,7 +62,16 @@ struct SalvagedPagesTests {
                             .replacing("salvaged-1", with: "awc")
                     })
             }
-            observations = texts(try await store.contents())
+            observations = Set(
+                try await store.contents().map { observation in
+                    var observation = observation
+                    switch observation.source.name {
+                    case "salvaged-0": observation.source = try source("skypath")
+                    case "salvaged-1": observation.source = try source("awc")
+                    default: break
+                    }
+                    return observation
+                })
             reports = texts(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil))
             areas = texts(try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil))
             positions = texts(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil))
