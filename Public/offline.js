@@ -22,9 +22,9 @@ const MOST_KEPT = 800;
 const TRIM_EVERY = 100;
 /** The files that index.html does not name, because they are loaded on first use. */
 const LATER = [
-    "js/airport-signs.js", "js/airports.js", "js/along.js", "js/datasets.js", "js/flight.js", "js/levels.js",
-    "js/plan.js", "js/position.js", "js/route-form.js", "js/route.js", "js/share.js", "js/suggest.js", "js/take.js",
-    "js/waypoints.js", "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/places.js",
+    "js/airport-signs.js", "js/airports.js", "js/route-sections.js", "js/datasets.js", "js/flight.js", "js/level-histogram.js",
+    "js/flight-plan.js", "js/position.js", "js/route-form.js", "js/route.js", "js/share.js", "js/airport-suggestions.js", "js/downloads.js",
+    "js/waypoints.js", "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/point-style.js",
     "timeline/player.js", "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson",
     "vendor/basemap/coarse.geojson",
 ];

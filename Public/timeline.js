@@ -36,4 +36,4 @@ export { TimelinePoints } from "./timeline/points.js";
 export { MapLibreFrames, MapLibrePoints } from "./timeline/maplibre.js";
 export { LeafletFrames, LeafletPoints } from "./timeline/leaflet.js";
 export { OpenLayersFrames, OpenLayersPoints } from "./timeline/openlayers.js";
-export { middle } from "./timeline/places.js";
+export { middle } from "./timeline/point-style.js";

@@ -7,16 +7,16 @@ import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
 import { byId, element, fatal } from "./js/dom.js";
 import { Changes, listen } from "./js/events.js";
-import { first } from "./js/early.js";
+import { first } from "./js/prefetch.js";
 import { fieldText } from "./js/field.js";
 import { compact, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
 import { makeMap } from "./js/map.js";
-import { isMarked, momentOf } from "./js/moment.js";
+import { isMarked, momentOf } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
-import { pictureRequest, subjectOf, withinExtent } from "./js/request.js";
+import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
@@ -372,7 +372,7 @@ function start() {
     });
     byId("route-form").addEventListener("focusin", () => loadRoute(), { once: true });
     byId("route-pick").addEventListener("click", () => loadRoute().then(({ form }) => form.togglePicking()));
-    const showLevels = () => import("./js/levels.js").then((levels) =>
+    const showLevels = () => import("./js/level-histogram.js").then((levels) =>
         levels.showLevels({ ...view, time: shownTime() }, boxOf(map.getBounds())));
     for (const name of ["pointerenter", "focusin"]) byId("altitude").addEventListener(name, showLevels);
     byId("flight-form").addEventListener("submit", (event) => {

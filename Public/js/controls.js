@@ -3,7 +3,7 @@
 import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
-import { showStack } from "./stack.js";
+import { showStack } from "./layer-list.js";
 import { allStyles } from "./styles.js";
 import { inOrder, LAYERS } from "./layers.js";
 import { COMPACT } from "./layout.js";

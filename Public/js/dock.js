@@ -1,14 +1,14 @@
 // @ts-check
 // The timeline at the lower edge of the map. While it is open, its player controls the map. The dock stores no time: it
 // reports each new instant to `moved`, and displays the instant that `show` receives.
-import { keyHeaders } from "./key.js";
+import { keyHeaders } from "./api-key.js";
 import { FIRST_NAME_LAYER } from "./basemap.js";
 import { byId, element, setText } from "./dom.js";
 import { contact } from "./contact.js";
-import { extentOf } from "./extent.js";
+import { extentOf } from "./time-extent.js";
 import { age, dateTime, fromCompact, localTime } from "./format.js";
 import { showsField } from "./layers.js";
-import { groupsOf, withLayers } from "./request.js";
+import { groupsOf, withLayers } from "./picture-request.js";
 import { now } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
@@ -37,7 +37,7 @@ const play = byId("play");
  *     changed: () => void, moved: (time: number | null) => void, toLive: () => void, attribution: () => string,
  *     chosen: (span: string) => void,
  * }} Told
- * @typedef {import("./moment.js").Moment} Moment */
+ * @typedef {import("./picture-state.js").Moment} Moment */
 
 export class Dock {
     #map;

@@ -3,7 +3,7 @@
 // takes it for an observation.
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
-import { isOutside } from "./extent.js";
+import { isOutside } from "./time-extent.js";
 import { getFeatures } from "./server.js";
 import { SEVERITIES } from "./view.js";
 

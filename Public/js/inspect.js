@@ -1,16 +1,16 @@
 // @ts-check
 // The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
 // the hexagon, and the features of other layers.
-import { Ahead } from "./ahead.js";
+import { Ahead } from "./aircraft-alerts.js";
 import { byId, element, swatch } from "./dom.js";
 import { fieldSection } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, near } from "./format.js";
 import { showsCells } from "./layers.js";
-import { bearingText, middleOf, pixelsTo } from "./near.js";
-import { box, others } from "./others.js";
-import { patchChildren } from "./patch.js";
+import { bearingText, middleOf, pixelsTo } from "./distance.js";
+import { box, others } from "./place-features.js";
+import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
-import { levels, observed } from "./report.js";
+import { levels, observed } from "./observation-text.js";
 import { getFeatures, getJSON, now } from "./server.js";
 import { filters, leftOut, SEVERITIES } from "./view.js";
 
@@ -179,7 +179,7 @@ export class Inspector {
         const pixelsInDegree = (512 * 2 ** zoom) / 360;
         const query = this.#query(longitude, latitude, reach / pixelsInDegree);
         const collection = await this.#cells(query, signal);
-        /** @type {import("./near.js").Place} */
+        /** @type {import("./distance.js").Place} */
         const place = [longitude, latitude];
         const near = collection.features
             .map((feature) => ({ feature, off: pixelsTo(feature.geometry, place, zoom) }))

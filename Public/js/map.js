@@ -1,7 +1,7 @@
 // @ts-check
 // Creates the MapLibre map with the base map, the names and the buttons.
 import { drawNames, refineBaseMap, style } from "./basemap.js";
-import { keyHeaders } from "./key.js";
+import { keyHeaders } from "./api-key.js";
 import { COMPACT } from "./layout.js";
 
 /** Creates a map in the page's #map. Returns the reason as a text if that fails.

@@ -5,9 +5,9 @@ import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
 import { COMPACT } from "./layout.js";
 import { picking } from "./picking.js";
-import { placesOf, readPlan } from "./plan.js";
+import { placesOf, readPlan } from "./flight-plan.js";
 import { written } from "./position.js";
-import { Suggestions } from "./suggest.js";
+import { Suggestions } from "./airport-suggestions.js";
 import { Waypoints } from "./waypoints.js";
 
 const CEILING_FEET = 60_000;

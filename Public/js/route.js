@@ -1,14 +1,14 @@
 // @ts-check
 // The route: a corridor on the map, and a card with the turbulence along it. The card has a list with times, and a
 // vertical profile.
-import { fieldAlong, hazards, name, short, span } from "./along.js";
+import { fieldAlong, hazards, name, short, span } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { groupNodes, groupsAhead } from "./alerts.js";
+import { groupNodes, groupsAhead } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { age, compact, flightLevel } from "./format.js";
 import { coveredEdges, middleOfRoom } from "./layout.js";
-import { patchChildren } from "./patch.js";
-import { inPositions, levelsAround, placesOf, stretchesOf } from "./plan.js";
+import { patchChildren } from "./dom-patch.js";
+import { inPositions, levelsAround, placesOf, stretchesOf } from "./flight-plan.js";
 import { answer, getJSON, now, postJSON } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
@@ -166,7 +166,7 @@ export class RoutePanel {
         ].flatMap((part) => part ?? []);
     }
 
-    /** @param {import("./plan.js").Stretch} stretch
+    /** @param {import("./flight-plan.js").Stretch} stretch
      * @param {number | null} level */
     #stretch({ severity, from, to, etaFrom, etaTo, low, high, cells, ownSeverity }, level) {
         const entry = this.#legend.entry(severity);
@@ -282,7 +282,7 @@ export class RoutePanel {
 
 /** The body of the request for alerts along a route, from its start.
  * @param {string} route
- * @param {import("./plan.js").Waypoint} start
+ * @param {import("./flight-plan.js").Waypoint} start
  * @param {Billow.View} view
  * @param {string | null} time */
 function question(route, { longitude, latitude }, view, time) {

@@ -3,7 +3,7 @@
 
 import { contact, noteAnswer, noteSilence } from "./contact.js";
 import { near } from "./format.js";
-import { askForKey, isOurs, keyHeaders } from "./key.js";
+import { askForKey, isOurs, keyHeaders } from "./api-key.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
 /** The header that the service worker, offline.js, adds to responses from its cache. */

@@ -3,9 +3,9 @@
 // dialog first opens.
 import { element } from "./dom.js";
 import { answer } from "./server.js";
-import { downloads, snippets } from "./take.js";
+import { downloads, snippets } from "./downloads.js";
 
-/** @param {import("./take.js").Taken} taken */
+/** @param {import("./downloads.js").Taken} taken */
 export function openShare(taken) {
     const said = element("p", { className: "note", role: "status" });
     const link = location.href;

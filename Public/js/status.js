@@ -4,7 +4,7 @@ import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
 import { AHEAD, FIELD_SHAPE, layerName, LAYERS } from "./layers.js";
-import { momentOf } from "./moment.js";
+import { momentOf } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
 import { leftOut, summary } from "./view.js";
 
@@ -20,7 +20,7 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
  *     contact: { since: number | null, problem: string | null },
  *     extent: (number | null)[] | null,
  *     problems: Map<string, string>,
- * } & import("./moment.js").OnMap} Knowledge
+ * } & import("./picture-state.js").OnMap} Knowledge
  *
  * `billow` is the member of the TileJSON, `server` is `/status`. `contact` has the time of the server's last response,
  * by its clock, and the reason if contact is lost. `extent` contains the first and the last instant with a picture.

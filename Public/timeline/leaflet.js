@@ -1,7 +1,7 @@
 // @ts-check
 // Frames and points on a Leaflet map.
 
-import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
+import { POINT_COLOURS, SILENT_COLOUR, middle } from "./point-style.js";
 
 /** Longer than Leaflet's fade of tiles, which takes 200 ms and ends with a frame of the page. */
 const LEAFLET_FADE_MILLISECONDS = 250;

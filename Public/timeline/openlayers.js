@@ -1,7 +1,7 @@
 // @ts-check
 // Frames and points on an OpenLayers map.
 
-import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
+import { POINT_COLOURS, SILENT_COLOUR, middle } from "./point-style.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 

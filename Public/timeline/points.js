@@ -6,7 +6,7 @@ import { IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY, STATE_AT, WANT } from
 import { limited, words } from "./request.js";
 
 /** A feature at its time.
- * @typedef {import("./places.js").Geometry} Geometry
+ * @typedef {import("./point-style.js").Geometry} Geometry
  * @typedef {{ geometry: Geometry, properties: Record<string, any>, time: number }} TimedFeature
  *
  * Draws points on a map.

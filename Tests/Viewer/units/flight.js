@@ -1,6 +1,6 @@
 // @ts-check
-import { groupsAhead } from "/js/alerts.js";
-import { inShort } from "/js/ahead.js";
+import { groupsAhead } from "/js/alert-groups.js";
+import { inShort } from "/js/aircraft-alerts.js";
 import { matching } from "/js/flight.js";
 import { equal, test } from "../harness.js";
 

@@ -1,8 +1,8 @@
 // @ts-check
 import { byId, element, swatch } from "/js/dom.js";
-import { bearingText, middleOf, pixelsTo } from "/js/near.js";
-import { box, isUrgent } from "/js/others.js";
-import { patchChildren } from "/js/patch.js";
+import { bearingText, middleOf, pixelsTo } from "/js/distance.js";
+import { box, isUrgent } from "/js/place-features.js";
+import { patchChildren } from "/js/dom-patch.js";
 import { middle } from "/timeline.js";
 import { equal, ok, test, throws } from "../harness.js";
 

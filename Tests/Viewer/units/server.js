@@ -1,5 +1,5 @@
 // @ts-check
-import { isOurs, keyHeaders } from "/js/key.js";
+import { isOurs, keyHeaders } from "/js/api-key.js";
 import { answer, askAhead, clockDifference, getJSON, limited, now, postJSON, ServerError } from "/js/server.js";
 import { equal, json, ManualTime, ok, test, throws, withAnswers } from "../harness.js";
 

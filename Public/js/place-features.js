@@ -5,7 +5,7 @@ import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { layerName, LAYERS } from "./layers.js";
-import { pixelsTo } from "./near.js";
+import { pixelsTo } from "./distance.js";
 import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
@@ -39,7 +39,7 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
     // The topmost layer first.
     const asked = [...view.layers].reverse().flatMap((wanted) =>
         LAYERS.filter(({ id, shape }) => id === wanted && shape in KINDS));
-    /** @type {import("./near.js").Place} */
+    /** @type {import("./distance.js").Place} */
     const place = [longitude, latitude];
     const sections = await Promise.all(asked.map(async ({ id, shape }) => {
         const { isSymbol, line } = KINDS[shape];

@@ -1,5 +1,5 @@
 // @ts-check
-import { countLevels } from "/js/levels.js";
+import { countLevels } from "/js/level-histogram.js";
 import { equal, test } from "../harness.js";
 
 test("reports are counted at each level that they cover, and moderate or worse apart", () => {

@@ -1,5 +1,5 @@
 // @ts-check
-import { groupsOf, pictureRequest, subjectOf } from "/js/request.js";
+import { groupsOf, pictureRequest, subjectOf } from "/js/picture-request.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 

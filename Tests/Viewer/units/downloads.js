@@ -1,5 +1,5 @@
 // @ts-check
-import { downloads, packZoom, snippets, tiles } from "/js/take.js";
+import { downloads, packZoom, snippets, tiles } from "/js/downloads.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 

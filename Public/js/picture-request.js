@@ -1,6 +1,6 @@
 // @ts-check
 // Converts the server's TileJSON to the request of a picture.
-import { isOutside } from "./extent.js";
+import { isOutside } from "./time-extent.js";
 import { FIELD_SHAPE, LAYERS } from "./layers.js";
 import { compact, instantOf } from "./format.js";
 import { styleOf } from "./styles.js";

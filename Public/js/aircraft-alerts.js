@@ -1,7 +1,7 @@
 // @ts-check
 // Turbulence and hazards ahead of an aircraft. The server searches along its track. The map and the card show the area
 // and the groups that it finds. Each new picture repeats the request from the aircraft's new position.
-import { groupNodes, groupsAhead } from "./alerts.js";
+import { groupNodes, groupsAhead } from "./alert-groups.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";

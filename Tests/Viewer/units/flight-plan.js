@@ -1,8 +1,8 @@
 // @ts-check
 import { Airports } from "/js/airports.js";
-import { inPositions, levelsAround, placesOf, readPlan, stretchesOf } from "/js/plan.js";
+import { inPositions, levelsAround, placesOf, readPlan, stretchesOf } from "/js/flight-plan.js";
 import { placeOf, written } from "/js/position.js";
-import { typedName } from "/js/suggest.js";
+import { typedName } from "/js/airport-suggestions.js";
 import { equal, test } from "../harness.js";
 
 test("a route is read from codes and positions, however they are typed", () => {

@@ -1,9 +1,9 @@
 // @ts-check
 // Requests the data of the first picture while the map library is still loading.
-import { tilesInView } from "./covering.js";
+import { tilesInView } from "./visible-tiles.js";
 import { compact } from "./format.js";
 import { firstLayers } from "./layers.js";
-import { pictureRequest } from "./request.js";
+import { pictureRequest } from "./picture-request.js";
 import { askAhead, askTileAhead } from "./server.js";
 import { loadStyles } from "./styles.js";
 import { parseHash, pictureAddress, setFirstLayers } from "./view.js";

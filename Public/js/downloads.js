@@ -2,7 +2,7 @@
 // Addresses of the map's current content, for other programs: pictures, features and tiles. Sends no requests.
 import { compact } from "./format.js";
 import { layerName } from "./layers.js";
-import { groupsOf } from "./request.js";
+import { groupsOf } from "./picture-request.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 

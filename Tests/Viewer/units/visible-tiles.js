@@ -1,5 +1,5 @@
 // @ts-check
-import { tilesInView } from "/js/covering.js";
+import { tilesInView } from "/js/visible-tiles.js";
 import { equal, ok, test } from "../harness.js";
 
 test("the tiles of a view are those of its zoom around its middle, the middle first, each once", () => {

@@ -2,7 +2,7 @@
 // The list of the visible layers, with their order and opacity.
 import { byId, element } from "./dom.js";
 import { inOrder, layerName } from "./layers.js";
-import { patchChildren } from "./patch.js";
+import { patchChildren } from "./dom-patch.js";
 
 const root = byId("stack");
 
