@@ -8,8 +8,8 @@
  * }} FetchEvent
  * @typedef {{ waitUntil(done: Promise<unknown>): void }} LifeEvent
  * @typedef {{
- *     addEventListener(name: "install" | "activate", hear: (event: LifeEvent) => void): void,
- *     addEventListener(name: "fetch", hear: (event: FetchEvent) => void): void,
+ *     addEventListener(name: "install" | "activate", listener: (event: LifeEvent) => void): void,
+ *     addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void,
  *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> }, registration: { scope: string },
  * }} ServiceWorkerScope */
 
@@ -17,22 +17,23 @@ const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self))
 const SHELL = "billow-shell";
 const DATA = "billow-data";
 /** The header of cached responses with the time of caching. */
-const KEPT_AT = "X-Billow-Kept";
-const MOST_KEPT = 800;
+const CACHED_AT = "X-Billow-Cached-At";
+const MAX_CACHED = 800;
 const TRIM_EVERY = 100;
 /** The files that index.html does not name, because they are loaded on first use. */
-const LATER = [
-    "js/airport-signs.js", "js/airports.js", "js/route-sections.js", "js/datasets.js", "js/flight.js", "js/level-histogram.js",
-    "js/flight-plan.js", "js/position.js", "js/route-form.js", "js/route.js", "js/share.js", "js/airport-suggestions.js", "js/downloads.js",
-    "js/waypoints.js", "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/point-style.js",
-    "timeline/player.js", "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson",
+const LAZY_FILES = [
+    "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/downloads.js",
+    "js/flight-plan.js", "js/flight.js", "js/level-histogram.js", "js/position.js", "js/route-form.js",
+    "js/route-sections.js", "js/route.js", "js/share.js", "js/waypoints.js", "timeline/clock.js",
+    "timeline/maplibre.js", "timeline/part.js", "timeline/player.js", "timeline/point-style.js",
+    "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson",
     "vendor/basemap/coarse.geojson",
 ];
 const DATA_PATHS = /^(tiles\/.+\.(png|json)|status|styles|legend\.(json|svg)|timeline\.json)$/;
-let kept = 0;
+let cachedCount = 0;
 let isRenewing = false;
 
-worker.addEventListener("install", (event) => event.waitUntil(keepShell().then(() => worker.skipWaiting())));
+worker.addEventListener("install", (event) => event.waitUntil(cacheShell().then(() => worker.skipWaiting())));
 worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
 worker.addEventListener("fetch", (event) => {
     const { request } = event;
@@ -41,28 +42,28 @@ worker.addEventListener("fetch", (event) => {
     if (request.method !== "GET" || !request.url.startsWith(scope) || request.headers.has("X-API-Key")) return;
     const path = request.url.slice(scope.length).replace(/[?#].*$/, "");
     // The status page has the same path as its data, so navigation is excluded.
-    if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(data(event));
-    else if (path === "" || /\.(js|css|svg|geojson)$/.test(path)) event.respondWith(shell(event, path));
+    if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
+    else if (path === "" || /\.(js|css|svg|geojson)$/.test(path)) event.respondWith(serveShell(event, path));
 });
 
 /** Caches the whole page or nothing, so that files of two versions never mix. */
-async function keepShell() {
+async function cacheShell() {
     const { scope } = worker.registration;
     const page = await fetch(scope, { cache: "no-cache" });
     const text = await page.clone().text();
     const named = [...text.matchAll(/(?:href|src)="([^":]+\.(?:js|css|svg))"/g)].map(([, path]) => path);
-    const paths = [...new Set([...named, ...LATER])];
+    const paths = [...new Set([...named, ...LAZY_FILES])];
     const answers = await Promise.all(paths.map((path) => fetch(scope + path, { cache: "no-cache" })));
     if (!page.ok || !answers.every(({ ok }) => ok)) return;
     const cache = await caches.open(SHELL);
     await Promise.all([
-        cache.put(scope, page), ...paths.map((path, place) => cache.put(scope + path, answers[place])),
+        cache.put(scope, page), ...paths.map((path, index) => cache.put(scope + path, answers[index])),
     ]);
 }
 
 /** @param {FetchEvent} event
  * @param {string} path */
-async function shell(event, path) {
+async function serveShell(event, path) {
     const cache = await caches.open(SHELL);
     const known = await cache.match(worker.registration.scope + path);
     try {
@@ -70,7 +71,7 @@ async function shell(event, path) {
         const isNewer = known && answer.ok && known.headers.get("ETag") !== answer.headers.get("ETag");
         if (isNewer && !isRenewing) {
             isRenewing = true;
-            event.waitUntil(keepShell().catch(() => {}).finally(() => { isRenewing = false; }));
+            event.waitUntil(cacheShell().catch(() => {}).finally(() => { isRenewing = false; }));
         }
         return answer;
     } catch (error) {
@@ -80,12 +81,12 @@ async function shell(event, path) {
 }
 
 /** @param {FetchEvent} event */
-async function data(event) {
+async function serveData(event) {
     const cache = await caches.open(DATA);
     const { url } = event.request;
     try {
         const answer = await fetch(event.request);
-        if (answer.ok) event.waitUntil(keep(cache, url, answer.clone()).catch(() => {}));
+        if (answer.ok) event.waitUntil(cacheResponse(cache, url, answer.clone()).catch(() => {}));
         return answer;
     } catch (error) {
         const known = event.request.signal.aborted ? undefined : await cache.match(url);
@@ -97,14 +98,14 @@ async function data(event) {
 /** @param {Cache} cache
  * @param {string} url
  * @param {Response} answer */
-async function keep(cache, url, answer) {
+async function cacheResponse(cache, url, answer) {
     const headers = new Headers(answer.headers);
-    headers.set(KEPT_AT, new Date().toISOString());
+    headers.set(CACHED_AT, new Date().toISOString());
     // The cached body is already decompressed.
     headers.delete("Content-Encoding");
     await cache.put(url, new Response(await answer.blob(), { headers }));
-    kept += 1;
-    if (kept % TRIM_EVERY) return;
+    cachedCount += 1;
+    if (cachedCount % TRIM_EVERY) return;
     const keys = await cache.keys();
-    await Promise.all(keys.slice(0, Math.max(0, keys.length - MOST_KEPT)).map((key) => cache.delete(key)));
+    await Promise.all(keys.slice(0, Math.max(0, keys.length - MAX_CACHED)).map((key) => cache.delete(key)));
 }

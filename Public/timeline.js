@@ -1,7 +1,7 @@
 // @ts-check
 // Plays a Billow timeline on a web map, in any page. It depends on nothing but its own parts in timeline/.
 //
-//     import { TimelinePlayer, MapLibreFrames } from "https://your.server/timeline.js";
+//     import { MapLibreFrames, TimelinePlayer } from "https://your.server/timeline.js";
 //     const player = new TimelinePlayer(new MapLibreFrames(map), { url: "https://your.server/timeline.json" });
 //     player.addEventListener("frame", ({ detail }) => label.textContent = new Date(detail.time).toISOString());
 //     await player.load();

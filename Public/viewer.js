@@ -7,14 +7,14 @@ import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
 import { byId, element, fatal } from "./js/dom.js";
 import { Changes, listen } from "./js/events.js";
-import { first } from "./js/prefetch.js";
+import { defaultLayersReady } from "./js/prefetch.js";
 import { fieldText } from "./js/field.js";
-import { compact, instantOf } from "./js/format.js";
+import { compactTime, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
 import { makeMap } from "./js/map.js";
-import { isMarked, momentOf } from "./js/picture-state.js";
+import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
@@ -43,12 +43,12 @@ let timer;
 let changes = null;
 const linked = new URLSearchParams(location.hash.replace(/^#/, ""));
 /** Whether the link names the layers. Otherwise the server's status decides. */
-const isLinked = linked.has("layers");
+const linkHasLayers = linked.has("layers");
 /** Whether the link names the part of the world that the map shows. */
-const isPlaced = linked.has("map");
+const linkHasPosition = linked.has("map");
 
 function start() {
-    noteLink(firstProblems);
+    showLinkProblems(firstProblems);
     measureCards();
     const styles = loadStyles().catch(() => {});
     const made = makeMap(view, themeOf(view));
@@ -61,7 +61,7 @@ function start() {
     const coverage = new Coverage(() => requestDraw());
     const draw = () => {
         knowledge.lacking = lackingInView();
-        const moment = momentOf(knowledge);
+        const moment = pictureState(knowledge);
         status.show(knowledge);
         dock.show(moment);
         showSources(knowledge.server, contact.problem !== null);
@@ -71,14 +71,14 @@ function start() {
         // Removes the frame in the same turn, so that the map always shows either the frame or the picture.
         if (dock.isLeaving && pictures.current?.request.subject === subjectOf(view) && !pictures.isOther) {
             dock.end();
-            hearDock();
+            onDockChange();
         }
         requestDraw();
     });
     knowledge.pictures = pictures;
     const controls = new Controls(view, change, () => knowledge.extent);
     const dock = new Dock(map, () => view, {
-        changed: hearDock, toLive: () => change({ time: null }), attribution: () => attribution,
+        changed: onDockChange, toLive: () => change({ time: null }), attribution: () => attribution,
         chosen: (span) => change({ span }),
         moved(time) {
             view.time = time;
@@ -88,17 +88,17 @@ function start() {
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }), {
         left: () => view.flight !== null && change({ flight: null }),
-        changed: (text) => flight?.then(({ told }) => told(text)),
+        changed: (text) => flight?.then(({ announce }) => announce(text)),
         placed(place) {
             view.place = place;
             writeHash();
         },
     });
     /** Loaded at the first search for a flight.
-     * @type {Promise<{ flight: import("./js/flight.js").Flight, told: (text: string) => void }> | null} */
+     * @type {Promise<{ flight: import("./js/flight.js").Flight, announce: (text: string) => void }> | null} */
     let flight = null;
-    const loadFlight = () => (flight ??= import("./js/flight.js").then(({ Flight, tellChange }) => ({
-        flight: new Flight(map, () => ({ ...view, time: shownTime() }), inspector), told: tellChange,
+    const loadFlight = () => (flight ??= import("./js/flight.js").then(({ Flight, announceChange }) => ({
+        flight: new Flight(map, () => ({ ...view, time: shownTime() }), inspector), announce: announceChange,
     })));
     /** Loaded with the first route.
      * @type {ReturnType<typeof makeRoute> | null} */
@@ -112,7 +112,7 @@ function start() {
             view.isRouteOpen = false;
             writeHash();
         });
-        if (!isPlaced) panel.fitNext();
+        if (!linkHasPosition) panel.fitNext();
         const form = new RouteForm(map, maplibregl, () => view, change, () => panel.fitNext());
         return { panel, form };
     }
@@ -133,7 +133,7 @@ function start() {
     let hasAirports = false;
     let attribution = "";
 
-    function hearDock() {
+    function onDockChange() {
         knowledge.frame = dock.shown;
         // As soon as the timeline has a frame, the frame replaces the picture.
         if (knowledge.frame && dock.isOpen) pictures.clear();
@@ -180,8 +180,8 @@ function start() {
             const names = found.slice(0, 8).map(({ properties }) => properties.callsign || properties.icao24);
             byId("flights").replaceChildren(...names.map((name) => element("option", { value: name })));
             problem.textContent = found.length
-                ? `${found.length} flights begin so: ${names.join(", ")}${found.length > 8 ? " and more" : ""}.`
-                : "No aircraft of this call sign is seen now.";
+                ? `${found.length} flights match: ${names.join(", ")}${found.length > 8 ? " and more" : ""}.`
+                : "No aircraft with this call sign is tracked now.";
         } catch (error) {
             problem.textContent = messageOf(error);
         }
@@ -190,11 +190,12 @@ function start() {
 
     function showField() {
         const shown = { ...view, time: shownTime() };
-        fieldText(shown).then((text) => legend.showField(text), () => legend.showField("The field is unknown."));
+        fieldText(shown).catch(() => "The turbulence field could not be loaded.").then(
+            (text) => legend.showField(text));
     }
 
     /** Loads the airports at the first zoom that shows any. */
-    function lookForAirports() {
+    function showAirportSigns() {
         if (hasAirports || map.getZoom() < AIRPORT_ZOOM) return;
         hasAirports = true;
         import("./js/airport-signs.js").then(({ showAirports }) => showAirports(map));
@@ -210,15 +211,15 @@ function start() {
 
     /** The layers on the map that lack data in the visible part of the world. */
     function lackingInView() {
-        if (!isMarked(knowledge)) return null;
-        const { time, isLive, isPlaying } = momentOf(knowledge);
+        if (!isMarkedIncomplete(knowledge)) return null;
+        const { time, isLive, isPlaying } = pictureState(knowledge);
         const key = `${isLive ? Math.floor((time ?? 0) / 60_000) : ""} ${knowledge.billow?.completeSince}`;
-        return coverage.of(view, isLive ? null : time, boxOf(map.getBounds()), key, isPlaying);
+        return coverage.lackingLayers(view, isLive ? null : time, boxOf(map.getBounds()), key, isPlaying);
     }
 
     /** The instant of the map, or null for live. */
     function shownTime() {
-        const { time, isLive } = momentOf(knowledge);
+        const { time, isLive } = pictureState(knowledge);
         return isLive ? null : time ?? view.time;
     }
 
@@ -228,7 +229,7 @@ function start() {
         // Loaded frames have the previous opacity, so the timeline can't keep them.
         if ("time" in difference || "opacities" in difference) dock.leave();
         else dock.refilter();
-        noteLink([]);
+        showLinkProblems([]);
         knowledge.problems.delete("The picture");
         refused = null;
         writeHash();
@@ -247,12 +248,12 @@ function start() {
     }
 
     /** Whether the page pauses. A hidden page sends no requests, unless it follows a flight and notifies of changes. */
-    const rests = () => document.visibilityState === "hidden" && view.flight === null;
+    const isPaused = () => document.visibilityState === "hidden" && view.flight === null;
 
     /** Polls the server once. A newer call aborts an older one. */
     async function poll() {
         clearTimeout(timer);
-        if (rests()) return;
+        if (isPaused()) return;
         polling?.abort();
         const { signal } = (polling = new AbortController());
         await Promise.all([pollPicture(signal), pollStatus(signal), pollLegend()]);
@@ -262,36 +263,36 @@ function start() {
     }
 
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
-    function follow() {
+    function followEvents() {
         /** @type {number | null} */
-        let soon = null;
-        let renewed = performance.now();
+        let pendingPoll = null;
+        let renewedAt = performance.now();
         listen("events", (name, data) => {
             if (name !== "data") return;
             changes ??= new Changes(knowledge.billow?.version);
-            if (!changes.note(data, view.layers)) return;
+            if (!changes.record(data, view.layers)) return;
             // Data arrives in bursts. The page polls once per burst.
-            const rest = renewed + RENEWAL_MILLISECONDS - performance.now();
-            soon ??= setTimeout(() => {
-                soon = null;
-                renewed = performance.now();
-                if (rests()) return;
+            const delay = renewedAt + RENEWAL_MILLISECONDS - performance.now();
+            pendingPoll ??= setTimeout(() => {
+                pendingPoll = null;
+                renewedAt = performance.now();
+                if (isPaused()) return;
                 poll();
                 dock.refresh();
-            }, Math.max(BURST_MILLISECONDS, rest));
+            }, Math.max(BURST_MILLISECONDS, delay));
         }, () => {
             changes = null;
             poll();
-        }, rests);
+        }, isPaused);
     }
 
     /** @param {AbortSignal} signal */
     async function pollPicture(signal) {
         // While the timeline controls the map, this request only serves to show the age of the newest data.
-        const asked = { ...view, time: dock.isOpen ? null : view.time };
-        if (refused?.subject === subjectOf(asked) && (refused.isPast || (asked.time ?? 0) > now())) return;
+        const requested = { ...view, time: dock.isOpen ? null : view.time };
+        if (refused?.subject === subjectOf(requested) && (refused.isPast || (requested.time ?? 0) > now())) return;
         refused = null;
-        const [path, query] = pictureAddress(asked, asked.time === null ? null : compact(asked.time));
+        const [path, query] = pictureAddress(requested, requested.time === null ? null : compactTime(requested.time));
         try {
             /** @type {Billow.TileJSON} */
             const tileJSON = await getJSON(path, query, signal);
@@ -301,7 +302,7 @@ function start() {
             knowledge.extent = tileJSON.time?.extent?.map(instantOf) ?? null;
             if (dock.isOpen) return;
             const request = await withinExtent(
-                pictureRequest(tileJSON, asked, devicePixelRatio > 1 ? 2 : 1, changes?.of.bind(changes)));
+                pictureRequest(tileJSON, requested, devicePixelRatio > 1 ? 2 : 1, changes?.versionOf.bind(changes)));
             if (signal.aborted) return;
             if (!isRecent(request.subject)) pictures.show(request);
         } catch (error) {
@@ -311,13 +312,13 @@ function start() {
             knowledge.problems.set("The picture", error.message);
             if (error.code === "time-outside-retention") {
                 // The page does not repeat such a request. Past data does not return, and its tiles would fail as well.
-                refused = { subject: subjectOf(asked), isPast: (asked.time ?? 0) <= now() };
+                refused = { subject: subjectOf(requested), isPast: (requested.time ?? 0) <= now() };
             }
             // No picture is better than one that contradicts the form.
-            if (refused || pictures.current?.request.subject !== subjectOf(asked)) {
+            if (refused || pictures.current?.request.subject !== subjectOf(requested)) {
                 pictures.clear();
                 dock.end();
-                hearDock();
+                onDockChange();
             }
         }
     }
@@ -357,7 +358,7 @@ function start() {
         Object.assign(view, { zoom: map.getZoom(), longitude, latitude });
         writeHash();
         requestDraw();
-        if (hasPicture) lookForAirports();
+        if (hasPicture) showAirportSigns();
     });
     map.on("error", ({ error, sourceId }) => {
         // Pictures and the timeline count the failures of their own tiles.
@@ -365,7 +366,9 @@ function start() {
         knowledge.problems.set("The map", error?.message ?? "unknown error");
         draw();
     });
-    map.on("webglcontextlost", () => knowledge.problems.set("The map", "graphics were lost; load this page again"));
+    map.on("webglcontextlost", () => {
+        knowledge.problems.set("The map", "the graphics context was lost; reload this page");
+    });
     byId("route-form").addEventListener("submit", (event) => {
         event.preventDefault();
         loadRoute().then(({ form }) => form.submit());
@@ -380,10 +383,10 @@ function start() {
         findFlight(byId("flight-text", HTMLInputElement).value);
     });
     byId("flight-clear").addEventListener("click", () => inspector.close());
-    byId("take").addEventListener("click", async () => {
-        const { openShare } = await import("./js/share.js");
+    byId("share").addEventListener("click", async () => {
+        const { openShareDialog } = await import("./js/share.js");
         writeHash();
-        openShare({
+        openShareDialog({
             view: { ...view }, time: shownTime(), box: boxOf(map.getBounds()), span: dock.range,
             width: map.getContainer().clientWidth, base: new URL(".", document.baseURI).href,
         });
@@ -392,7 +395,7 @@ function start() {
         const parsed = parseHash(location.hash);
         Object.assign(view, parsed.view);
         dock.leave();
-        noteLink(parsed.problems);
+        showLinkProblems(parsed.problems);
         knowledge.problems.delete("The picture");
         refused = null;
         map.jumpTo({ center: [parsed.view.longitude, parsed.view.latitude], zoom: parsed.view.zoom });
@@ -402,20 +405,20 @@ function start() {
     onSchemeChange(() => view.style === null && change({}));
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && poll());
     for (const name of ["online", "offline"]) addEventListener(name, () => poll());
-    setInterval(() => rests() || draw(), TICK_MILLISECONDS);
+    setInterval(() => isPaused() || draw(), TICK_MILLISECONDS);
     draw();
     map.on("idle", draw);
     // The event `load` would wait for the base map.
     map.once("style.load", async () => {
-        await Promise.all([styles, first]);
-        if (!isLinked) Object.assign(view, { layers: parseHash("").view.layers });
+        await Promise.all([styles, defaultLayersReady]);
+        if (!linkHasLayers) Object.assign(view, { layers: parseHash("").view.layers });
         applyView();
     });
-    follow();
+    followEvents();
     // Starts after the first picture, which needs the whole bandwidth.
     map.once("idle", () => {
         hasPicture = true;
-        lookForAirports();
+        showAirportSigns();
         if (!isSecureContext || !("serviceWorker" in navigator)) return;
         navigator.serviceWorker.register("offline.js").catch(() => {});
     });
@@ -428,7 +431,7 @@ const messageOf = (error) => (error instanceof Error ? error.message : String(er
 const isOutOfReach = (error) => error instanceof ServerError && error.status === 0;
 
 /** @param {string[]} problems */
-function noteLink(problems) {
+function showLinkProblems(problems) {
     if (problems.length) knowledge.problems.set("This link", `${problems.join("; ")}. The default is shown instead`);
     else knowledge.problems.delete("This link");
 }

@@ -3,12 +3,12 @@
 
 const place = document.querySelector("main");
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", follow);
-follow();
+const applyScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyScheme);
+applyScheme();
 
 /** @param {string} text */
-const say = (text) => {
+const showMessage = (text) => {
     const line = document.createElement("p");
     line.className = "wait";
     line.textContent = text;
@@ -18,7 +18,7 @@ const say = (text) => {
 
 /** Reduces the list to the operations of two collections, and names the others. All together would be thousands.
  *  @param {any} description */
-const folded = (description) => {
+const condensed = (description) => {
     const collections = Object.keys(description.paths)
         .flatMap((path) => /^\/collections\/([a-z]+)$/.exec(path)?.[1] ?? []);
     const shown = new Set(["hexagons", "gtg"]);
@@ -35,7 +35,7 @@ const folded = (description) => {
 try {
     const answer = await fetch("../openapi.json");
     if (!answer.ok) throw new Error(`status ${answer.status}`);
-    const description = folded(await answer.json());
+    const description = condensed(await answer.json());
     // Requests go to the page's own server, also behind a proxy.
     description.servers = [{ url: new URL("..", location.href).href.replace(/\/$/, "") }];
     // @ts-ignore: the packaged library, loaded by the page.
@@ -46,7 +46,7 @@ try {
         onComplete: () => place?.removeAttribute("aria-busy"),
     });
 } catch (error) {
-    say(`The description can't be shown: ${error instanceof Error ? error.message : error}.`);
+    showMessage(`The description could not be loaded: ${error instanceof Error ? error.message : error}.`);
 }
 
 export {};

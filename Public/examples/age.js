@@ -14,12 +14,12 @@ export async function showAge(url, renew) {
             const tileJSON = await response.json();
             const { dataTime, simulated, stale, incomplete } = tileJSON.billow ?? {};
             place.textContent = [
-                dataTime ? `Data of ${dataTime.slice(11, 16)}Z` : "How old the data is isn't known",
+                dataTime ? `Data of ${dataTime.slice(11, 16)}Z` : "The age of the data is unknown",
                 simulated && "SIMULATED", stale && "STALE", incomplete && "INCOMPLETE",
             ].filter(Boolean).join(" · ");
             if (!isFirst) renew(tileJSON);
         } catch (error) {
-            place.textContent = `No contact: ${/** @type {Error} */ (error).message}. The map does not get newer.`;
+            place.textContent = `No contact: ${/** @type {Error} */ (error).message}. The map is not updating.`;
         }
         await new Promise((resolve) => setTimeout(resolve, 60_000));
     }

@@ -1,7 +1,7 @@
 // @ts-check
 // Turbulence and hazards ahead of an aircraft. The server searches along its track. The map and the card show the area
 // and the groups that it finds. Each new picture repeats the request from the aircraft's new position.
-import { groupNodes, groupsAhead } from "./alert-groups.js";
+import { alertGroups, groupNodes } from "./alert-groups.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
@@ -14,7 +14,7 @@ const BLUE = "#1552c4";
 
 const EMPTY = { type: "FeatureCollection", features: [] };
 
-export class Ahead {
+export class AircraftAlerts {
     #map;
     #library;
     #view;
@@ -26,7 +26,7 @@ export class Ahead {
 
     #changed;
     /** The summary of the last response. */
-    #before = "";
+    #lastSummary = "";
 
     /** `view` returns the current view. `changed` receives a text whenever the summary changes.
      * @param {maplibregl.Map} map
@@ -44,7 +44,7 @@ export class Ahead {
 
     /** @param {string} icao24 */
     follow(icao24) {
-        if (icao24 !== this.#icao24) this.#before = "";
+        if (icao24 !== this.#icao24) this.#lastSummary = "";
         this.#icao24 = icao24;
     }
 
@@ -70,23 +70,23 @@ export class Ahead {
             aircraft = await getJSON(
                 `collections/traffic/items/${this.#icao24}`, new URLSearchParams(time ? { time } : {}), signal,
             );
-            answer = await postJSON("alerts", question(aircraft, view, time), signal);
+            answer = await postJSON("alerts", requestBody(aircraft, view, time), signal);
         } catch (error) {
             if (signal.aborted) throw error;
             this.#draw(null);
             const isGone = error instanceof ServerError && error.status === 404;
-            const reason = isGone ? "it isn't seen any more" : /** @type {Error} */ (error).message;
+            const reason = isGone ? "it is no longer tracked" : /** @type {Error} */ (error).message;
             return section(
-                `Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `That can't be told: ${reason}.`),
+                `Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `No alerts available: ${reason}.`),
             );
         }
         if (signal.aborted) return null;
         this.#draw(answer);
         const { callsign, icao24 } = aircraft.properties;
-        const now = inShort(answer);
-        if (this.#before && now !== this.#before) this.#changed(`Ahead of ${callsign || icao24}: ${now}.`);
-        this.#before = now;
-        return told(aircraft.properties, answer, this.#legend);
+        const now = summaryOf(answer);
+        if (this.#lastSummary && now !== this.#lastSummary) this.#changed(`Ahead of ${callsign || icao24}: ${now}.`);
+        this.#lastSummary = now;
+        return alertSection(aircraft.properties, answer, this.#legend);
     }
 
     /** @param {Billow.Alerts | null} answer */
@@ -121,7 +121,7 @@ export class Ahead {
  * @param {Billow.Feature} aircraft
  * @param {Billow.View} view
  * @param {string | null} time */
-function question({ geometry, properties }, view, time) {
+function requestBody({ geometry, properties }, view, time) {
     const { altitude, geometricAltitude, heading, groundSpeed } = properties;
     /** @type {Record<string, unknown>} */
     const body = {
@@ -136,7 +136,7 @@ function question({ geometry, properties }, view, time) {
 
 /** Summarises the worst of each kind ahead. The summary omits distances, because they shrink all the time.
  * @param {Pick<Billow.Alerts, "clusters" | "hazards" | "field">} answer */
-export function inShort({ clusters, hazards, field }) {
+export function summaryOf({ clusters, hazards, field }) {
     /** @type {(found: { severity?: number }[], how: string) => string[]} */
     const worst = (found, how) => {
         const severity = Math.max(-1, ...found.map(({ severity = -1 }) => severity));
@@ -147,21 +147,21 @@ export function inShort({ clusters, hazards, field }) {
     const parts = [
         ...worst(clusters, "reported"), ...worst(field?.clusters ?? [], "computed"), ...new Set(issued.sort()),
     ];
-    return parts.length ? parts.join(", ") : "nothing reported, which is not smooth air";
+    return parts.length ? parts.join(", ") : "no turbulence reported, which does not mean smooth air";
 }
 
 /** @param {Properties} aircraft
  * @param {Billow.Alerts} answer
  * @param {import("./legend.js").Legend} legend */
-function told({ callsign, icao24 }, answer, legend) {
+function alertSection({ callsign, icao24 }, answer, legend) {
     const { query, dataTime, stale, incomplete } = answer;
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const received = instantOf(dataTime);
-    const problem = received === null ? "How old the data is isn't known."
-        : stale ? `The data is old: received ${age(now() - received)} ago.` : null;
+    const problem = received === null ? "The age of the data is unknown."
+        : stale ? `The data is stale: received ${age(now() - received)} ago.` : null;
     return section(`Ahead of ${callsign || icao24}`,
         element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
-        ...groupNodes(groupsAhead(answer), legend),
+        ...groupNodes(alertGroups(answer), legend),
         problem === null ? null : element("p", { className: "problem" }, problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }
@@ -169,4 +169,4 @@ function told({ callsign, icao24 }, answer, legend) {
 /** @param {string} title
  * @param {...(Node | string | null)} children */
 const section = (title, ...children) =>
-    element("section", { className: "others ahead" }, element("h3", {}, title), ...children);
+    element("section", { className: "features alerts" }, element("h3", {}, title), ...children);

@@ -1,7 +1,7 @@
 // @ts-check
 // The airports on the map, with their codes. The page loads this module and their list when the zoom first shows any.
 import { firstZoom, loadAirports } from "./airports.js";
-import { AIRPORTS, AIRPORT_SIGN } from "./basemap.js";
+import { AIRPORT_SIGN, AIRPORTS } from "./basemap.js";
 
 /** @param {maplibregl.Map} map */
 export async function showAirports(map) {

@@ -2,12 +2,12 @@
 // Suggests airports that match the typed text, under the field of the route. It is an ARIA combobox with a list.
 // Source: W3C ARIA Authoring Practices Guide, "Combobox Pattern"
 import { element } from "./dom.js";
-import { positionOf } from "./position.js";
+import { normalisePosition } from "./position.js";
 
-const MOST = 6;
+const MAX_SUGGESTIONS = 6;
 const LONGEST_NAME_WORDS = 4;
 /** The words of a flight plan between its waypoints. */
-const BETWEEN = /^(DCT|FL?\d{0,3}|[NKM]\d.*|[A-Z]{1,2}\d.*|\d.*|[-/(].*)$/;
+const NOT_A_NAME = /^(DCT|FL?\d{0,3}|[NKM]\d.*|[A-Z]{1,2}\d.*|\d.*|[-/(].*)$/;
 
 export class Suggestions {
     #input;
@@ -47,12 +47,12 @@ export class Suggestions {
         const { text, start } = typedName(this.#input.value.slice(0, this.#input.selectionStart ?? undefined),
             this.#airports);
         this.#start = start;
-        this.#shown = text.length > 1 ? this.#airports.search(text, MOST) : [];
+        this.#shown = text.length > 1 ? this.#airports.search(text, MAX_SUGGESTIONS) : [];
         // A code needs no suggestion. For a name, Enter selects the first airport, which matches best.
-        const isCode = this.#airports.of(text) !== null;
+        const isCode = this.#airports.find(text) !== null;
         if (isCode && this.#shown.length === 1 && this.#shown[0].icao === text.toUpperCase()) this.#shown = [];
-        this.#list.replaceChildren(...this.#shown.map(({ icao, iata, name, city, country }, place) =>
-            element("li", { role: "option", id: `route-place-${place}` },
+        this.#list.replaceChildren(...this.#shown.map(({ icao, iata, name, city, country }, index) =>
+            element("li", { role: "option", id: `route-place-${index}` },
                 element("strong", {}, icao), element("span", {}, [iata, name].filter(Boolean).join(" · ")),
                 element("small", {}, name.includes(city) ? country : `${city}, ${country}`))));
         this.#show(isCode || !this.#shown.length ? -1 : 0);
@@ -66,9 +66,9 @@ export class Suggestions {
         this.#input.setAttribute("aria-expanded", String(isOpen));
         if (active >= 0) this.#input.setAttribute("aria-activedescendant", `route-place-${active}`);
         else this.#input.removeAttribute("aria-activedescendant");
-        for (const [place, option] of [...this.#list.children].entries()) {
-            option.setAttribute("aria-selected", String(place === active));
-            if (place === active) option.scrollIntoView({ block: "nearest" });
+        for (const [index, option] of [...this.#list.children].entries()) {
+            option.setAttribute("aria-selected", String(index === active));
+            if (index === active) option.scrollIntoView({ block: "nearest" });
         }
     }
 
@@ -89,12 +89,12 @@ export class Suggestions {
         event.stopPropagation();
     }
 
-    /** @param {number} place */
-    #choose(place) {
+    /** @param {number} index */
+    #choose(index) {
         const { value, selectionStart } = this.#input;
         const before = value.slice(0, this.#start);
         const after = value.slice(selectionStart ?? value.length).trimStart();
-        const text = `${before}${this.#shown[place].icao} `;
+        const text = `${before}${this.#shown[index].icao} `;
         this.#input.value = text + after;
         this.#input.setSelectionRange(text.length, text.length);
         this.close();
@@ -110,10 +110,10 @@ export function typedName(text, airports) {
     const words = [...text.matchAll(/\S+/g)];
     if (!words.length || /\s$/.test(text)) return { text: "", start: text.length };
     let start = words[words.length - 1].index ?? 0;
-    if (BETWEEN.test(text.slice(start).toUpperCase())) return { text: "", start: text.length };
+    if (NOT_A_NAME.test(text.slice(start).toUpperCase())) return { text: "", start: text.length };
     for (const word of words.slice(-LONGEST_NAME_WORDS, -1).reverse()) {
         const upper = word[0].toUpperCase();
-        if (BETWEEN.test(upper) || positionOf(upper)) break;
+        if (NOT_A_NAME.test(upper) || normalisePosition(upper)) break;
         // "kjfk london": an earlier word belongs to the name only if an airport matches all words.
         const longer = text.slice(word.index);
         if (!airports.search(longer, 1).length) break;

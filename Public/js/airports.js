@@ -1,6 +1,6 @@
 // @ts-check
 // Finds airports by code and name, in the list that Scripts/setup-viewer makes. The page loads it for the first route.
-import { answer } from "./server.js";
+import { fetchResponse } from "./server.js";
 
 const LIST = "vendor/airports/airports.json";
 /** More airports than this do not make a city rank higher. */
@@ -10,16 +10,16 @@ const RADIUS_NAUTICAL_MILES = 3440.065;
 /** `icao` is the location indicator, or the code of the national register if the airport has no indicator.
  * @typedef {{
  *     icao: string, iata: string, name: string, city: string, country: string, longitude: number, latitude: number,
- *     words: string[],
+ *     nameWords: string[],
  * }} Airport
  * @typedef {[icao: string, iata: string, name: string, city: string, country: string, longitude: number,
  *     latitude: number]} Row */
 
 /** The text in lower case and without accents.
  * @param {string} text */
-const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+const normalise = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 /** @param {string} text */
-const wordsOf = (text) => plain(text).split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+const wordsOf = (text) => normalise(text).split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 
 export class Airports {
     /** @type {Airport[]} */
@@ -33,7 +33,7 @@ export class Airports {
     /** @param {Row[]} rows */
     constructor(rows) {
         this.#all = rows.map(([icao, iata, name, city, country, longitude, latitude]) => ({
-            icao, iata, name, city, country, longitude, latitude, words: wordsOf(`${city} ${name}`),
+            icao, iata, name, city, country, longitude, latitude, nameWords: wordsOf(`${city} ${name}`),
         }));
         for (const airport of this.#all) {
             if (isLarge(airport)) this.#inCity.set(cityOf(airport), (this.#inCity.get(cityOf(airport)) ?? 0) + 1);
@@ -49,13 +49,13 @@ export class Airports {
     /** The airport with an ICAO or IATA code, or null.
      * @param {string} code
      * @returns {Airport | null} */
-    of(code) { return this.#codes.get(code.toUpperCase()) ?? null; }
+    find(code) { return this.#codes.get(code.toUpperCase()) ?? null; }
 
     /** The airports that match a text, best match first. A code, its beginning or words of the name match.
      * @param {string} text
-     * @param {number} most
+     * @param {number} limit
      * @returns {Airport[]} */
-    search(text, most) {
+    search(text, limit) {
         const wanted = wordsOf(text);
         const code = text.trim().toUpperCase();
         if (!wanted.length) return [];
@@ -68,7 +68,7 @@ export class Airports {
             if (score > 0) found.push({ airport, score: score + size });
         }
         found.sort((a, b) => b.score - a.score || (a.airport.icao < b.airport.icao ? -1 : 1));
-        return found.slice(0, most).map(({ airport }) => airport);
+        return found.slice(0, limit).map(({ airport }) => airport);
     }
 
     /** The nearest airport within `miles` nautical miles of a place, among those that the map shows at a zoom.
@@ -77,16 +77,16 @@ export class Airports {
      * @param {number} miles
      * @param {number} zoom
      * @returns {Airport | null} */
-    near(longitude, latitude, miles, zoom) {
+    nearest(longitude, latitude, miles, zoom) {
         const up = (miles / RADIUS_NAUTICAL_MILES) * (180 / Math.PI);
         const along = up / Math.max(Math.cos((latitude * Math.PI) / 180), 0.01);
-        /** @type {{ airport: Airport | null, off: number }} */
-        let nearest = { airport: null, off: 1 };
+        /** @type {{ airport: Airport | null, distance: number }} */
+        let nearest = { airport: null, distance: 1 };
         for (const airport of this.#all) {
             if (firstZoom(airport) > zoom) continue;
             const east = ((airport.longitude - longitude + 540) % 360) - 180;
-            const off = Math.hypot(east / along, (airport.latitude - latitude) / up);
-            if (off < nearest.off) nearest = { airport, off };
+            const distance = Math.hypot(east / along, (airport.latitude - latitude) / up);
+            if (distance < nearest.distance) nearest = { airport, distance };
         }
         return nearest.airport;
     }
@@ -109,7 +109,7 @@ const isLarge = ({ icao, iata }) => iata !== "" && /^[A-Z]{4}$/.test(icao);
  * @param {string} code
  * @param {string[]} wanted */
 function scoreOf(airport, code, wanted) {
-    const { icao, iata, words } = airport;
+    const { icao, iata, nameWords } = airport;
     const importance = (isLarge(airport) ? 2 : 0) + (isInternational(airport) ? 1 : 0);
     if (icao === code) return 100;
     if (iata === code) return 90;
@@ -117,10 +117,10 @@ function scoreOf(airport, code, wanted) {
     if (code.length > 1 && iata.startsWith(code)) return 40 + importance;
     const last = wanted.length - 1;
     // Each word must equal a word of the name. The last word may be incomplete.
-    const fits = wanted.every((word, place) => words.some((each) => each === word
-        || (place === last && word.length + last > 1 && each.startsWith(word))));
+    const fits = wanted.every((word, index) => nameWords.some((each) => each === word
+        || (index === last && word.length + last > 1 && each.startsWith(word))));
     if (!fits) return 0;
-    return 10 + importance + (words.includes(wanted[last]) ? 4 : 0) + (words[0] === wanted[0] ? 8 : 0);
+    return 10 + importance + (nameWords.includes(wanted[last]) ? 4 : 0) + (nameWords[0] === wanted[0] ? 8 : 0);
 }
 
 /** @type {Promise<Airports> | null} */
@@ -129,7 +129,7 @@ let loading = null;
 /** Loads the list. It has no airports if set-up did not make it.
  * @returns {Promise<Airports>} */
 export function loadAirports() {
-    loading ??= answer(LIST).then((response) => response.json()).then((rows) => new Airports(rows), () => {
+    loading ??= fetchResponse(LIST).then((response) => response.json()).then((rows) => new Airports(rows), () => {
         loading = null;
         return new Airports([]);
     });

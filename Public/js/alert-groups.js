@@ -7,16 +7,16 @@ import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { SEVERITIES } from "./view.js";
 
 /** The first group is initially open, and so is each group with at most this many lines. */
-const FEW = 3;
+const MAX_OPEN_LINES = 3;
 
 /** `severity` is null for issued areas.
- * @typedef {{ title: string, severity: number | null, lines: { what: string, note: string }[] }} Group
+ * @typedef {{ title: string, severity: number | null, lines: { label: string, note: string }[] }} Group
  * @typedef {Pick<Billow.Alerts, "clusters" | "hazards" | "field" | "items">} Found
  * @typedef {NonNullable<Billow.Alerts["items"]>[number]} Item */
 
 /** @param {Found} found
  * @returns {Group[]} */
-export function groupsAhead({ clusters, hazards, field, items = [] }) {
+export function alertGroups({ clusters, hazards, field, items = [] }) {
     const reported = bySeverity(clusters, "reported", items);
     const computed = bySeverity(field?.clusters ?? [], "computed", field?.items ?? []);
     // The sort is stable: at the same severity, reports come before computed turbulence.
@@ -30,7 +30,7 @@ export function groupsAhead({ clusters, hazards, field, items = [] }) {
         const levels = `${flightLevel(altitudeMin ?? 0)} – ${
             altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax)}`;
         group.lines.push({
-            what: hazard ?? AREA_KINDS.get(kind) ?? kind,
+            label: hazard ?? AREA_KINDS.get(kind) ?? kind,
             note: [[levels, altitudeReference].filter(Boolean).join(" "), validity(validFrom, validTo)]
                 .filter(Boolean).join(", "),
         });
@@ -43,21 +43,21 @@ export function groupsAhead({ clusters, hazards, field, items = [] }) {
  * }} Cluster */
 
 /** @param {Cluster[]} clusters
- * @param {string} how
+ * @param {string} basis
  * @param {Item[]} items  the cells of all clusters
  * @returns {Group[]} */
-function bySeverity(clusters, how, items) {
+function bySeverity(clusters, basis, items) {
     const cells = new Map(items.map((item) => [item.h3, item]));
     /** @type {Map<number, Group>} */
     const groups = new Map();
     for (const cluster of clusters) {
         const { severity = -1, members = [] } = cluster;
         const group = groups.get(severity)
-            ?? { title: `${SEVERITIES[severity] ?? "Turbulence"}, ${how}`, severity, lines: [] };
+            ?? { title: `${SEVERITIES[severity] ?? "Turbulence"}, ${basis}`, severity, lines: [] };
         groups.set(severity, group);
         group.lines.push({
-            what: whereOf(cluster), note: [
-                levelsOf(members.flatMap((h3) => cells.get(h3) ?? [])),
+            label: positionText(cluster), note: [
+                levelRange(members.flatMap((h3) => cells.get(h3) ?? [])),
                 members.length ? `${members.length} ${members.length === 1 ? "cell" : "cells"}` : null,
             ].filter(Boolean).join(", "),
         });
@@ -67,7 +67,7 @@ function bySeverity(clusters, how, items) {
 
 /** "In 35 NM, 5 min, for 3 min", or "Here, for 3 min". Without a distance, the text of the server.
  * @param {Cluster} cluster */
-function whereOf({ distance, timeTo, timeToPass, text }) {
+function positionText({ distance, timeTo, timeToPass, text }) {
     if (distance === undefined) return text;
     const passing = timeTo === undefined || timeToPass === undefined ? 0 : timeToPass - timeTo;
     const isHere = Math.round(distance) === 0;
@@ -84,7 +84,7 @@ const minutesText = (seconds) =>
     (seconds < 3570 ? `${Math.round(seconds / 60)} min` : age(Math.round(seconds / 60) * 60_000));
 
 /** @param {Item[]} items */
-function levelsOf(items) {
+function levelRange(items) {
     const low = items.flatMap(({ altitudeMin, altitude }) => altitudeMin ?? altitude ?? []);
     const high = items.flatMap(({ altitudeMax, altitude }) => altitudeMax ?? altitude ?? []);
     if (!low.length) return null;
@@ -100,19 +100,19 @@ function validity(from, to) {
         : `valid ${clockTime(start).slice(0, 5)} – ${clockTime(end).slice(0, 5)}Z`;
 }
 
-/** Shows each group as a part that opens. Without groups, states that this is not a report of smooth air.
+/** Shows each group as a part that opens. Without groups, states that this does not mean smooth air.
  * @param {Group[]} groups
  * @param {import("./legend.js").Legend} legend
  * @returns {Node[]} */
 export function groupNodes(groups, legend) {
     if (!groups.length) return [element("p", {},
-        element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air.")];
-    return groups.map(({ title, severity, lines }, place) => {
+        element("strong", {}, "No turbulence reported"), ". This does not mean smooth air.")];
+    return groups.map(({ title, severity, lines }, index) => {
         const entry = severity === null ? undefined : legend.entry(severity);
-        return element("details", { className: "group", open: place === 0 || lines.length <= FEW },
+        return element("details", { className: "group", open: index === 0 || lines.length <= MAX_OPEN_LINES },
             element("summary", {}, entry ? swatch(entry) : null, element("span", {}, title),
                 element("span", { className: "count" }, String(lines.length))),
-            element("ul", {}, ...lines.map(({ what, note }) =>
-                element("li", {}, element("strong", {}, what), note ? element("span", {}, note) : null))));
+            element("ul", {}, ...lines.map(({ label, note }) =>
+                element("li", {}, element("strong", {}, label), note ? element("span", {}, note) : null))));
     });
 }

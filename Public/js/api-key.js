@@ -3,13 +3,13 @@
 import { element } from "./dom.js";
 
 const NAME = "billow-key";
-let key = stored();
+let key = storedKey();
 /** The result of the open dialog; null while none is open.
  * @type {Promise<boolean> | null} */
 let dialog = null;
 let isDismissed = false;
 
-function stored() {
+function storedKey() {
     try {
         return sessionStorage.getItem(NAME);
     } catch {
@@ -19,7 +19,7 @@ function stored() {
 }
 
 /** @param {string} text */
-function keep(text) {
+function store(text) {
     key = text;
     try {
         sessionStorage.setItem(NAME, text);
@@ -30,14 +30,14 @@ function keep(text) {
 
 /** Whether an address belongs to the page's own server. No other server gets the key.
  * @param {string} url */
-export function isOurs(url) {
+export function isOwnServer(url) {
     return new URL(url, document.baseURI).origin === location.origin;
 }
 
 /** The headers for a request to an address: the key, if there is one and the server is ours.
  * @returns {Record<string, string>} */
 export function keyHeaders(url = document.baseURI) {
-    return key && isOurs(url) ? { "X-API-Key": key } : {};
+    return key && isOwnServer(url) ? { "X-API-Key": key } : {};
 }
 
 /** Asks the user for a key, because the server refused a request with the headers `sent` for `reason`.
@@ -48,22 +48,22 @@ export function keyHeaders(url = document.baseURI) {
 export function askForKey(reason, sent) {
     if (key !== (sent["X-API-Key"] ?? null)) return Promise.resolve(true);
     if (isDismissed) return Promise.resolve(false);
-    dialog ??= ask(reason).finally(() => { dialog = null; });
+    dialog ??= openDialog(reason).finally(() => { dialog = null; });
     return dialog;
 }
 
 /** @param {string} reason
  * @returns {Promise<boolean>} */
-function ask(reason) {
+function openDialog(reason) {
     return new Promise((resolve) => {
         const input = element(
             "input", { type: "password", autocomplete: "off", spellcheck: false, required: true, size: 40 },
         );
         const form = element("form", { method: "dialog" },
-            element("h2", {}, "This server needs a key"),
+            element("h2", {}, "This server requires an API key"),
             element("p", { className: "problem", role: "alert" }, reason),
             element("label", {}, "Key ", input),
-            element("p", { className: "note" }, "It is kept in this tab and sent to this server only."),
+            element("p", { className: "note" }, "It is stored for this tab only, and sent to this server only."),
             element("div", { className: "row" },
                 element("button", { type: "submit", value: "use" }, "Use key"),
                 element("button", { type: "submit", value: "", formNoValidate: true }, "Cancel")));
@@ -71,7 +71,7 @@ function ask(reason) {
         box.addEventListener("close", () => {
             const text = input.value.trim();
             const isGiven = box.returnValue === "use" && text !== "";
-            if (isGiven) keep(text);
+            if (isGiven) store(text);
             isDismissed = !isGiven;
             box.remove();
             resolve(isGiven);

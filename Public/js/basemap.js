@@ -52,9 +52,9 @@ const line = (kind, colour, width, minzoom = 0) => ({
 });
 
 /** The MapLibre style of the base map.
- * @param {Theme} wanted */
-export function style(wanted) {
-    theme = wanted;
+ * @param {Theme} newTheme */
+export function style(newTheme) {
+    theme = newTheme;
     const colour = colours();
     return {
         version: 8,
@@ -111,14 +111,14 @@ const address = (path) => new URL(path, document.baseURI).href;
  * @param {maplibregl.Map} map */
 export function refineBaseMap(map) {
     let isFine = false;
-    const look = () => {
+    const refine = () => {
         if (isFine || map.getZoom() < FINE_ZOOM) return;
         isFine = true;
         map.getSource(BASE_MAP)?.setData(address(FINE));
     };
     map.once("idle", () => {
-        look();
-        map.on("moveend", look);
+        refine();
+        map.on("moveend", refine);
     });
 }
 
@@ -134,10 +134,10 @@ export function drawNames(map) {
 
 /** Sets the base map's colours to the theme of the turbulence style.
  * @param {maplibregl.Map} map
- * @param {Theme} wanted */
-export function setTheme(map, wanted) {
-    if (theme === wanted) return;
-    theme = wanted;
+ * @param {Theme} newTheme */
+export function setTheme(map, newTheme) {
+    if (theme === newTheme) return;
+    theme = newTheme;
     const colour = colours();
     map.setPaintProperty("ocean", "background-color", colour.ocean);
     map.setPaintProperty("land", "fill-color", colour.land);
@@ -159,7 +159,7 @@ function nameImage(id) {
     const name = isAirport ? id.slice(AIRPORT_SIGN.length) : id;
     const left = isAirport ? 22 : 7;
     const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    if (!context) throw new Error("this browser draws no canvas");
+    if (!context) throw new Error("this browser does not support canvas drawing");
     const font = `${isAirport ? "600 20px" : "500 23px"} system-ui, 'DejaVu Sans', sans-serif`;
     context.font = font;
     context.canvas.width = Math.ceil(context.measureText(name).width) + left + 7;

@@ -20,19 +20,19 @@ export function onContact(listener) {
 
 /** The server answered.
  * @param {number} instant  by its clock */
-export function noteAnswer(instant) {
+export function recordResponse(instant) {
     contact.since = instant;
-    change(null);
+    setProblem(null);
 }
 
 /** The server gave no answer.
  * @param {string} reason */
-export function noteSilence(reason) {
-    change(reason);
+export function recordNoResponse(reason) {
+    setProblem(reason);
 }
 
 /** @param {string | null} problem */
-function change(problem) {
+function setProblem(problem) {
     if (contact.problem === problem) return;
     contact.problem = problem;
     for (const listener of listeners) listener();

@@ -1,11 +1,11 @@
 // @ts-check
 // The form of the settings. It shows the filters and the instant of a view, and calls `changed` with each difference.
-import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
+import { bandText, dateTime, hoursText, inputText, parseInput } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
-import { showStack } from "./layer-list.js";
+import { showLayerList } from "./layer-list.js";
 import { allStyles } from "./styles.js";
-import { inOrder, LAYERS } from "./layers.js";
+import { inDrawingOrder, LAYERS } from "./layers.js";
 import { COMPACT } from "./layout.js";
 import { CEILING_FEET, HISTORIES, SEVERITIES, severityText } from "./view.js";
 
@@ -45,7 +45,7 @@ export class Controls {
 
         byId("filters").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
-            const wanted = inOrder(
+            const wanted = inDrawingOrder(
                 [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value), this.#view.order,
             );
             // The last layer stays, because an empty map would look like smooth air.
@@ -83,14 +83,14 @@ export class Controls {
      * @param {Billow.View} view */
     show(view) {
         this.#view = view;
-        showStack(view, this.#changed);
+        showLayerList(view, this.#changed);
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
         const select = byId("severity", HTMLSelectElement);
         // A choice in the legend is not a minimum severity.
         if (view.severities === null) select.options[SEVERITIES.length]?.remove();
         else if (select.length === SEVERITIES.length) select.append(
-            element("option", { value: "some", disabled: true }, "By the legend"));
+            element("option", { value: "some", disabled: true }, "Set in the legend"));
         select.value = view.severities === null ? String(view.minSeverity) : "some";
         inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
         inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
@@ -102,7 +102,7 @@ export class Controls {
         const past = time !== null;
         for (const radio of inputsIn("when")) radio.checked = (radio.value === "past") === past;
         byId("instant-row").hidden = !past;
-        if (past && document.activeElement !== byId("instant")) inputById("instant").value = typed(time);
+        if (past && document.activeElement !== byId("instant")) inputById("instant").value = inputText(time);
         this.#problem(null);
     }
 
@@ -110,7 +110,7 @@ export class Controls {
         const select = byId("style", HTMLSelectElement);
         const styles = allStyles();
         if (select.length !== styles.length + 1) select.replaceChildren(
-            element("option", { value: "" }, "Day or night"),
+            element("option", { value: "" }, "Automatic (day or night)"),
             ...styles.map(({ id, title, description }) => element("option", { value: id, title: description }, title)));
         select.value = this.#view.style ?? "";
     }
@@ -177,13 +177,13 @@ export class Controls {
     }
 
     #chooseInstant() {
-        const instant = fromTyped(inputById("instant").value);
-        if (instant === null) return this.#problem("Please give a UTC date and time, such as 2026-07-21 20:00.");
+        const instant = parseInput(inputById("instant").value);
+        if (instant === null) return this.#problem("Enter a UTC date and time, such as 2026-07-21 20:00.");
         const [first = null, last = null] = this.#extent() ?? [];
         if (last !== null && instant > last) return this.#problem(
-            `That instant is still to come: forecasts reach to ${dateTime(last)}.`
+            `That time is in the future: forecasts end at ${dateTime(last)}.`
         );
-        if (first !== null && instant < first) return this.#problem(`The log begins at ${dateTime(first)}.`);
+        if (first !== null && instant < first) return this.#problem(`The data begins at ${dateTime(first)}.`);
         this.#changed({ time: instant });
     }
 

@@ -2,13 +2,13 @@
 // Finds the layers whose data in view is incomplete. The server marks a picture as incomplete for the whole world, and
 // a tile for the whole tile. It also marks a part of the map; this module requests the visible part of each layer.
 import { FIELD, isOutsideFields } from "./field.js";
-import { compact } from "./format.js";
-import { AHEAD, LAYERS } from "./layers.js";
-import { answer, now } from "./server.js";
+import { compactTime } from "./format.js";
+import { FORECAST_SHAPES, LAYERS } from "./layers.js";
+import { fetchResponse, now } from "./server.js";
 import { filters } from "./view.js";
 
 const MERCATOR_LATITUDE = 85.05;
-const MOST_KEPT = 200;
+const MAX_CACHED = 200;
 
 /** The ids of the layers that lack data in view; null if unknown.
  * @typedef {string[] | null} Lacking */
@@ -16,8 +16,8 @@ const MOST_KEPT = 200;
 export class Coverage {
     #changed;
     /** @type {Map<string, Lacking>} */
-    #known = new Map();
-    #asked = "";
+    #cache = new Map();
+    #requested = "";
     /** @type {Lacking} */
     #last = null;
 
@@ -32,16 +32,16 @@ export class Coverage {
      * @param {string} key  the key of the picture
      * @param {boolean} isPlaying  whether one request for all layers together suffices
      * @returns {Lacking} */
-    of(view, time, box, key, isPlaying) {
+    lackingLayers(view, time, box, key, isPlaying) {
         // Layers of observations have no pictures of the future. A banner states that.
         const isAhead = time !== null && time > now();
-        const layers = LAYERS.filter(({ shape }) => !isAhead || AHEAD.includes(shape)).map(({ id }) => id)
+        const layers = LAYERS.filter(({ shape }) => !isAhead || FORECAST_SHAPES.includes(shape)).map(({ id }) => id)
             .filter((id) => view.layers.includes(id));
         const parts = isPlaying && layers.length ? [layers.join()] : layers;
         const question = [parts.join(" "), filters(view), time, box, key].join(" ");
-        const known = this.#known.get(question);
-        if (known !== undefined) return (this.#last = known);
-        if (question !== this.#asked) this.#ask(question, parts, view, time, box);
+        const cached = this.#cache.get(question);
+        if (cached !== undefined) return (this.#last = cached);
+        if (question !== this.#requested) this.#request(question, parts, view, time, box);
         return this.#last;
     }
 
@@ -50,22 +50,22 @@ export class Coverage {
      * @param {Billow.View} view
      * @param {number | null} time
      * @param {string} box */
-    async #ask(question, parts, view, time, box) {
-        this.#asked = question;
+    async #request(question, parts, view, time, box) {
+        this.#requested = question;
         const hasNoField = view.layers.includes(FIELD) && await isOutsideFields(time);
         const lacking = await Promise.all(parts.map(async (id) => {
             if (hasNoField && id === FIELD) return id;
             const query = filters(view);
             query.set("bbox", box);
             query.set("width", "16");
-            if (time !== null) query.set("time", compact(time));
-            const { headers } = await answer(`maps/${id}.png?${query}`, { method: "HEAD", cache: "no-cache" });
+            if (time !== null) query.set("time", compactTime(time));
+            const { headers } = await fetchResponse(`maps/${id}.png?${query}`, { method: "HEAD", cache: "no-cache" });
             return headers.get("X-Incomplete") === "true" ? id : null;
         })).then((found) => found.flatMap((id) => id?.split(",") ?? []), () => null);
-        if (this.#known.size > MOST_KEPT) this.#known.clear();
+        if (this.#cache.size > MAX_CACHED) this.#cache.clear();
         // A failed request is repeated with the next picture.
-        if (lacking) this.#known.set(question, lacking);
-        else if (question === this.#asked) this.#last = null;
+        if (lacking) this.#cache.set(question, lacking);
+        else if (question === this.#requested) this.#last = null;
         this.#changed();
     }
 }
@@ -75,9 +75,10 @@ export class Coverage {
 export function boxOf(bounds) {
     const isWorld = bounds.getEast() - bounds.getWest() >= 360;
     /** @param {number} longitude */
-    const turned = (longitude) => ((((longitude + 180) % 360) + 360) % 360) - 180;
+    const wrapped = (longitude) => ((((longitude + 180) % 360) + 360) % 360) - 180;
     /** @param {number} latitude */
-    const cut = (latitude) => Math.min(Math.max(latitude, -MERCATOR_LATITUDE), MERCATOR_LATITUDE);
-    const [west, east] = isWorld ? [-180, 180] : [turned(bounds.getWest()), turned(bounds.getEast())];
-    return [west, cut(bounds.getSouth()), east, cut(bounds.getNorth())].map((side) => side.toFixed(2)).join(",");
+    const clamped = (latitude) => Math.min(Math.max(latitude, -MERCATOR_LATITUDE), MERCATOR_LATITUDE);
+    const [west, east] = isWorld ? [-180, 180] : [wrapped(bounds.getWest()), wrapped(bounds.getEast())];
+    const [south, north] = [clamped(bounds.getSouth()), clamped(bounds.getNorth())];
+    return [west, south, east, north].map((side) => side.toFixed(2)).join(",");
 }

@@ -22,21 +22,21 @@ function project([longitude, latitude], zoom) {
  * @param {Billow.Feature["geometry"]} geometry
  * @param {Place} place
  * @param {number} zoom */
-export function pixelsTo({ type, coordinates }, place, zoom) {
+export function pixelDistance({ type, coordinates }, place, zoom) {
     const here = project(place, zoom);
-    if (type === "Point") return length(project(coordinates, zoom), here);
+    if (type === "Point") return pointDistance(project(coordinates, zoom), here);
     /** @type {number[][][][]} */
     const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
     return Math.min(...polygons.map(([ring]) => {
         const points = ring.map((each) => project(each, zoom));
         return isInside(points, here) ? 0 : Math.min(...points.map((point, index) =>
-            toSegment(here, points[index && index - 1], point)));
+            segmentDistance(here, points[index && index - 1], point)));
     }));
 }
 
 /** @param {number[]} a
  * @param {number[]} b */
-const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+const pointDistance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
 
 /** @param {number[][]} ring
  * @param {number[]} place */
@@ -53,17 +53,17 @@ function isInside(ring, [x, y]) {
 /** @param {number[]} place
  * @param {number[]} start
  * @param {number[]} end */
-function toSegment(place, start, end) {
+function segmentDistance(place, start, end) {
     const [dx, dy] = [end[0] - start[0], end[1] - start[1]];
     const share = ((place[0] - start[0]) * dx + (place[1] - start[1]) * dy) / (dx * dx + dy * dy || 1);
     const along = Math.min(Math.max(share, 0), 1);
-    return length(place, [start[0] + along * dx, start[1] + along * dy]);
+    return pointDistance(place, [start[0] + along * dx, start[1] + along * dy]);
 }
 
 /** The mean position of a polygon's outline.
  * @param {Billow.Feature["geometry"]} geometry
  * @returns {Place} */
-export function middleOf({ type, coordinates }) {
+export function centroid({ type, coordinates }) {
     /** @type {number[][]} */
     const ring = (type === "MultiPolygon" ? coordinates[0][0] : coordinates[0]).slice(1);
     /** @param {number} axis */

@@ -6,7 +6,7 @@ import { FIRST_NAME_LAYER } from "./basemap.js";
 import { byId, element, setText } from "./dom.js";
 import { contact } from "./contact.js";
 import { extentOf } from "./time-extent.js";
-import { age, dateTime, fromCompact, localTime } from "./format.js";
+import { age, dateTime, localTime, parseCompactTime } from "./format.js";
 import { showsField } from "./layers.js";
 import { groupsOf, withLayers } from "./picture-request.js";
 import { now } from "./server.js";
@@ -20,7 +20,7 @@ const SPANS = [
     ["-6h", "last 6 h", "-6h", "now", 19], ["-24h", "last 24 h", "-24h", "now", 13],
     ["+2h", "± 2 h", "-2h", "+2h", 17], ["-2h+6h", "−2 to +6 h", "-2h", "+6h", 17],
     ["+6h", "next 6 h", "now", "+6h", 13], ["+18h", "next 18 h", "now", "+18h", 19],
-    ["server", "server's", null, null, null],
+    ["server", "server default", null, null, null],
 ];
 const DEFAULT_SPAN = "-2h";
 /** The default with a field, because fields are computed for hours ahead. */
@@ -36,13 +36,13 @@ const play = byId("play");
 /** @typedef {{
  *     changed: () => void, moved: (time: number | null) => void, toLive: () => void, attribution: () => string,
  *     chosen: (span: string) => void,
- * }} Told
- * @typedef {import("./picture-state.js").Moment} Moment */
+ * }} Callbacks
+ * @typedef {import("./picture-state.js").PictureState} Moment */
 
 export class Dock {
     #map;
     #view;
-    #told;
+    #callbacks;
     /** @type {import("../timeline/player.js").TimelinePlayer | null} */
     #player = null;
     /** Counts openings, so that an outdated one does not open a player. */
@@ -60,11 +60,11 @@ export class Dock {
     /** `view` returns the current view. `moved` receives the chosen instant. `changed` is called after any change.
      * @param {maplibregl.Map} map
      * @param {() => Billow.View} view
-     * @param {Told} told */
-    constructor(map, view, told) {
+     * @param {Callbacks} callbacks */
+    constructor(map, view, callbacks) {
         this.#map = map;
         this.#view = view;
-        this.#told = told;
+        this.#callbacks = callbacks;
         span.append(...SPANS.map(([value, text]) => element("option", { value }, text)));
         speed.append(...SPEEDS.map((value) => element("option", { value }, `${value}×`)));
         speed.value = "1";
@@ -72,12 +72,12 @@ export class Dock {
         scrubber.addEventListener("input", () => this.#scrub(Number(scrubber.value) / Number(scrubber.max)));
         byId("step-back").addEventListener("click", () => this.#step(-1));
         byId("step-forward").addEventListener("click", () => this.#step(1));
-        span.addEventListener("change", () => this.#told.chosen(span.value));
+        span.addEventListener("change", () => this.#callbacks.chosen(span.value));
         speed.addEventListener("change", () => {
             this.#speed = Number(speed.value);
             if (this.#player) this.#player.speed = this.#speed;
         });
-        byId("to-live").addEventListener("click", () => this.#told.toLive());
+        byId("to-live").addEventListener("click", () => this.#callbacks.toLive());
         addEventListener("keydown", (event) => this.#key(event));
     }
 
@@ -114,7 +114,7 @@ export class Dock {
         this.#problem = null;
         this.#player.pause();
         if (!this.#player.shown) this.end();
-        this.#told.changed();
+        this.#callbacks.changed();
     }
 
     /** Removes the frames from the map. */
@@ -133,13 +133,13 @@ export class Dock {
         if (groups.length === 1) return (/** @type {string} */ url) => [{ url, opacity: groups[0].opacity }];
         const extents = await Promise.all(groups.map(({ layers }) => extentOf(layers.join())));
         return (/** @type {string} */ url) => {
-            const time = fromCompact(/\/tiles\/[^/]+\/([^/]+)\//.exec(url)?.[1] ?? "");
+            const time = parseCompactTime(/\/tiles\/[^/]+\/([^/]+)\//.exec(url)?.[1] ?? "");
             // A frame's version applies to all its layers together, and not to one part.
             const [path, query] = url.split("?");
             const parameters = new URLSearchParams(query);
             for (const name of ["v", "s"]) parameters.delete(name);
-            return groups.flatMap(({ layers, opacity }, place) => {
-                const extent = extents[place];
+            return groups.flatMap(({ layers, opacity }, index) => {
+                const extent = extents[index];
                 const isThere = extent === null || time === null || (time >= extent[0] && time <= extent[1]);
                 return isThere ? [{ url: `${withLayers(path, layers)}?${parameters}`, opacity }] : [];
             });
@@ -186,7 +186,7 @@ export class Dock {
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreFrames(this.#map, {
             before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale),
-            attribution: this.#told.attribution(), parts: await this.#parts(),
+            attribution: this.#callbacks.attribution(), parts: await this.#parts(),
         });
         if (opening !== this.#opening) return null;
         const player = (this.#player = new TimelinePlayer(adapter, {
@@ -195,36 +195,36 @@ export class Dock {
         }));
         for (const name of ["manifest", "frame", "state", "progress", "problem"]) {
             player.addEventListener(name, (event) => {
-                if (player === this.#player) this.#hear(name, /** @type {CustomEvent} */ (event).detail);
+                if (player === this.#player) this.#onPlayerEvent(name, /** @type {CustomEvent} */ (event).detail);
             });
         }
-        this.#told.changed();
+        this.#callbacks.changed();
         await player.load();
         return this.#player === player ? player : null;
     }
 
     /** @param {string} name
      * @param {any} detail */
-    #hear(name, detail) {
+    #onPlayerEvent(name, detail) {
         if (name === "frame" && this.#start) {
             // The player starts at the newest frame, but the user chose another one.
             const start = this.#start;
             this.#start = null;
             return this.#player?.goTo(start(this.#player.times));
         }
-        if (name === "frame" && !this.#isLeaving) this.#told.moved(detail.live ? null : detail.time);
+        if (name === "frame" && !this.#isLeaving) this.#callbacks.moved(detail.live ? null : detail.time);
         if (name === "state") this.#isWaiting = detail.waiting;
-        if (name === "state" && !detail.playing && !this.#isLeaving) this.#tellPlace();
+        if (name === "state" && !detail.playing && !this.#isLeaving) this.#reportTime();
         if (name === "problem") this.#problem = detail;
         if (name === "manifest") this.#makeMarks(detail.frames, detail.moderateOrWorse ?? []);
         if (name === "progress") this.#markReady(detail.ready);
-        this.#told.changed();
+        this.#callbacks.changed();
     }
 
     /** Reports the instant of the frame on the map when playing pauses. */
-    #tellPlace() {
+    #reportTime() {
         const shown = this.#player?.shown;
-        if (shown) this.#told.moved(shown.live ? null : shown.time);
+        if (shown) this.#callbacks.moved(shown.live ? null : shown.time);
     }
 
     async #play() {
@@ -240,7 +240,7 @@ export class Dock {
         this.#player?.pause();
         await this.#open((times) => times[Math.round(share * (times.length - 1))]);
         this.#isScrubbing = false;
-        this.#told.changed();
+        this.#callbacks.changed();
     }
 
     /** @param {number} step */
@@ -262,7 +262,7 @@ export class Dock {
         const isPlaying = player.isPlaying;
         await player.change(difference);
         if (isPlaying && player === this.#player && !this.#isLeaving) player.play();
-        this.#told.changed();
+        this.#callbacks.changed();
     }
 
     /** @param {KeyboardEvent} event */
@@ -281,11 +281,11 @@ export class Dock {
      * @param {{ time: string, forecast?: boolean, incomplete?: boolean }[]} frames
      * @param {(number | null)[]} counts */
     #makeMarks(frames, counts) {
-        const most = Math.max(1, ...counts.map((count) => count ?? 0));
+        const max = Math.max(1, ...counts.map((count) => count ?? 0));
         scrubber.max = String(Math.max(frames.length - 1, 1));
-        byId("marks").replaceChildren(...frames.map(({ forecast, incomplete }, place) => {
+        byId("marks").replaceChildren(...frames.map(({ forecast, incomplete }, index) => {
             const mark = element("span");
-            const share = (counts[place] ?? 0) / most;
+            const share = (counts[index] ?? 0) / max;
             if (share > 0) mark.append(countBar(share));
             mark.toggleAttribute("data-forecast", forecast === true);
             mark.toggleAttribute("data-incomplete", incomplete === true);
@@ -295,8 +295,8 @@ export class Dock {
 
     /** @param {boolean[]} ready  one flag per frame */
     #markReady(ready) {
-        for (const [place, isReady] of ready.entries()) {
-            byId("marks").children[place]?.toggleAttribute("data-ready", isReady);
+        for (const [index, isReady] of ready.entries()) {
+            byId("marks").children[index]?.toggleAttribute("data-ready", isReady);
         }
     }
 
@@ -310,10 +310,10 @@ export class Dock {
     }
 
     /** Shows the instant of the map, and the instant that is loading.
-     * @param {Moment} moment */
-    show(moment) {
+     * @param {Moment} state */
+    show(state) {
         const wanted = this.#view().time;
-        const { time, isLive, isForecast, isBehind, incomplete } = moment;
+        const { time, isLive, isForecast, isBehind, incomplete } = state;
         if (span.value !== this.#span) span.value = this.#span;
         play.dataset.playing = String(this.#isRunning);
         play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
@@ -321,14 +321,14 @@ export class Dock {
         byId("to-live").hidden = wanted === null && !this.#isRunning;
         // Without contact, the live picture is not renewed. The dock then shows its time.
         const isRenewed = isLive && contact.problem === null;
-        const words = time === null ? "no picture yet" : [
+        const text = time === null ? "not loaded yet" : [
             isRenewed ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
             incomplete ? "incomplete" : null,
         ].filter(Boolean).join(", ");
         const [day, month, , clock = ""] = time === null ? [] : dateTime(time).split(" ");
-        const place = time === null ? "" : `${day} ${month}${isRenewed ? ` ${clock}` : ""} · ${localTime(time)} local`;
+        const date = time === null ? "" : `${day} ${month}${isRenewed ? ` ${clock}` : ""} · ${localTime(time)} local`;
         setText(byId("frame-time"), isRenewed ? "Live" : clock || "–");
-        setText(byId("frame-age"), [place, words].filter(Boolean).join(" · "));
+        setText(byId("frame-age"), [date, text].filter(Boolean).join(" · "));
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
         setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
         const times = this.#player?.times ?? [];
@@ -340,7 +340,7 @@ export class Dock {
             scrubber.value = String(Math.round(this.#shareOf(wanted) * Number(scrubber.max)));
         }
         scrubber.setAttribute(
-            "aria-valuetext", [isLive ? "Live" : time === null ? "" : dateTime(time), words].filter(Boolean).join(", "),
+            "aria-valuetext", [isLive ? "Live" : time === null ? "" : dateTime(time), text].filter(Boolean).join(", "),
         );
     }
 }

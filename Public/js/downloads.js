@@ -1,17 +1,17 @@
 // @ts-check
 // Addresses of the map's current content, for other programs: pictures, features and tiles. Sends no requests.
-import { compact } from "./format.js";
+import { compactTime } from "./format.js";
 import { layerName } from "./layers.js";
 import { groupsOf } from "./picture-request.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
-const MOST_PIXELS = 2048;
+const MAX_PIXELS = 2048;
 const LOOP_WIDTH = 960;
 /** A pack has this many zooms closer than the screen, up to the closest zoom of packs. */
 const PACK_ZOOMS = 3;
-const CLOSEST_PACK_ZOOM = 14;
-const MOST_PACK_TILES = 6_000;
+const MAX_PACK_ZOOM = 14;
+const MAX_PACK_TILES = 6_000;
 /** The span of a loop if the timeline uses the server's own span. */
 const LOOP = { start: "-2h", end: "now", intervals: "13" };
 
@@ -19,29 +19,29 @@ const LOOP = { start: "-2h", end: "now", intervals: "13" };
  * @typedef {{
  *     view: Billow.View, time: number | null, box: string, width: number,
  *     span: { start: string | null, end: string | null, intervals: number | null }, base: string,
- * }} Taken */
+ * }} MapContent */
 
-/** @param {Taken} taken */
+/** @param {MapContent} taken */
 function pictureQuery({ view, time, box }) {
     const query = filters(view);
     query.set("style", styleOf(view).id);
     query.set("bbox", box);
-    if (time !== null) query.set("time", compact(time));
+    if (time !== null) query.set("time", compactTime(time));
     return query;
 }
 
 /** The downloads: a description, the address and the name of the file.
- * @param {Taken} taken
- * @returns {{ what: string, url: string, file: string }[]} */
-export function downloads(taken) {
-    const { view, time, box, width, span, base } = taken;
+ * @param {MapContent} content
+ * @returns {{ label: string, url: string, file: string }[]} */
+export function downloads(content) {
+    const { view, time, box, width, span, base } = content;
     const layers = view.layers.join();
-    const stamp = time === null ? "live" : compact(time);
-    const picture = pictureQuery(taken);
+    const stamp = time === null ? "live" : compactTime(time);
+    const picture = pictureQuery(content);
     for (const [name, value] of Object.entries({
-        width: String(Math.min(Math.round(width), MOST_PIXELS)), legend: "true", timestamp: "true", scalebar: "true",
+        width: String(Math.min(Math.round(width), MAX_PIXELS)), legend: "true", timestamp: "true", scalebar: "true",
     })) picture.set(name, value);
-    const loop = pictureQuery(taken);
+    const loop = pictureQuery(content);
     loop.delete("time");
     loop.set("width", String(Math.min(Math.round(width), LOOP_WIDTH)));
     const { start, end, intervals } = span.start === null ? LOOP : span;
@@ -49,23 +49,23 @@ export function downloads(taken) {
     loop.set("end", end ?? LOOP.end);
     loop.set("intervals", String(intervals ?? LOOP.intervals));
     loop.set("anchor", "true");
-    const pack = pictureQuery(taken);
+    const pack = pictureQuery(content);
     pack.set("maxzoom", String(packZoom(box, view.zoom)));
     const features = filters(view);
     features.set("bbox", box);
     if (time !== null) features.set("time", new Date(time).toISOString().replace(/\.\d+Z/, "Z"));
     return [
-        { what: "Picture (PNG)", url: `${base}maps/${layers}.png?${picture}`, file: `billow-${stamp}.png` },
+        { label: "Picture (PNG)", url: `${base}maps/${layers}.png?${picture}`, file: `billow-${stamp}.png` },
         {
-            what: "Loop (animated PNG)", url: `${base}animations/${layers}.png?${loop}`,
+            label: "Loop (animated PNG)", url: `${base}animations/${layers}.png?${loop}`,
             file: `billow-loop-${stamp}.png`,
         },
         ...["mbtiles", "pmtiles"].map((format) => ({
-            what: `Tiles for offline use (${format === "mbtiles" ? "MBTiles" : "PMTiles"})`,
+            label: `Tiles for offline use (${format === "mbtiles" ? "MBTiles" : "PMTiles"})`,
             url: `${base}export/${layers}.${format}?${pack}`, file: `billow-${stamp}.${format}`,
         })),
         ...view.layers.flatMap((id) => ["geojson", "csv"].map((format) => ({
-            what: `${layerName(id)} (${format === "csv" ? "CSV" : "GeoJSON"})`,
+            label: `${layerName(id)} (${format === "csv" ? "CSV" : "GeoJSON"})`,
             url: `${base}export/${id}.${format}?${features}`, file: `billow-${id}-${stamp}.${format}`,
         }))),
     ];
@@ -82,22 +82,22 @@ export function packZoom(box, zoom) {
     const height = Math.min(mercator(north) - mercator(south), 1);
     /** @param {number} z */
     const count = (z) => (width * 2 ** z + 1) * (height * 2 ** z + 1);
-    let best = Math.min(Math.max(Math.round(zoom) + 1 + PACK_ZOOMS, 0), CLOSEST_PACK_ZOOM);
-    while (best > 0 && count(best) > MOST_PACK_TILES) best -= 1;
+    let best = Math.min(Math.max(Math.round(zoom) + 1 + PACK_ZOOMS, 0), MAX_PACK_ZOOM);
+    while (best > 0 && count(best) > MAX_PACK_TILES) best -= 1;
     return best;
 }
 
 /** The tiles of a view. Each group of layers of equal opacity has one address; the lowest comes first.
- * @param {Taken} taken
+ * @param {MapContent} taken
  * @returns {{ url: string, json: string, opacity: number }[]} */
-export function tiles({ view, time, base }) {
+export function tileAddresses({ view, time, base }) {
     const query = filters(view);
     query.set("style", styleOf(view).id);
     const withTime = new URLSearchParams(query);
-    if (time !== null) withTime.set("time", compact(time));
+    if (time !== null) withTime.set("time", compactTime(time));
     // The instant is part of a tile's path, but a parameter of the TileJSON.
     return groupsOf({ ...view, time: 0 }).map(({ layers, opacity }) => ({
-        url: `${base}tiles/${layers.join()}/${time === null ? "latest" : compact(time)}/{z}/{x}/{y}.png?${query}`,
+        url: `${base}tiles/${layers.join()}/${time === null ? "latest" : compactTime(time)}/{z}/{x}/{y}.png?${query}`,
         json: `${base}tiles/${layers.join()}.json?${withTime}`, opacity,
     }));
 }
@@ -105,13 +105,13 @@ export function tiles({ view, time, base }) {
 const ATTRIBUTION = "Turbulence: Billow, not for navigation";
 
 /** Settings for other programs: a title, and the text to use there.
- * @param {Taken} taken
+ * @param {MapContent} content
  * @returns {{ title: string, text: string }[]} */
-export function snippets(taken) {
-    const { view } = taken;
+export function snippets(content) {
+    const { view } = content;
     const [longitude, latitude] = [view.longitude, view.latitude].map((degrees) => Number(degrees.toFixed(3)));
     const zoom = Number(view.zoom.toFixed(2));
-    const all = tiles(taken);
+    const all = tileAddresses(content);
     const json = JSON.stringify;
     return [
         {
@@ -124,9 +124,9 @@ export function snippets(taken) {
         {
             title: "MapLibre GL", text: [
                 `map.jumpTo({ center: [${longitude}, ${latitude}], zoom: ${zoom} });`,
-                ...all.flatMap(({ json: url, opacity }, place) => [
-                    `map.addSource("billow-${place}", { type: "raster", url: ${json(url)}, tileSize: 256 });`,
-                    `map.addLayer({ id: "billow-${place}", type: "raster", source: "billow-${place}",
+                ...all.flatMap(({ json: url, opacity }, index) => [
+                    `map.addSource("billow-${index}", { type: "raster", url: ${json(url)}, tileSize: 256 });`,
+                    `map.addLayer({ id: "billow-${index}", type: "raster", source: "billow-${index}",
     paint: { "raster-opacity": ${opacity} } });`,
                 ]),
             ].join("\n"),
@@ -144,7 +144,7 @@ ol.source.XYZ({
             title: "QGIS", text: [
                 "Layer, Add Layer, Add XYZ Layer:", ...all.map(({ url }) => url),
                 "Layer, Add Layer, Add Vector Layer, File:",
-                ...downloads(taken).filter(({ url }) => url.includes(".geojson?"))
+                ...downloads(content).filter(({ url }) => url.includes(".geojson?"))
                     .map(({ url }) => `/vsicurl_streaming/${url}`),
             ].join("\n"),
         },

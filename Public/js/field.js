@@ -8,11 +8,11 @@ import { getFeatures } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
 export const FIELD = "gtg";
-const MOST_LEVELS = 8;
+const MAX_LEVELS = 8;
 /** @typedef {Record<string, any>} Properties */
 
 /** @type {Billow.FeatureCollection} */
-const NOTHING = { features: [] };
+const EMPTY = { features: [] };
 
 /** The name of a field: "Nowcast GTGN, valid 20:15Z".
  * @param {Properties} properties */
@@ -21,9 +21,9 @@ export function fieldName({ product, run, lead, validTime }) {
     /** @param {number | null} instant */
     const clock = (instant) => (instant === null ? "unknown" : `${clockTime(instant).slice(0, 5)}Z`);
     const isNowcast = product === "gtgn";
-    const what = `${isNowcast ? "Nowcast" : "Forecast"} ${String(product ?? "").toUpperCase()}`;
-    const ahead = isNowcast ? "" : `, run ${clock(start)} + ${age((lead ?? 0) * 1000)}`;
-    return `${what}${ahead}, valid ${clock(valid)}`;
+    const title = `${isNowcast ? "Nowcast" : "Forecast"} ${String(product ?? "").toUpperCase()}`;
+    const runText = isNowcast ? "" : `, run ${clock(start)} + ${age((lead ?? 0) * 1000)}`;
+    return `${title}${runText}, valid ${clock(valid)}`;
 }
 
 /** Whether no field is stored for an instant. The server would refuse a request for it.
@@ -37,11 +37,11 @@ export async function fieldText(view, signal) {
     if (!view.layers.includes(FIELD)) return null;
     const query = new URLSearchParams({ limit: "1" });
     setTime(query, view);
-    const { features } = await isOutsideFields(view.time) ? NOTHING
+    const { features } = await isOutsideFields(view.time) ? EMPTY
         : await getFeatures(`collections/${FIELD}/items`, query, signal);
     const properties = features[0]?.properties;
     return properties ? `${fieldName(properties)}. Computed, not observed.`
-        : "No turbulence field is stored for this time. That is not smooth air.";
+        : "No turbulence field is stored for this time. This does not mean smooth air.";
 }
 
 /** The section with the field's values at a place, by level; null if the view shows no field.
@@ -56,20 +56,20 @@ export async function fieldSection(view, longitude, latitude, signal) {
         query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
     }
     setTime(query, view);
-    const { features } = await isOutsideFields(view.time) ? NOTHING
+    const { features } = await isOutsideFields(view.time) ? EMPTY
         : await getFeatures(`collections/${FIELD}/position`, query, signal);
-    const known = features.map(({ properties }) => properties).sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
-    const lines = known.slice(0, MOST_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
+    const values = features.map(({ properties }) => properties).sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
+    const lines = values.slice(0, MAX_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
         element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
-        element("span", {}, edr === undefined ? "no value: nothing is known here"
+        element("span", {}, edr === undefined ? "no value here"
             : `EDR ${Number(edr).toFixed(2)}, ${(SEVERITIES[severity] ?? "no severity").toLowerCase()}`)));
-    return element("section", { className: "others" },
+    return element("section", { className: "features" },
         element("h3", {}, "Turbulence field"),
-        element("p", { className: "note" }, known.length ? `${fieldName(known[0])}. Computed, not observed.`
-            : "The grid has no value here at this time: the air may be rough."),
+        element("p", { className: "note" }, values.length ? `${fieldName(values[0])}. Computed, not observed.`
+            : "The grid has no value here at this time. Turbulence is possible."),
         lines.length ? element("ul", {}, ...lines) : null,
-        known.length > lines.length
-            ? element("p", { className: "note" }, `and ${known.length - lines.length} lower values`) : null);
+        values.length > lines.length
+            ? element("p", { className: "note" }, `and ${values.length - lines.length} lower values`) : null);
 }
 
 /** @param {URLSearchParams} query

@@ -1,10 +1,10 @@
 // @ts-check
 // Parses a typed or pasted route, and lists the turbulence along it. This module sends no requests.
 import { instantOf } from "./format.js";
-import { joinPositions, placeOf, positionOf } from "./position.js";
+import { joinPositions, normalisePosition, parsePosition } from "./position.js";
 
 /** The words of a flight plan that are no waypoints: speeds and levels, DCT for a direct leg, airways, brackets. */
-const PASSED_OVER =
+const IGNORED =
     /^(DCT|IFR|VFR|SID|STAR|-|\/|[NKM]\d{3,4}(F|A|S|M)\d{3,4}|FL?\d{3}|[A-Z]{1,2}\d{1,4}[A-Z]?|UM\d+)$/;
 const PLANNED_LEVEL = /FL?(\d{3})$/;
 const INDICATOR = /^[A-Z]{4}$/;
@@ -17,40 +17,40 @@ const FEET_PER_LEVEL = 100;
 /** The user's own level includes its block of 1,000 feet and two blocks on either side. */
 const OWN_FEET = 2_000;
 
-/** @typedef {Pick<import("./airports.js").Airports, "of" | "count">} Codes */
+/** @typedef {Pick<import("./airports.js").Airports, "find" | "count">} Codes */
 
 /** Parses a route: airport codes, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
  * one. `leftOut` contains the words that are no known places. `read` explains how three-letter codes were read.
  * Without a list of airports, any four letters count as an airport, and the server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */
-export function readPlan(text, airports = null) {
+export function parsePlan(text, airports = null) {
     /** @type {string[]} */
     const waypoints = [];
     /** @type {string[]} */
-    const leftOut = [];
+    const unknown = [];
     /** @type {string[]} */
-    const read = [];
+    const resolved = [];
     /** @type {number | null} */
     let level = null;
     const words = wordsOf(text);
     // In a plan, three letters between airports are a beacon. An airport elsewhere may have the same code.
-    const isPlan = words.some((word) => PASSED_OVER.test(word));
-    for (const [place, word] of words.entries()) {
-        const isEnd = place === 0 || place === words.length - 1;
+    const isPlan = words.some((word) => IGNORED.test(word));
+    for (const [index, word] of words.entries()) {
+        const isEnd = index === 0 || index === words.length - 1;
         // A waypoint may have a time (EGLL0915) or a change of level (4430N05000W/M084F370).
-        const [name, change = ""] = positionOf(word) ? [word] : word.split("/");
-        const [, planned] = PLANNED_LEVEL.exec(PASSED_OVER.test(word) ? word : change) ?? [];
+        const [name, change = ""] = normalisePosition(word) ? [word] : word.split("/");
+        const [, planned] = PLANNED_LEVEL.exec(IGNORED.test(word) ? word : change) ?? [];
         if (planned) level ??= Number(planned) * FEET_PER_LEVEL;
         const code = name.replace(/^([A-Z]{4})\d{4}$/, "$1");
-        const waypoint = PASSED_OVER.test(word) ? null
-            : positionOf(code) ?? codeOf(code, airports, !isPlan || isEnd);
+        const waypoint = IGNORED.test(word) ? null
+            : normalisePosition(code) ?? codeOf(code, airports, !isPlan || isEnd);
         if (waypoint !== null) {
-            if (waypoint !== code && /^[A-Z]{3}$/.test(code)) read.push(`${code} is ${waypoint}`);
+            if (waypoint !== code && /^[A-Z]{3}$/.test(code)) resolved.push(`${code} means ${waypoint}`);
             if (waypoints[waypoints.length - 1] !== waypoint) waypoints.push(waypoint);
-        } else if (!PASSED_OVER.test(word)) leftOut.push(word);
+        } else if (!IGNORED.test(word)) unknown.push(word);
     }
-    return { route: waypoints.join(" "), count: waypoints.length, level, leftOut, read };
+    return { route: waypoints.join(" "), count: waypoints.length, level, unknown, resolved };
 }
 
 /** @param {string} text */
@@ -67,7 +67,7 @@ function wordsOf(text) {
  * @returns {string | null} */
 function codeOf(code, airports, isShortCode) {
     if (!airports?.count) return INDICATOR.test(code) ? code : null;
-    const airport = INDICATOR.test(code) || isShortCode ? airports.of(code) : null;
+    const airport = INDICATOR.test(code) || isShortCode ? airports.find(code) : null;
     return airport?.icao ?? null;
 }
 
@@ -75,14 +75,14 @@ function codeOf(code, airports, isShortCode) {
 
 /** The positions and names of a route's waypoints. Unknown waypoints are omitted.
  * @param {string} route
- * @param {Pick<import("./airports.js").Airports, "of">} airports
+ * @param {Pick<import("./airports.js").Airports, "find">} airports
  * @returns {Waypoint[]} */
-export function placesOf(route, airports) {
+export function waypointsOf(route, airports) {
     /** @type {Waypoint[]} */
     const places = [];
     for (const code of route.split(" ")) {
-        const airport = airports.of(code);
-        const [longitude, latitude] = airport ? [airport.longitude, airport.latitude] : placeOf(code) ?? [];
+        const airport = airports.find(code);
+        const [longitude, latitude] = airport ? [airport.longitude, airport.latitude] : parsePosition(code) ?? [];
         if (longitude === undefined || latitude === undefined) continue;
         places.push({ code, name: airport && nameOf(airport), longitude, latitude });
     }
@@ -95,9 +95,9 @@ const nameOf = ({ name, city }) => (name.includes(city) ? name : `${city}, ${nam
 
 /** Replaces the airport codes of a route by positions, which every server understands.
  * @param {string} route
- * @param {Pick<import("./airports.js").Airports, "of">} airports */
-export const inPositions = (route, airports) => route.split(" ").map((code) => {
-    const airport = airports.of(code);
+ * @param {Pick<import("./airports.js").Airports, "find">} airports */
+export const withPositions = (route, airports) => route.split(" ").map((code) => {
+    const airport = airports.find(code);
     return airport ? `${airport.longitude},${airport.latitude}` : code;
 }).join(" ");
 

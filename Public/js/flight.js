@@ -3,12 +3,12 @@
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId } from "./dom.js";
 import { coveredEdges, middleOfRoom } from "./layout.js";
-import { ServerError, getFeatures, getJSON } from "./server.js";
+import { getFeatures, getJSON, ServerError } from "./server.js";
 
 const TRACK = "flight-track";
 const COLOUR = "#1552c4";
 const TRACK_HOURS = "2";
-const PAGE = "10000";
+const PAGE_LIMIT = "10000";
 /** A followed flight stays within this share of the visible part of the map. */
 const MIDDLE = 0.9;
 const EMPTY = { type: "FeatureCollection", features: [] };
@@ -17,7 +17,7 @@ const EMPTY = { type: "FeatureCollection", features: [] };
  * @param {Billow.Feature[]} features
  * @param {string} text
  * @returns {Billow.Feature[]} */
-export function matching(features, text) {
+export function matchingFlights(features, text) {
     const wanted = text.trim().toUpperCase();
     if (!wanted) return [];
     /** @param {Billow.Feature} feature */
@@ -50,7 +50,7 @@ export class Flight {
     async search(text) {
         /** @type {Billow.Feature[]} */
         const all = [];
-        const query = this.#query({ limit: PAGE });
+        const query = this.#query({ limit: PAGE_LIMIT });
         /** @type {string | null} */
         let path = "collections/traffic/items";
         /** @type {URLSearchParams | null} */
@@ -64,7 +64,7 @@ export class Flight {
             path = next ?? null;
             parameters = null;
         }
-        return matching(all, text);
+        return matchingFlights(all, text);
     }
 
     /** Shows the followed flight at its current position. */
@@ -80,7 +80,7 @@ export class Flight {
             /** @type {Billow.Feature} */
             const aircraft = await getJSON(`collections/traffic/items/${flight}`, this.#query({}), signal);
             const [lng, lat] = aircraft.geometry.coordinates;
-            this.#say(null);
+            this.#showProblem(null);
             // The map follows only after a response. An aborted request must not move it.
             this.#keepInView(lng, lat, flight !== this.#followed);
             this.#followed = flight;
@@ -92,7 +92,8 @@ export class Flight {
         } catch (error) {
             if (signal.aborted) return;
             const isGone = error instanceof ServerError && error.status === 404;
-            this.#say(isGone ? "This flight isn't seen at this time." : /** @type {Error} */ (error).message);
+            const { message } = /** @type {Error} */ (error);
+            this.#showProblem(isGone ? "This flight is not tracked at this time." : message);
         }
     }
 
@@ -133,7 +134,7 @@ export class Flight {
     }
 
     /** @param {string | null} text */
-    #say(text) {
+    #showProblem(text) {
         byId("flight-problem").hidden = text === null;
         byId("flight-problem").textContent = text ?? "";
     }
@@ -141,8 +142,8 @@ export class Flight {
 
 /** Announces changed alerts to screen readers. Also shows a notification if the user allows it and the page is hidden.
  * @param {string} text */
-export function tellChange(text) {
-    byId("said").textContent = text;
+export function announceChange(text) {
+    byId("announcement").textContent = text;
     if ("Notification" in window && Notification.permission === "granted" && document.visibilityState === "hidden") {
         new Notification("Billow", { body: `${text} Not for navigation.`, tag: "billow-ahead" });
     }

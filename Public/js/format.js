@@ -3,20 +3,20 @@
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /** @param {number} number */
-const two = (number) => String(number).padStart(2, "0");
+const twoDigits = (number) => String(number).padStart(2, "0");
 
 /** "20:00:05Z"
  * @param {number} instant */
 export function clockTime(instant) {
     const date = new Date(instant);
-    return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}Z`;
+    return `${twoDigits(date.getUTCHours())}:${twoDigits(date.getUTCMinutes())}:${twoDigits(date.getUTCSeconds())}Z`;
 }
 
 /** "21 Jul 2026 20:00Z"; with seconds only if they are not 0.
  * @param {number} instant */
 export function dateTime(instant) {
     const date = new Date(instant);
-    const time = date.getUTCSeconds() ? clockTime(instant) : `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}Z`;
+    const time = clockTime(instant).replace(/:00Z$/, "Z");
     return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} ${time}`;
 }
 
@@ -24,13 +24,13 @@ export function dateTime(instant) {
  * @param {number} instant */
 export function localTime(instant) {
     const date = new Date(instant);
-    return `${two(date.getHours())}:${two(date.getMinutes())}`;
+    return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
 }
 
 /** The time alone if `now` has the same UTC day, otherwise with the date.
  * @param {number} instant
  * @param {number} now */
-export function near(instant, now) {
+export function shortTime(instant, now) {
     const day = 86_400_000;
     return Math.floor(instant / day) === Math.floor(now / day)
         ? clockTime(instant)
@@ -42,10 +42,10 @@ export function near(instant, now) {
 export function age(milliseconds) {
     const seconds = Math.max(0, Math.round(milliseconds / 1000));
     if (seconds < 60) return `${seconds} s`;
-    if (seconds < 600) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
+    if (seconds < 600) return `${Math.floor(seconds / 60)} min ${twoDigits(seconds % 60)} s`;
     const minutes = Math.floor(seconds / 60);
     if (minutes < 60) return `${minutes} min`;
-    if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
+    if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`;
     return `${Math.floor(minutes / 1440)} d ${Math.floor((minutes % 1440) / 60)} h`;
 }
 
@@ -59,32 +59,34 @@ export function instantOf(text) {
 
 /** "20260721T200000Z", the form in paths.
  * @param {number} instant */
-export function compact(instant) {
+export function compactTime(instant) {
     return new Date(instant).toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:]/g, "");
 }
 
 /** The instant of the compact form, otherwise null. Dates such as 30 February are invalid.
  * @param {string} text */
-export function fromCompact(text) {
+export function parseCompactTime(text) {
     const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
     if (!parts) return null;
     const [, year, month, day, hour, minute, second] = parts;
     const instant = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-    return !Number.isNaN(instant) && compact(instant) === text ? instant : null;
+    return !Number.isNaN(instant) && compactTime(instant) === text ? instant : null;
 }
 
 /** "2026-07-21 20:00", the form of the input field; with seconds only if they are not 0.
  * @param {number} instant */
-export function typed(instant) {
+export function inputText(instant) {
     return new Date(instant).toISOString().replace("T", " ").replace(/(:00)?\.\d+Z$/, "");
 }
 
 /** The instant of a typed UTC date and 24-hour time, otherwise null. The page does not use the browser's own field,
  * because that would show a.m. and p.m. and no time zone.
  * @param {string} text */
-export function fromTyped(text) {
+export function parseInput(text) {
     const parts = /^\s*(\d{4})-(\d\d)-(\d\d)[ T](\d\d):?(\d\d)(?::?(\d\d))?\s*Z?\s*$/i.exec(text);
-    return parts ? fromCompact(`${parts[1]}${parts[2]}${parts[3]}T${parts[4]}${parts[5]}${parts[6] ?? "00"}Z`) : null;
+    if (!parts) return null;
+    const [, year, month, day, hour, minute, second = "00"] = parts;
+    return parseCompactTime(`${year}${month}${day}T${hour}${minute}${second}Z`);
 }
 
 /** "FL380" for 38,000 feet; "SFC" for 0.

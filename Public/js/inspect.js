@@ -1,21 +1,21 @@
 // @ts-check
 // The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
 // the hexagon, and the features of other layers.
-import { Ahead } from "./aircraft-alerts.js";
+import { AircraftAlerts } from "./aircraft-alerts.js";
 import { byId, element, swatch } from "./dom.js";
 import { fieldSection } from "./field.js";
-import { age, flightLevel, hoursText, instantOf, near } from "./format.js";
+import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
 import { showsCells } from "./layers.js";
-import { bearingText, middleOf, pixelsTo } from "./distance.js";
-import { box, others } from "./place-features.js";
+import { bearingText, centroid, pixelDistance } from "./distance.js";
+import { boxAround, featureSections } from "./place-features.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
-import { levels, observed } from "./observation-text.js";
+import { levelText, observedText } from "./observation-text.js";
 import { getFeatures, getJSON, now } from "./server.js";
-import { filters, leftOut, SEVERITIES } from "./view.js";
+import { filters, filterText, SEVERITIES } from "./view.js";
 
 /** A cell within this distance of the place is a hit, in pixels, because pointing is inexact. */
-const REACH_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
+const HIT_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
 /** Below this tile zoom the picture shows larger cells than the collection has. */
 const FIRST_CELL_TILE_ZOOM = 5;
 const COARSE_PIXELS = 8;
@@ -23,8 +23,8 @@ const COARSE_PIXELS = 8;
 const WIDE_PIXELS = 30;
 const CELL_DEGREES = 0.16;
 /** The server's maximum number of features per page. */
-const PAGE = 10_000;
-const MOST_ROWS = 12;
+const PAGE_LIMIT = 10_000;
+const MAX_ROWS = 12;
 
 /** @typedef {Record<string, any>} Properties */
 
@@ -32,9 +32,9 @@ export class Inspector {
     #map;
     #view;
     #legend;
-    #told;
+    #callbacks;
     #marker;
-    #ahead;
+    #alerts;
     #root = byId("details");
     #body = byId("details-body");
     /** @type {maplibregl.LngLat | null} */
@@ -49,20 +49,20 @@ export class Inspector {
      * @param {() => Billow.View} view
      * @param {{
      *     left: () => void, changed: (text: string) => void, placed: (place: [number, number] | null) => void,
-     * }} told  `left` is called when the card closes or moves to another place; `changed` receives a text when the
+     * }} callbacks  `left` is called when the card closes or moves to another place; `changed` receives a text when the
      * flight's alerts change; `placed` receives the card's place */
-    constructor(map, library, legend, view, told) {
-        this.#told = told;
+    constructor(map, library, legend, view, callbacks) {
+        this.#callbacks = callbacks;
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#ahead = new Ahead(map, library, view, legend, told.changed);
+        this.#alerts = new AircraftAlerts(map, library, view, legend, callbacks.changed);
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
-        map.on("click", ({ lngLat }) => (picking.take ? picking.take(lngLat) : this.open(lngLat)));
+        map.on("click", ({ lngLat }) => (picking.onPick ? picking.onPick(lngLat) : this.open(lngLat)));
         map.getCanvas().addEventListener("keydown", (event) => {
             if (event.key !== "Enter") return;
-            if (picking.take) return picking.take(map.getCenter());
+            if (picking.onPick) return picking.onPick(map.getCenter());
             this.open(map.getCenter());
             // Keyboard users continue in the card. Escape returns to the map.
             this.#root.focus();
@@ -72,23 +72,23 @@ export class Inspector {
 
     /** @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
-        this.#told.left();
+        this.#callbacks.left();
         const { lng, lat } = lngLat.wrap();
-        this.#told.placed([lng, lat]);
+        this.#callbacks.placed([lng, lat]);
         this.#open(lngLat);
         this.refresh().then(() => {
             // Screen readers announce the card's first words once, and not every age that ticks.
-            const said = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
-            byId("details-said").textContent = this.#place ? said : "";
+            const announcement = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
+            byId("details-announcement").textContent = this.#place ? announcement : "";
         });
     }
 
     /** @param {maplibregl.LngLat} lngLat */
     #open(lngLat) {
         this.#place = lngLat;
-        this.#ahead.clear();
+        this.#alerts.clear();
         this.#marker.setLngLat(lngLat).addTo(this.#map);
-        this.#body.replaceChildren(element("p", {}, "Looking…"));
+        this.#body.replaceChildren(element("p", {}, "Loading…"));
         this.#root.hidden = false;
         document.body.classList.add("details-open");
     }
@@ -108,21 +108,21 @@ export class Inspector {
      * @param {maplibregl.LngLat} lngLat
      * @param {string} icao24 */
     async follow(lngLat, icao24) {
-        if (this.#place && this.#ahead.followed === icao24) {
+        if (this.#place && this.#alerts.followed === icao24) {
             this.#place = lngLat;
             this.#marker.setLngLat(lngLat);
             return this.refresh();
         }
-        this.#told.placed(null);
+        this.#callbacks.placed(null);
         this.#open(lngLat);
-        this.#ahead.follow(icao24);
+        this.#alerts.follow(icao24);
         return this.refresh();
     }
 
     close() {
         if (!this.#place) return;
-        this.#told.placed(null);
-        this.#told.left();
+        this.#callbacks.placed(null);
+        this.#callbacks.left();
         this.#hide();
         this.#map.getCanvas().focus();
     }
@@ -130,7 +130,7 @@ export class Inspector {
     #hide() {
         this.#abort?.abort();
         this.#place = null;
-        this.#ahead.clear();
+        this.#alerts.clear();
         this.#marker.remove();
         this.#root.hidden = true;
         document.body.classList.remove("details-open");
@@ -147,24 +147,26 @@ export class Inspector {
         try {
             const [cell, rest, ahead, field] = await Promise.all([
                 view.layers.some(showsCells) ? this.#content(longitude, latitude, abort.signal) : null,
-                others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
-                this.#ahead.section(abort.signal), fieldSection(view, longitude, latitude, abort.signal),
+                featureSections(
+                    view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#showAlerts(icao24),
+                ),
+                this.#alerts.section(abort.signal), fieldSection(view, longitude, latitude, abort.signal),
             ]);
             // Symbols come first, because they lie above the cells and areas.
             content = [ahead, ...rest.symbols, cell, ...rest.areas, field].flatMap((part) => part ?? []);
             if (!content.length) content = [
-                element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")
+                element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers.")
             ];
         } catch (error) {
             const { message } = /** @type {Error} */ (error);
-            content = [element("p", { className: "problem" }, `What is here can't be told: ${message}`)];
+            content = [element("p", { className: "problem" }, `This place could not be loaded: ${message}`)];
         }
         if (!abort.signal.aborted) patchChildren(this.#body, content);
     }
 
     /** @param {string} icao24 */
-    #look(icao24) {
-        this.#ahead.follow(icao24);
+    #showAlerts(icao24) {
+        this.#alerts.follow(icao24);
         this.refresh();
     }
 
@@ -172,34 +174,34 @@ export class Inspector {
      * @param {number} latitude
      * @param {AbortSignal} signal */
     async #content(longitude, latitude, signal) {
-        if ((this.#view().time ?? 0) > now()) return this.#nothingYet();
+        if ((this.#view().time ?? 0) > now()) return this.#futureCard();
         const zoom = this.#map.getZoom();
         const coarse = Math.round(zoom + 1) < FIRST_CELL_TILE_ZOOM;
-        const reach = REACH_PIXELS + (coarse ? COARSE_PIXELS : 0);
+        const hitPixels = HIT_PIXELS + (coarse ? COARSE_PIXELS : 0);
         const pixelsInDegree = (512 * 2 ** zoom) / 360;
-        const query = this.#query(longitude, latitude, reach / pixelsInDegree);
+        const query = this.#query(longitude, latitude, hitPixels / pixelsInDegree);
         const collection = await this.#cells(query, signal);
         /** @type {import("./distance.js").Place} */
         const place = [longitude, latitude];
-        const near = collection.features
-            .map((feature) => ({ feature, off: pixelsTo(feature.geometry, place, zoom) }))
-            .filter(({ off }) => off <= reach)
-            .sort((a, b) => b.feature.properties.severity - a.feature.properties.severity || a.off - b.off);
-        if (collection.outside) return this.#nothingYet();
-        if (!near.length) return this.#nothing(collection, coarse);
-        const hit = near.find(({ off }) => off === 0);
+        const hits = collection.features
+            .map((feature) => ({ feature, distance: pixelDistance(feature.geometry, place, zoom) }))
+            .filter(({ distance }) => distance <= hitPixels)
+            .sort((a, b) => b.feature.properties.severity - a.feature.properties.severity || a.distance - b.distance);
+        if (collection.outside) return this.#futureCard();
+        if (!hits.length) return this.#emptyCard(collection, coarse);
+        const cellBelow = hits.find(({ distance }) => distance === 0);
         const isWide = CELL_DEGREES * pixelsInDegree >= WIDE_PIXELS;
-        const { feature, off } = isWide && hit ? hit : near[0];
-        const middle = middleOf(feature.geometry);
+        const { feature, distance } = isWide && cellBelow ? cellBelow : hits[0];
+        const middle = centroid(feature.geometry);
         const { properties } = feature;
         const records = properties.reports > 1
-            ? await this.#records(properties.h3, this.#query(...middle, 0.0002), signal) : [];
-        const under = off > 0 && hit ? this.#name(hit.feature.properties) : null;
+            ? await this.#observations(properties.h3, this.#query(...middle, 0.0002), signal) : [];
+        const nameBelow = distance > 0 && cellBelow ? this.#name(cellBelow.feature.properties) : null;
         return this.#card(properties, records, [
-            this.#why(properties),
-            off > 0 ? `It lies ${bearingText(place, middle)} of the mark.` : null,
-            under && `At the mark itself: ${under}, ${levels(hit?.feature.properties ?? {})}.`,
-            near.length > 1 && !isWide ? `The worst of ${near.length} cells within ${reach} pixels.` : null,
+            this.#explanation(properties),
+            distance > 0 ? `${bearingText(place, middle)} of the marker.` : null,
+            nameBelow && `At the marker: ${nameBelow}, ${levelText(cellBelow?.feature.properties ?? {})}.`,
+            hits.length > 1 && !isWide ? `The most severe of ${hits.length} cells within ${hitPixels} pixels.` : null,
         ]);
     }
 
@@ -208,7 +210,7 @@ export class Inspector {
      * @param {AbortSignal} signal
      * @returns {ReturnType<typeof getFeatures>} */
     async #cells(query, signal) {
-        query.set("limit", String(PAGE));
+        query.set("limit", String(PAGE_LIMIT));
         for (let least = Math.max(this.#view().minSeverity, 0); ; least += 1) {
             const collection = await getFeatures("collections/hexagons/items", query, signal);
             const hasMore = collection.links?.some(({ rel }) => rel === "next");
@@ -225,11 +227,11 @@ export class Inspector {
 
     /** Explains the colour of the cell.
      * @param {Properties} properties */
-    #why({ reports }) {
+    #explanation({ reports }) {
         const view = this.#view();
-        const what = reports > 1 ? `The worst of ${reports} reports` : "The only report";
-        const only = leftOut(view);
-        return `${what} of the last ${hoursText(view.hours)}${only ? `; ${only.toLowerCase()}` : ""}.`;
+        const count = reports > 1 ? `The most severe of ${reports} reports` : "The only report";
+        const only = filterText(view);
+        return `${count} in the last ${hoursText(view.hours)}${only ? `; ${only.toLowerCase()}` : ""}.`;
     }
 
     /** @param {number} longitude
@@ -238,7 +240,7 @@ export class Inspector {
     #query(longitude, latitude, half) {
         const view = this.#view();
         const query = filters(view);
-        query.set("bbox", box(longitude, latitude, half));
+        query.set("bbox", boxAround(longitude, latitude, half));
         if (view.time !== null) query.set("datetime", new Date(view.time).toISOString().replace(".000Z", "Z"));
         return query;
     }
@@ -247,7 +249,7 @@ export class Inspector {
      * @param {string} cell
      * @param {URLSearchParams} query
      * @param {AbortSignal} signal */
-    async #records(cell, query, signal) {
+    async #observations(cell, query, signal) {
         const parameters = new URLSearchParams(query);
         parameters.set("aggregate", "false");
         /** @type {Billow.FeatureCollection} */
@@ -256,25 +258,25 @@ export class Inspector {
             .sort((a, b) => b.altitudeMin - a.altitudeMin || b.severity - a.severity);
     }
 
-    #nothingYet() {
-        return element("p", {}, element("strong", {}, "Nothing is observed"), " at this time.");
+    #futureCard() {
+        return element("p", {}, element("strong", {}, "No observations"), " for this time yet.");
     }
 
     /** @param {Billow.FeatureCollection} collection
      * @param {boolean} coarse */
-    #nothing(collection, coarse) {
+    #emptyCard(collection, coarse) {
         const from = instantOf(collection.completeSince);
         return element("div", {},
             element(
                 "p", {}, element("strong", {}, "No report here"),
-                ` nor within ${REACH_PIXELS} pixels, in this time and band. That is not a report of smooth air.`,
+                ` or within ${HIT_PIXELS} pixels, for this time and altitude band. This does not mean smooth air.`,
             ),
             coarse ? element(
                 "p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.",
             ) : null,
             collection.incomplete
                 ? element("p", { className: "note" }, from === null
-                    ? "Some data is missing here." : `The data is complete only since ${near(from, now())}.`) : null);
+                    ? "Some data is missing here." : `The data is complete from ${shortTime(from, now())}.`) : null);
     }
 
     /** @param {Properties} record
@@ -283,16 +285,16 @@ export class Inspector {
     #card(record, records, notes) {
         const entry = this.#legend.entry(record.severity);
         const rows = [
-            ["Level", levels(record)],
-            ["Observed", observed(record, this.#view().time)],
-            ["EDR", (record.edr ?? null) === null ? "not given" : `${Number(record.edr).toFixed(2)} m²ᐟ³ s⁻¹`],
+            ["Level", levelText(record)],
+            ["Observed", observedText(record, this.#view().time)],
+            ["EDR", (record.edr ?? null) === null ? "not reported" : `${Number(record.edr).toFixed(2)} m²ᐟ³ s⁻¹`],
             [
                 "Severity",
                 record.severityBasis === "edr" ? `from EDR, category ${record.category ?? "–"}` : "as reported",
             ],
             ["Source", [record.source, record.kind].filter(Boolean).join(", ")],
             ["Aircraft", record.aircraft],
-            ["Since 30 min", ["worse", "better"].includes(record.trend) ? record.trend : null],
+            ["Trend, 30 min", ["worse", "better"].includes(record.trend) ? record.trend : null],
             ["Reports", record.reports],
         ].filter(([, value]) => value !== undefined && value !== null && value !== "");
         return element("div", {},
@@ -311,17 +313,17 @@ export class Inspector {
 
     /** @param {Properties[]} records */
     #table(records) {
-        const rows = records.slice(0, MOST_ROWS).map((record) => {
+        const rows = records.slice(0, MAX_ROWS).map((record) => {
             const entry = this.#legend.entry(record.severity);
             return element("tr", {},
-                element("td", {}, levels(record)),
+                element("td", {}, levelText(record)),
                 element("td", {}, entry ? swatch(entry) : null, entry?.label ?? String(record.severity)),
                 element("td", {}, age((this.#view().time ?? now()) - Date.parse(record.observedAt))));
         });
         const more = records.length - rows.length;
         return element("div", {},
             element("table", {},
-                element("caption", {}, "All that count here"),
+                element("caption", {}, "All reports in this cell"),
                 element(
                     "thead", {},
                     element(

@@ -1,17 +1,17 @@
 // @ts-check
 // The list of the visible layers, with their order and opacity.
 import { byId, element } from "./dom.js";
-import { inOrder, layerName } from "./layers.js";
+import { inDrawingOrder, layerName } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 
-const root = byId("stack");
+const root = byId("layer-list");
 
 /** Lists the layers of a view, the topmost first. Each has a slider for its opacity and buttons to move it.
  * @param {Billow.View} view
  * @param {(difference: Partial<Billow.View>) => void} changed */
-export function showStack(view, changed) {
-    const top = [...view.layers].reverse();
-    patchChildren(root, top.map((id, place) => {
+export function showLayerList(view, changed) {
+    const topDown = [...view.layers].reverse();
+    patchChildren(root, topDown.map((id, index) => {
         const name = layerName(id);
         const percent = view.opacities[id] ?? 100;
         const slider = element("input", {
@@ -19,12 +19,12 @@ export function showStack(view, changed) {
             "aria-label": `Opacity of ${name}`, "aria-valuetext": `${percent} %`,
         });
         /** @type {(label: string, sign: string, step: number) => HTMLButtonElement} */
-        const mover = (label, sign, step) => element("button", {
-            type: "button", className: "step", "aria-label": `${name}: ${label}`, disabled: !top[place + step],
-            onclick: () => changed(moved(view, id, -step)),
+        const moveButton = (label, sign, step) => element("button", {
+            type: "button", className: "step", "aria-label": `${name}: ${label}`, disabled: !topDown[index + step],
+            onclick: () => changed(reordered(view, id, -step)),
         }, sign);
         return element("li", {}, element("span", {}, name), slider, element("output", {}, `${percent} %`),
-            mover("further up", "↑", -1), mover("further down", "↓", 1));
+            moveButton("further up", "↑", -1), moveButton("further down", "↓", 1));
     }));
     // A patch keeps the element together with the value that the user set. This sets the view's value.
     for (const slider of root.querySelectorAll("input")) {
@@ -38,10 +38,10 @@ export function showStack(view, changed) {
  * @param {Billow.View} view
  * @param {string} id
  * @param {number} step */
-export function moved({ layers }, id, step) {
+export function reordered({ layers }, id, step) {
     const order = [...layers];
-    const place = order.indexOf(id);
-    order.splice(place, 1);
-    order.splice(place + step, 0, id);
-    return { layers: inOrder(order, order), order };
+    const index = order.indexOf(id);
+    order.splice(index, 1);
+    order.splice(index + step, 0, id);
+    return { layers: inDrawingOrder(order, order), order };
 }

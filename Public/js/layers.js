@@ -8,42 +8,43 @@ export const FIELD_SHAPE = "field";
 /** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
 const CELL_SHAPES = ["cells", "polygons"];
 /** Shapes of layers with data of the future. */
-export const AHEAD = ["areas", FIELD_SHAPE];
+export const FORECAST_SHAPES = ["areas", FIELD_SHAPE];
 /** The kind of source that fetches turbulence fields. */
 const FIELD_SOURCE = "noaa-gtg";
 
 /** Sorts layers by drawing order, each once. The user's order applies first. Layers that it does not name follow in
  * the server's order.
- * @param {string[]} wanted
+ * @param {string[]} requested
  * @param {string[] | null} [order]  the lowest first */
-export function inOrder(wanted, order = null) {
+export function inDrawingOrder(requested, order = null) {
     /** @param {string} id */
-    const place = (id) => (order?.includes(id) ? order.indexOf(id) : Infinity);
-    return LAYERS.filter(({ id }) => wanted.includes(id)).sort((a, b) => {
-        const [placeA, placeB] = [place(a.id), place(b.id)];
-        return placeA === placeB ? a.order - b.order : placeA - placeB;
+    const rank = (id) => (order?.includes(id) ? order.indexOf(id) : Infinity);
+    return LAYERS.filter(({ id }) => requested.includes(id)).sort((a, b) => {
+        const [rankA, rankB] = [rank(a.id), rank(b.id)];
+        return rankA === rankB ? a.order - b.order : rankA - rankB;
     }).map(({ id }) => id);
 }
 
 /** The collections that change a layer: its own, and the collections of layers that combine it with others.
- * @param {string} wanted */
-export const collectionsOf = (wanted) =>
-    [wanted, ...ALL.filter(({ parts }) => parts.includes(wanted)).map(({ id }) => id)];
+ * @param {string} requested */
+export const collectionsOf = (requested) =>
+    [requested, ...ALL.filter(({ parts }) => parts.includes(requested)).map(({ id }) => id)];
 
 /** Whether a layer shows observed turbulence, as cells or as polygons.
- * @param {string} wanted */
-export const showsCells = (wanted) => LAYERS.some(({ id, shape }) => id === wanted && CELL_SHAPES.includes(shape));
+ * @param {string} requested */
+export const showsCells = (requested) =>
+    LAYERS.some(({ id, shape }) => id === requested && CELL_SHAPES.includes(shape));
 
 /** The short name of a layer.
- * @param {string} wanted */
-export function layerName(wanted) {
-    return LAYERS.find(({ id }) => id === wanted)?.name ?? wanted;
+ * @param {string} requested */
+export function layerName(requested) {
+    return LAYERS.find(({ id }) => id === requested)?.name ?? requested;
 }
 
 /** The layers that a page shows initially, by the catalogue. If the server has fields, they are included in a simulated
  * world. Without observations, only fields and layers with data are shown.
  * @param {Billow.Status | null} status */
-export function firstLayers(status) {
+export function defaultLayers(status) {
     // A source fetches fields, or some were imported.
     const hasFields = (status?.sources?.some(({ kind }) => kind === FIELD_SOURCE) ?? false)
         || LAYERS.some(({ id, shape }) => shape === FIELD_SHAPE && status?.layers?.[id]?.dataTime);
@@ -51,7 +52,7 @@ export function firstLayers(status) {
     const withFields = hasFields && (status?.simulated === true || !isObserved);
     // With fields only, layers without data would only cause warnings.
     const isFieldAlone = withFields && status?.simulated !== true;
-    return inOrder(LAYERS.filter(({ id, isShownAtFirst, shape }) => (withFields && shape === FIELD_SHAPE)
+    return inDrawingOrder(LAYERS.filter(({ id, isShownAtFirst, shape }) => (withFields && shape === FIELD_SHAPE)
         || (isShownAtFirst && (!isFieldAlone || status?.layers?.[id]?.dataTime))).map(({ id }) => id));
 }
 

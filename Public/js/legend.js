@@ -3,7 +3,7 @@
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
 import { layerName, showsCells } from "./layers.js";
-import { severitiesOf, shows } from "./view.js";
+import { severitiesOf, showsSeverity } from "./view.js";
 
 export class Legend {
     #root;
@@ -39,7 +39,7 @@ export class Legend {
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
         const list = element("ul", {}, ...legend.entries.map((entry) =>
             element("li", {}, element("button", {
-                type: "button", "data-severity": entry.severity, title: "Show or leave out",
+                type: "button", "data-severity": entry.severity, title: "Show or hide",
                 onclick: () => this.#toggle(entry.severity),
             }, swatch(entry), element("span", {}, entry.label)))));
         // Banners state that data is simulated, stale or incomplete, because this legend is loaded once.
@@ -84,10 +84,10 @@ export class Legend {
             "img",
             {
                 src: `legend.svg?${parameters}`,
-                alt: `Signs of ${others.map(layerName).join(", ")}`, loading: "lazy",
+                alt: `Symbols of ${others.map(layerName).join(", ")}`, loading: "lazy",
             },
         );
-        this.#symbols.replaceChildren(element("summary", {}, "Other signs"), image);
+        this.#symbols.replaceChildren(element("summary", {}, "Other symbols"), image);
     }
 
     /** Shows or hides a severity. The last one stays, because an empty map would look like smooth air.
@@ -95,7 +95,7 @@ export class Legend {
     #toggle(severity) {
         const view = this.#view;
         if (!view) return;
-        const shown = [...this.#entries.keys()].filter((each) => shows(view, each) !== (each === severity));
+        const shown = [...this.#entries.keys()].filter((each) => showsSeverity(view, each) !== (each === severity));
         if (shown.length) this.#changed(severitiesOf(shown));
     }
 
@@ -103,8 +103,8 @@ export class Legend {
     #mark() {
         const view = this.#view;
         for (const item of this.#root.querySelectorAll("[data-severity]")) {
-            const isShown = view === null || shows(view, Number(item.getAttribute("data-severity")));
-            item.classList.toggle("left-out", !isShown);
+            const isShown = view === null || showsSeverity(view, Number(item.getAttribute("data-severity")));
+            item.classList.toggle("filtered-out", !isShown);
             item.setAttribute("aria-pressed", String(isShown));
         }
     }

@@ -3,16 +3,16 @@
 // all levels. The page loads this module when the pointer or the focus reaches the slider.
 import { byId, element } from "./dom.js";
 import { flightLevel } from "./format.js";
-import { answer } from "./server.js";
+import { fetchResponse } from "./server.js";
 import { CEILING_FEET, filters } from "./view.js";
 
 const BLOCK_FEET = 1_000;
 const BLOCKS = CEILING_FEET / BLOCK_FEET;
 const MODERATE = 3;
-const KEPT_MILLISECONDS = 60_000;
+const CACHE_MILLISECONDS = 60_000;
 const root = byId("histogram");
-let asked = "";
-let since = -Infinity;
+let lastRequest = "";
+let requestedAt = -Infinity;
 
 /** Counts the rows of a table by level: all rows, and those with moderate turbulence or worse.
  * @param {string} csv */
@@ -41,33 +41,33 @@ export async function showLevels(view, box) {
     query.set("bbox", box);
     query.set("aggregate", "false");
     if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(/\.\d+Z/, "Z"));
-    const question = `${query}`;
-    if (question === asked && performance.now() - since < KEPT_MILLISECONDS) return;
-    asked = question;
-    since = performance.now();
+    const request = `${query}`;
+    if (request === lastRequest && performance.now() - requestedAt < CACHE_MILLISECONDS) return;
+    lastRequest = request;
+    requestedAt = performance.now();
     try {
-        const response = await answer(`export/hexagons.csv?${question}`);
+        const response = await fetchResponse(`export/hexagons.csv?${request}`);
         const counts = countLevels(await response.text());
-        if (question === asked) draw(counts);
+        if (request === lastRequest) draw(counts);
     } catch {
         // The slider works without the histogram. The next visit repeats the request.
-        if (question !== asked) return;
-        asked = "";
+        if (request !== lastRequest) return;
+        lastRequest = "";
         root.hidden = true;
     }
 }
 
 /** @param {ReturnType<typeof countLevels>} counts */
 function draw(counts) {
-    const most = Math.max(...counts.map(({ all }) => all));
-    const busiest = counts.findIndex(({ all }) => all === most);
-    root.hidden = most === 0;
+    const max = Math.max(...counts.map(({ all }) => all));
+    const busiest = counts.findIndex(({ all }) => all === max);
+    root.hidden = max === 0;
     root.setAttribute("aria-label",
-        `Reports by level in view: most at ${flightLevel(busiest * BLOCK_FEET)}, ${most}`);
+        `Reports by level in view: most at ${flightLevel(busiest * BLOCK_FEET)}, ${max}`);
     root.replaceChildren(...counts.map(({ all, worse }, block) => {
         const bar = element("span", { title: `${flightLevel(block * BLOCK_FEET)}: ${all} reports, ${
             worse} of them moderate or worse` }, element("i"));
-        bar.style.height = all ? `max(2px, ${(100 * all) / most}%)` : "0";
+        bar.style.height = all ? `max(2px, ${(100 * all) / max}%)` : "0";
         const part = /** @type {HTMLElement} */ (bar.firstChild);
         part.style.height = all ? `${(100 * worse) / all}%` : "0";
         return bar;

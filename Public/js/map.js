@@ -10,7 +10,7 @@ import { COMPACT } from "./layout.js";
  * @returns {maplibregl.Map | string} */
 export function makeMap(view, theme) {
     if (typeof maplibregl === "undefined") return (
-        "The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again."
+        "The map library is missing. Run Scripts/setup-viewer where Billow is installed, then reload this page."
     );
     try {
         const map = new maplibregl.Map({
@@ -38,7 +38,7 @@ export function makeMap(view, theme) {
     } catch (error) {
         // MapLibre's message is a JSON text if WebGL is missing.
         const message = error instanceof Error ? error.message : String(error);
-        const reason = /webgl/i.test(message) ? "this browser or device gives no WebGL" : message;
-        return `The map can't be drawn here: ${reason}.`;
+        const reason = /webgl/i.test(message) ? "this browser or device does not support WebGL" : message;
+        return `The map can't be displayed: ${reason}.`;
     }
 }

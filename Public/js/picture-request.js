@@ -2,7 +2,7 @@
 // Converts the server's TileJSON to the request of a picture.
 import { isOutside } from "./time-extent.js";
 import { FIELD_SHAPE, LAYERS } from "./layers.js";
-import { compact, instantOf } from "./format.js";
+import { compactTime, instantOf } from "./format.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
@@ -42,7 +42,7 @@ export const withLayers = (template, layers) => template.replace(/\/tiles\/[^/]+
 export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     const [path = "", query] = (tileJSON.tiles[0] ?? "").split("?");
     const ending = scale > 1 ? "@2x.png" : ".png";
-    const time = view.time === null ? null : compact(view.time);
+    const time = view.time === null ? null : compactTime(view.time);
     const parameters = new URLSearchParams(query);
     for (const [name, value] of filters(view)) parameters.set(name, value);
     parameters.set("style", styleOf(view).id);
@@ -74,7 +74,7 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null) {
 export async function withinExtent(request) {
     if (request.time === null || request.parts.length < 2) return request;
     const isLeft = await Promise.all(request.parts.map(({ layers }) => isOutside(layers.join(), request.time)));
-    return { ...request, parts: request.parts.filter((_, place) => !isLeft[place]) };
+    return { ...request, parts: request.parts.filter((_, index) => !isLeft[index]) };
 }
 
 /** Identifies a view's layers, filters, style and instant. Snapshots of the same view share it.

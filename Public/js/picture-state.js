@@ -12,7 +12,7 @@ import { now } from "./server.js";
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
  * @typedef {{
- *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Publication | null, lacking: string[] | null,
+ *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Snapshot | null, lacking: string[] | null,
  *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOther: boolean },
  * }} OnMap
  *
@@ -20,19 +20,19 @@ import { now } from "./server.js";
  * @typedef {{
  *     time: number | null, isLive: boolean, isForecast: boolean, isPlaying: boolean, isBehind: boolean,
  *     incomplete: boolean,
- * }} Moment */
+ * }} PictureState */
 
 /** Whether the server marks the picture, or one of its tiles, as incomplete. The missing data may lie out of view.
  * @param {OnMap} onMap */
-export const isMarked = ({ frame, pictures: { current }, billow }) =>
+export const isMarkedIncomplete = ({ frame, pictures: { current }, billow }) =>
     frame ? frame.incomplete : current !== null && (current.incomplete || billow?.incomplete === true);
 
 /** @param {OnMap} onMap
- * @returns {Moment} */
-export function momentOf(onMap) {
+ * @returns {PictureState} */
+export function pictureState(onMap) {
     const { view, frame, pictures } = onMap;
     // The mark counts unless the server has stated that no data is missing in view.
-    const incomplete = isMarked(onMap) && onMap.lacking?.length !== 0;
+    const incomplete = isMarkedIncomplete(onMap) && onMap.lacking?.length !== 0;
     if (frame) {
         const { time, live, forecast, playing, ready } = frame;
         // While the timeline plays, the next frame is always loading. So `isBehind` is false then.

@@ -3,11 +3,11 @@
 // picture loads invisibly and replaces the current one in a single frame. So the map never blinks and never mixes two.
 import { FIRST_NAME_LAYER } from "./basemap.js";
 import { instantOf } from "./format.js";
-import { answer, limited, takeAhead } from "./server.js";
+import { claimPrefetchedTile, fetchResponse, timeoutSignal } from "./server.js";
 
 const PROTOCOL = "billow-tile";
 const TILE_TIMEOUT_MILLISECONDS = 30_000;
-const LOOK_MILLISECONDS = 100;
+const CHECK_MILLISECONDS = 100;
 const DIMMED_OPACITY = 0.3;
 /** Fading would show colours without a meaning. */
 const NO_FADE = { "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 } };
@@ -33,7 +33,7 @@ class Part {
     }
 
     /** @param {Headers} headers */
-    note(headers) {
+    readHeaders(headers) {
         this.simulated ||= headers.get("X-Simulated") === "true";
         this.incomplete ||= headers.get("X-Incomplete") === "true";
         const frameTime = instantOf(headers.get("X-Frame-Time"));
@@ -52,10 +52,10 @@ class Picture {
         this.shownAt = -Infinity;
         /** The failures of a newer picture that was discarded: tile URL → error message.
          * @type {Map<string, string>} */
-        this.missed = new Map();
+        this.missedFailures = new Map();
     }
 
-    get failures() { return new Map([...this.missed, ...this.parts.flatMap(({ failures }) => [...failures])]); }
+    get failures() { return new Map([...this.missedFailures, ...this.parts.flatMap(({ failures }) => [...failures])]); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
     get incomplete() { return this.parts.some(({ incomplete }) => incomplete); }
     /** The oldest frame time of all tiles; null if no tile has one. */
@@ -156,7 +156,7 @@ export class Pictures {
                 }, FIRST_NAME_LAYER);
         }
         if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
-        this.#timer ??= setInterval(() => this.#swapWhenLoaded(), LOOK_MILLISECONDS);
+        this.#timer ??= setInterval(() => this.#swapWhenLoaded(), CHECK_MILLISECONDS);
         this.#changed();
     }
 
@@ -169,16 +169,16 @@ export class Pictures {
         }
         if (!this.#isLoaded(picture)) return;
         const waiting = this.#waiting;
-        const before = this.#current;
-        if (picture.failures.size && before && !this.isOther) {
+        const previous = this.#current;
+        if (picture.failures.size && previous && !this.isOther) {
             // The old picture is complete and its age is shown. That is better than a newer picture with holes.
-            before.missed = picture.failures;
-            this.#remove(picture, before);
+            previous.missedFailures = picture.failures;
+            this.#remove(picture, previous);
             this.#next = null;
         } else {
-            this.#stack(picture);
+            this.#restoreOrder(picture);
             this.#setOpacity(picture, 1);
-            this.#remove(before, picture);
+            this.#remove(previous, picture);
             picture.shown = true;
             picture.shownAt = performance.now();
             this.#current = picture;
@@ -193,9 +193,9 @@ export class Pictures {
 
     /** Restores the order of a picture's parts. A shared part may still be at the position of the previous picture.
      * @param {Picture} picture */
-    #stack({ parts }) {
+    #restoreOrder({ parts }) {
         const numbers = parts.map(({ number }) => number);
-        if (numbers.every((number, place) => place === 0 || number > numbers[place - 1])) return;
+        if (numbers.every((number, index) => index === 0 || number > numbers[index - 1])) return;
         for (const { id } of parts) this.#map.moveLayer(id, FIRST_NAME_LAYER);
     }
 
@@ -206,10 +206,10 @@ export class Pictures {
     }
 
     /** @param {Picture | null} picture
-     * @param {Picture | null} but  the picture whose parts stay */
-    #remove(picture, but) {
+     * @param {Picture | null} except  the picture whose parts stay */
+    #remove(picture, except) {
         for (const part of picture?.parts ?? []) {
-            if (but?.parts.includes(part) || !this.#map.getSource(part.id)) continue;
+            if (except?.parts.includes(part) || !this.#map.getSource(part.id)) continue;
             this.#map.removeLayer(part.id);
             this.#map.removeSource(part.id);
         }
@@ -225,13 +225,13 @@ export class Pictures {
      * @param {AbortController} abort */
     async #loadTile(url, abort) {
         const [, number = "", tile = ""] = /^[^:]+:\/\/(\d+)\/(.*)$/.exec(url) ?? [];
-        const signal = limited(abort.signal, TILE_TIMEOUT_MILLISECONDS);
+        const signal = timeoutSignal(abort.signal, TILE_TIMEOUT_MILLISECONDS);
         try {
             // The browser revalidates by ETag: an unchanged tile costs only a 304.
-            const response = await (takeAhead(tile) ?? answer(tile, { signal, cache: "no-cache" }));
+            const response = await (claimPrefetchedTile(tile) ?? fetchResponse(tile, { signal, cache: "no-cache" }));
             const data = await response.arrayBuffer();
             const part = this.#partOf(Number(number));
-            part?.note(response.headers);
+            part?.readHeaders(response.headers);
             part?.failures.delete(tile);
             return { data };
         } catch (error) {

@@ -3,28 +3,29 @@
 // reports and aircraft near it.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
-import { age, flightLevel, instantOf, near } from "./format.js";
+import { age, flightLevel, instantOf, shortTime } from "./format.js";
 import { layerName, LAYERS } from "./layers.js";
-import { pixelsTo } from "./distance.js";
+import { pixelDistance } from "./distance.js";
 import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
 /** A symbol within this distance of the place is listed, in pixels. A symbol within its own radius is hit. */
 const SYMBOL_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
 const RADIUS_PIXELS = 8;
-const MOST = 8;
+const MAX_LINES = 8;
 
 /** The texts of a feature; the first names it. A `Look` function shows the alerts ahead of an aircraft.
- * @typedef {[what: string, ...notes: (string | Node | null | undefined)[]]} Line
- * @typedef {(icao24: string) => void} Look
+ * @typedef {[label: string, ...notes: (string | Node | null | undefined)[]]} Line
+ * @typedef {(icao24: string) => void} ShowAlerts
  * @typedef {Record<string, any>} Properties */
 
 /** Layer shape → whether its features are symbols instead of areas, and the function that describes one.
  * @type {Record<string, {
- *     isSymbol?: boolean, line: (properties: Properties, time: number | null, look: Look) => Line,
+ *     isSymbol?: boolean, line: (properties: Properties, time: number | null, showAlerts: ShowAlerts) => Line,
  * }>} */
-const KINDS = {
-    areas: { line: area }, reports: { isSymbol: true, line: report }, aircraft: { isSymbol: true, line: aircraft },
+const DESCRIPTIONS = {
+    areas: { line: areaLine }, reports: { isSymbol: true, line: reportLine },
+    aircraft: { isSymbol: true, line: aircraftLine },
 };
 
 /** Requests the sections for the view's layers with features at a place. Symbols and areas are separate lists.
@@ -34,30 +35,31 @@ const KINDS = {
  * @param {number} longitude
  * @param {number} latitude
  * @param {AbortSignal} signal
- * @param {Look} look */
-export async function others(view, zoom, longitude, latitude, signal, look) {
+ * @param {ShowAlerts} showAlerts */
+export async function featureSections(view, zoom, longitude, latitude, signal, showAlerts) {
     // The topmost layer first.
-    const asked = [...view.layers].reverse().flatMap((wanted) =>
-        LAYERS.filter(({ id, shape }) => id === wanted && shape in KINDS));
+    const layers = [...view.layers].reverse().flatMap((wanted) =>
+        LAYERS.filter(({ id, shape }) => id === wanted && shape in DESCRIPTIONS));
     /** @type {import("./distance.js").Place} */
     const place = [longitude, latitude];
-    const sections = await Promise.all(asked.map(async ({ id, shape }) => {
-        const { isSymbol, line } = KINDS[shape];
+    const sections = await Promise.all(layers.map(async ({ id, shape }) => {
+        const { isSymbol, line } = DESCRIPTIONS[shape];
         const degrees = isSymbol ? (SYMBOL_PIXELS * 360) / (512 * 2 ** zoom) : 0.0002;
         const query = filters(view);
-        query.set("bbox", box(longitude, latitude, degrees));
+        query.set("bbox", boxAround(longitude, latitude, degrees));
         query.set("limit", "100");
         if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
         const { features } = await getFeatures(`collections/${id}/items`, query, signal);
-        const reach = isSymbol ? SYMBOL_PIXELS : 0;
-        const there = features.map((feature) => ({ ...feature, off: pixelsTo(feature.geometry, place, zoom) }))
-            .filter(({ off }) => off <= reach);
+        const maxDistance = isSymbol ? SYMBOL_PIXELS : 0;
+        const hits = features.map((feature) => ({ ...feature, distance: pixelDistance(feature.geometry, place, zoom) }))
+            .filter(({ distance }) => distance <= maxDistance);
         // Hit symbols come first, then the more important ones, because the list shows the first lines only.
-        /** @param {{ off: number }} feature */
-        const isMissed = ({ off }) => Number(off > RADIUS_PIXELS);
-        there.sort((a, b) =>
-            isMissed(a) - isMissed(b) || importance(b.properties) - importance(a.properties) || a.off - b.off);
-        const lines = there.map(({ properties }) => line(properties, view.time, look));
+        /** @param {{ distance: number }} feature */
+        const isMissed = ({ distance }) => Number(distance > RADIUS_PIXELS);
+        hits.sort((a, b) =>
+            isMissed(a) - isMissed(b) || importance(b.properties) - importance(a.properties)
+            || a.distance - b.distance);
+        const lines = hits.map(({ properties }) => line(properties, view.time, showAlerts));
         return { isSymbol: isSymbol === true, node: lines.length ? section(layerName(id), lines) : null };
     }));
     /** @param {boolean} wanted */
@@ -69,7 +71,7 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
  * @param {number} longitude
  * @param {number} latitude
  * @param {number} degrees */
-export function box(longitude, latitude, degrees) {
+export function boxAround(longitude, latitude, degrees) {
     const up = degrees * Math.cos((latitude * Math.PI) / 180);
     const sides = [
         Math.max(-180, longitude - degrees), Math.max(-90, latitude - up),
@@ -81,10 +83,10 @@ export function box(longitude, latitude, degrees) {
 /** @param {string} title
  * @param {Line[]} lines */
 function section(title, lines) {
-    const rows = lines.slice(0, MOST).map(([what, ...notes]) => element("li", {},
-        element("strong", {}, what), ...notes.flatMap((note) => (note ? element("span", {}, note) : []))));
+    const rows = lines.slice(0, MAX_LINES).map(([label, ...notes]) => element("li", {},
+        element("strong", {}, label), ...notes.flatMap((note) => (note ? element("span", {}, note) : []))));
     const more = lines.length - rows.length;
-    return element("section", { className: "others" }, element("h3", {}, title), element("ul", {}, ...rows),
+    return element("section", { className: "features" }, element("h3", {}, title), element("ul", {}, ...rows),
         more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
 }
 
@@ -99,60 +101,63 @@ const importance = (properties) => (isUrgent(properties) ? 10 : 0) + (properties
 /** The legend's name of a severity.
  * @param {number | undefined} severity
  * @param {string | undefined} name  the server's name */
-const named = (severity, name) => (severity === undefined ? name : SEVERITIES[severity] ?? name);
+const severityText = (severity, name) => (severity === undefined ? name : SEVERITIES[severity] ?? name);
 /** @param {unknown} value */
-const known = (value) => value !== undefined && value !== null;
+const isGiven = (value) => value !== undefined && value !== null;
 /** @param {unknown} text */
-const until = (text) => near(instantOf(text) ?? 0, now());
+const timeText = (text) => shortTime(instantOf(text) ?? 0, now());
 
 /** @param {Properties} properties
  * @returns {Line} */
-function area({
+function areaLine({
     kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severity, severityName,
     forecastHour, text,
 }) {
-    const levels = known(altitudeMax)
-        ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
-        : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
+    const levels = isGiven(altitudeMax)
+        ? `${isGiven(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
+        : isGiven(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "level not reported";
     return [
         [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
         [
-            known(altitudeReference) ? `${levels} ${altitudeReference}` : levels, named(severity, severityName),
+            isGiven(altitudeReference) ? `${levels} ${altitudeReference}` : levels,
+            severityText(severity, severityName),
         ].filter(Boolean).join(", "),
-        `valid ${until(validFrom)} – ${until(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`, text,
+        `valid ${timeText(validFrom)} – ${timeText(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`,
+        text,
     ];
 }
 
 /** @param {Properties} properties
  * @param {number | null} time
  * @returns {Line} */
-function report({ type, severity, severityName, altitude, aircraft, observedAt, text }, time) {
+function reportLine({ type, severity, severityName, altitude, aircraft, observedAt, text }, time) {
     const instant = instantOf(observedAt);
     return [
         [
-            isUrgent({ type }) ? "Urgent" : null, named(severity, severityName) ?? "nothing on turbulence",
+            isUrgent({ type }) ? "Urgent" : null, severityText(severity, severityName) ?? "turbulence not reported",
         ].filter(Boolean).join(": "),
-        [known(altitude) ? flightLevel(altitude) : "no level given", aircraft].filter(Boolean).join(", "),
+        [isGiven(altitude) ? flightLevel(altitude) : "level not reported", aircraft].filter(Boolean).join(", "),
         instant === null ? null : `${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`, text,
     ];
 }
 
 /** @param {Properties} properties
  * @param {number | null} time
- * @param {Look} look
+ * @param {ShowAlerts} showAlerts
  * @returns {Line} */
-function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time, look) {
+function aircraftLine({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time, showAlerts) {
     const instant = instantOf(observedAt);
     return [
         callsign || icao24,
         [
-            onGround ? "on the ground" : known(altitude) ? flightLevel(altitude) : null,
-            known(groundSpeed) ? `${Math.round(groundSpeed)} kt` : null,
-            known(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
+            onGround ? "on the ground" : isGiven(altitude) ? flightLevel(altitude) : null,
+            isGiven(groundSpeed) ? `${Math.round(groundSpeed)} kt` : null,
+            isGiven(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
         ].filter(Boolean).join(", "),
         instant === null ? null : `seen ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`,
-        known(heading) && !onGround ? element(
-            "button", { type: "button", className: "look", onclick: () => look(icao24) }, "Look ahead",
+        isGiven(heading) && !onGround ? element(
+            "button", { type: "button", className: "alerts-button", onclick: () => showAlerts(icao24) },
+            "Show alerts ahead",
         ) : null,
     ];
 }

@@ -27,19 +27,19 @@ export const joinPositions = (text) => text.replace(APART, "$1$2$3");
 /** Converts a position to the server's form: "4038N07347W", or "-73.78,40.64" as typed; null for other texts.
  * @param {string} text  in upper case
  * @returns {string | null} */
-export function positionOf(text) {
+export function normalisePosition(text) {
     if (PAIR.test(text)) {
         const [longitude, latitude] = text.split(",").map(Number);
         return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90 ? text : null;
     }
     const [, up, along] = SIGNED.exec(text) ?? [];
     // On the Atlantic, 50/30 is short for 50N030W. So a pair of numbers needs a point or a sign.
-    if (up !== undefined && /[.-]/.test(text)) return written(Number(along), Number(up));
+    if (up !== undefined && /[.-]/.test(text)) return formatPosition(Number(along), Number(up));
     const [, north, east] = BOTH.exec(text) ?? [];
     if (north === undefined) return null;
     const [latitude, longitude] = [degreesOf(north, 2), degreesOf(east, 3)];
     if (latitude === null || longitude === null) return null;
-    return PLAIN.test(text) ? text : written(longitude, latitude);
+    return PLAIN.test(text) ? text : formatPosition(longitude, latitude);
 }
 
 /** Formats a position as in flight plans: to the minute if that is exact enough, otherwise to the second. Returns null
@@ -48,7 +48,7 @@ export function positionOf(text) {
  * @param {number} latitude
  * @param {boolean} [isRough]  whether the minute is exact enough
  * @returns {string | null} */
-export function written(longitude, latitude, isRough = false) {
+export function formatPosition(longitude, latitude, isRough = false) {
     if (!(Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90)) return null;
     const isByMinute = isRough || [longitude, latitude].every((degrees) =>
         Math.abs(degrees * 60 - Math.round(degrees * 60)) < ALMOST_WHOLE);
@@ -57,8 +57,8 @@ export function written(longitude, latitude, isRough = false) {
         const seconds = Math.round(Math.abs(degrees) * 60) * 60;
         const exact = isByMinute ? seconds : Math.round(Math.abs(degrees) * 3600);
         const parts = [Math.floor(exact / 3600), Math.floor(exact / 60) % 60, exact % 60];
-        return parts.slice(0, isByMinute ? 2 : 3).map((part, place) =>
-            String(part).padStart(place ? 2 : digits, "0")).join("");
+        return parts.slice(0, isByMinute ? 2 : 3).map((part, index) =>
+            String(part).padStart(index ? 2 : digits, "0")).join("");
     };
     return `${half(latitude, 2)}${latitude < 0 ? "S" : "N"}${half(longitude, 3)}${longitude < 0 ? "W" : "E"}`;
 }
@@ -66,7 +66,7 @@ export function written(longitude, latitude, isRough = false) {
 /** The coordinates of a position in the server's form; null for other texts.
  * @param {string} text
  * @returns {[longitude: number, latitude: number] | null} */
-export function placeOf(text) {
+export function parsePosition(text) {
     if (PAIR.test(text)) return /** @type {[number, number]} */ (text.split(",").map(Number));
     const [, north, east] = BOTH.exec(text) ?? [];
     if (north === undefined) return null;

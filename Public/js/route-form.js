@@ -5,8 +5,8 @@ import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
 import { COMPACT } from "./layout.js";
 import { picking } from "./picking.js";
-import { placesOf, readPlan } from "./flight-plan.js";
-import { written } from "./position.js";
+import { parsePlan, waypointsOf } from "./flight-plan.js";
+import { formatPosition } from "./position.js";
 import { Suggestions } from "./airport-suggestions.js";
 import { Waypoints } from "./waypoints.js";
 
@@ -15,7 +15,7 @@ const CEILING_FEET = 60_000;
 const SNAP_PIXELS = 12;
 /** From this zoom on, a pixel is less than a minute of latitude. */
 const FINE_ZOOM = 9;
-const MOST_POINTS = 60;
+const MAX_POINTS = 60;
 const MILES_AROUND_THE_WORLD = 21_638;
 const TILE_PIXELS = 512;
 
@@ -66,16 +66,17 @@ export class RouteForm {
 
     /** Applies the typed route. */
     async submit() {
-        const { route, count, level: planned, leftOut, read } = readPlan(field.value, await loadAirports());
+        const plan = parsePlan(field.value, await loadAirports());
+        const { route, count, level: planned, unknown, resolved } = plan;
         const level = typedLevel() ?? planned;
-        const names = leftOut.join(" ");
-        this.#say(count >= 2 ? null : [
-            names && `No place known here: ${names}.`,
-            "Give two places or more: airports by code or name, or positions such as 4430N05000W.",
+        const names = unknown.join(" ");
+        this.#showProblem(count >= 2 ? null : [
+            names && `Unknown waypoints: ${names}.`,
+            "Enter at least two waypoints: airport codes or names, or positions such as 4430N05000W.",
         ].filter(Boolean).join(" "));
         if (count < 2) return;
         const notes = [
-            read.length ? `${read.join(", ")}.` : null, names && `Left out, as they are no places known here: ${names}`,
+            resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}`,
         ].filter(Boolean);
         byId("route-note").hidden = notes.length === 0;
         byId("route-note").textContent = notes.join(" ");
@@ -88,14 +89,14 @@ export class RouteForm {
     togglePicking() {
         if (this.#bar) return this.#end();
         this.#points = this.#view().route?.split(" ") ?? [];
-        this.#bar = element("section", { className: "picking card", "aria-label": "Points of the route" },
+        this.#bar = element("section", { className: "picking card", "aria-label": "Route waypoints" },
             element("p", { role: "status" }),
             element("button", { type: "button", className: "link", onclick: () => this.#undo() }, "Undo"),
             element("button", { type: "button", className: "go", onclick: () => this.#end() }, "Done"));
         document.body.append(this.#bar);
         document.body.classList.add("is-picking");
         pickButton.setAttribute("aria-pressed", "true");
-        picking.take = (place) => this.#add(place);
+        picking.onPick = (place) => this.#add(place);
         addEventListener("keydown", this.#key, { capture: true });
         // In compact windows the sheet of the settings covers the map, so it closes.
         if (COMPACT.matches && byId("toggle").getAttribute("aria-expanded") === "true") byId("toggle").click();
@@ -109,9 +110,10 @@ export class RouteForm {
         const airports = await loadAirports();
         const zoom = this.#map.getZoom();
         const miles = (MILES_AROUND_THE_WORLD * Math.cos((lat * Math.PI) / 180)) / (TILE_PIXELS * 2 ** zoom);
-        const point = airports.near(lng, lat, SNAP_PIXELS * miles, zoom)?.icao ?? written(lng, lat, zoom < FINE_ZOOM);
+        const airport = airports.nearest(lng, lat, SNAP_PIXELS * miles, zoom);
+        const point = airport?.icao ?? formatPosition(lng, lat, zoom < FINE_ZOOM);
         if (!this.#bar || point === null || this.#points[this.#points.length - 1] === point) return;
-        if (this.#points.length < MOST_POINTS) this.#points.push(point);
+        if (this.#points.length < MAX_POINTS) this.#points.push(point);
         this.#show();
     }
 
@@ -133,16 +135,16 @@ export class RouteForm {
     async #show() {
         const points = this.#points;
         const count = points.length;
-        const words = count === 0 ? "Click the map to set the first point of the route."
+        const text = count === 0 ? "Click the map to set the first waypoint."
             : count === 1 ? `${points[0]}. Click the next point.`
                 : `${count} points. Click to add one after ${points[count - 1]}.`;
-        setText(this.#bar?.querySelector("p") ?? null, words);
+        setText(this.#bar?.querySelector("p") ?? null, text);
         this.#bar?.querySelector("button")?.toggleAttribute("disabled", count === 0);
         const route = count >= 2 ? points.join(" ") : null;
         // From two points on, the route panel shows the waypoints.
-        this.#waypoints.show(count === 1 ? placesOf(points[0], await loadAirports()) : []);
+        this.#waypoints.show(count === 1 ? waypointsOf(points[0], await loadAirports()) : []);
         if (route === this.#view().route) return;
-        this.#say(null);
+        this.#showProblem(null);
         byId("route-note").hidden = true;
         this.#change({ route, level: typedLevel() ?? this.#view().level, isRouteOpen: true });
     }
@@ -151,7 +153,7 @@ export class RouteForm {
         if (!this.#bar) return;
         this.#bar.remove();
         this.#bar = null;
-        picking.take = null;
+        picking.onPick = null;
         this.#waypoints.show([]);
         document.body.classList.remove("is-picking");
         pickButton.setAttribute("aria-pressed", "false");
@@ -159,7 +161,7 @@ export class RouteForm {
     }
 
     /** @param {string | null} text */
-    #say(text) {
+    #showProblem(text) {
         byId("route-problem").hidden = text === null;
         byId("route-problem").textContent = text ?? "";
         field.setAttribute("aria-invalid", String(text !== null));

@@ -9,49 +9,50 @@ import { SEVERITIES } from "./view.js";
 /** @typedef {Record<string, any>} Properties */
 
 /** @param {number} severity */
-export const name = (severity) => SEVERITIES[severity] ?? `Severity ${severity}`;
+export const severityName = (severity) => SEVERITIES[severity] ?? `Severity ${severity}`;
 /** "FL310–FL370", or one value if both are equal.
  * @param {string} from
  * @param {string} to */
-export const span = (from, to) => (from === to ? from : `${from}–${to}`);
+export const rangeText = (from, to) => (from === to ? from : `${from}–${to}`);
 /** @param {number} instant */
-export const short = (instant) => clockTime(instant).slice(0, 5);
+export const hourMinute = (instant) => clockTime(instant).slice(0, 5);
 
 /** The computed field along the route, at the times of passage: its severity, its name, and where values are missing.
  * @param {Properties | undefined} field  from a profile with times */
-export function fieldAlong(field) {
+export function fieldAlongRoute(field) {
     if (!field) return [];
     const [first, ...rest] = /** @type {Properties[]} */ (field.fields ?? []);
     const names = first ? `${fieldName(first)}${rest.length ? `, and ${rest.length} more` : ""}. ` : "";
     return [
         element("h4", {}, "Computed on the way (GTG)"),
         element("p", { className: "field-text" }, String(field.text ?? "")),
-        element("p", { className: "note" }, `${names}Computed, not observed. Not known is not smooth air.`),
-        field.stale ? element("p", { className: "problem" }, "The field is old.") : null,
+        element("p", { className: "note" }, `${names}Computed, not observed. Unknown does not mean smooth air.`),
+        field.stale ? element("p", { className: "problem" }, "The field is stale.") : null,
     ].flatMap((part) => part ?? []);
 }
 
-/** The issued areas on the way, with the times of passage.
- * @param {Properties[]} found
+/** The issued hazard areas along the route, with the times of passage.
+ * @param {Properties[]} hazards
  * @param {number} departure
  * @param {number} speed  knots */
-export function hazards(found, departure, speed) {
-    if (!found?.length) return [];
+export function hazardsAlongRoute(hazards, departure, speed) {
+    if (!hazards?.length) return [];
     /** @param {number} miles */
-    const at = (miles) => departure + (miles / speed) * 3_600_000;
+    const etaAt = (miles) => departure + (miles / speed) * 3_600_000;
     return [
-        element("h4", {}, "Issued areas on the way"),
-        element("ul", { className: "stretches" }, ...found.flatMap((hazard) =>
+        element("h4", {}, "Hazard areas along the route"),
+        element("ul", { className: "stretches" }, ...hazards.flatMap((hazard) =>
             /** @type {[number, number][]} */ (hazard.stretches).map(([from, to]) => element("li", {},
                 element("div", {},
                     element("strong", {}, [
-                        `${span(short(at(from)), short(at(to)))}Z`, AREA_KINDS.get(hazard.kind) ?? hazard.kind,
-                        hazard.hazard,
+                        `${rangeText(hourMinute(etaAt(from)), hourMinute(etaAt(to)))}Z`,
+                        AREA_KINDS.get(hazard.kind) ?? hazard.kind, hazard.hazard,
                     ].filter(Boolean).join(" ")),
                     element("span", {}, `${Math.round(from)}–${Math.round(to)} NM, ${
-                        span(flightLevel(hazard.altitudeMin ?? 0), flightLevel(hazard.altitudeMax ?? 60_000))}`),
-                    element("span", {}, `valid ${short(instantOf(hazard.validFrom) ?? 0)}–${
-                        short(instantOf(hazard.validTo) ?? 0)}Z${
-                        (instantOf(hazard.validTo) ?? Infinity) < at(from) ? ", over before you are there" : ""}`)))))),
+                        rangeText(flightLevel(hazard.altitudeMin ?? 0), flightLevel(hazard.altitudeMax ?? 60_000))}`),
+                    element("span", {}, `valid ${hourMinute(instantOf(hazard.validFrom) ?? 0)}–${
+                        hourMinute(instantOf(hazard.validTo) ?? 0)}Z${
+                        (instantOf(hazard.validTo) ?? Infinity) < etaAt(from) ? ", expires before you arrive" : ""
+                    }`)))))),
     ];
 }

@@ -1,15 +1,15 @@
 // @ts-check
 // The route: a corridor on the map, and a card with the turbulence along it. The card has a list with times, and a
 // vertical profile.
-import { fieldAlong, hazards, name, short, span } from "./route-sections.js";
+import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { groupNodes, groupsAhead } from "./alert-groups.js";
+import { alertGroups, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
-import { age, compact, flightLevel } from "./format.js";
+import { age, compactTime, flightLevel } from "./format.js";
 import { coveredEdges, middleOfRoom } from "./layout.js";
 import { patchChildren } from "./dom-patch.js";
-import { inPositions, levelsAround, placesOf, stretchesOf } from "./flight-plan.js";
-import { answer, getJSON, now, postJSON } from "./server.js";
+import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
+import { fetchResponse, getJSON, now, postJSON } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 import { Waypoints } from "./waypoints.js";
@@ -19,10 +19,10 @@ const SPEED_KNOTS = 450;
 const MINUTE = 60_000;
 /** The profile of a field along a long route takes time on a small server. */
 const PROFILE_MILLISECONDS = 60_000;
-const REACH_FEET = 6_000;
-const MOST = 10_000;
+const LEVEL_RANGE_FEET = 6_000;
+const MAX_FEATURES = 10_000;
 /** The server's limit for the distance of alerts. */
-const FARTHEST_NAUTICAL_MILES = 2_000;
+const MAX_ALERT_NAUTICAL_MILES = 2_000;
 const CEILING_FEET = 60_000;
 const SOURCE = "route";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
@@ -74,7 +74,8 @@ export class RoutePanel {
         } catch (error) {
             if (signal.aborted) return;
             const { message } = /** @type {Error} */ (error);
-            patchChildren(this.#body, [element("p", { className: "problem" }, `The route can't be told: ${message}`)]);
+            const text = `The route could not be loaded: ${message}`;
+            patchChildren(this.#body, [element("p", { className: "problem" }, text)]);
         }
     }
 
@@ -93,12 +94,12 @@ export class RoutePanel {
     async #content(view, route, signal) {
         const airports = await loadAirports();
         if (signal.aborted) return [];
-        const places = placesOf(route, airports);
+        const places = waypointsOf(route, airports);
         this.#waypoints.show(places);
         // The server may know fewer airports than the page, so it gets positions.
-        const asked = inPositions(route, airports);
+        const positions = withPositions(route, airports);
         const along = filters(view);
-        along.set("route", asked);
+        along.set("route", positions);
         // Observations belong to the past. A future departure uses the current observations.
         const isPast = view.time !== null && view.time <= now();
         const departure = Math.floor((view.time ?? now()) / MINUTE) * MINUTE;
@@ -107,7 +108,7 @@ export class RoutePanel {
         const corridor = new URLSearchParams(along);
         corridor.set("width", String(WIDTH_NAUTICAL_MILES));
         corridor.set("speed", String(SPEED_KNOTS));
-        corridor.set("limit", String(MOST));
+        corridor.set("limit", String(MAX_FEATURES));
         corridor.set("minSeverity", String(Math.max(view.minSeverity, 1)));
         corridor.set("departure", departs);
         if (time) corridor.set("time", time);
@@ -127,10 +128,10 @@ export class RoutePanel {
         if (view.level !== null) profile.set("level", String(view.level));
         const [start] = places;
         const [ring, cells, side, ahead] = await Promise.all([
-            postJSON("corridors", { route: asked, width: WIDTH_NAUTICAL_MILES }, signal),
+            postJSON("corridors", { route: positions, width: WIDTH_NAUTICAL_MILES }, signal),
             getJSON("collections/hexagons/corridor", corridor, signal),
             getJSON("profiles.json", profile, signal, PROFILE_MILLISECONDS),
-            start ? postJSON("alerts", question(asked, start, view, time), signal) : null,
+            start ? postJSON("alerts", alertRequest(positions, start, view, time), signal) : null,
         ]);
         if (signal.aborted) return [];
         this.#draw(ring, view);
@@ -143,23 +144,23 @@ export class RoutePanel {
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "note" }, `${[
                 `${Math.round(side.length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
-                `${age((side.length / SPEED_KNOTS) * 3_600_000)} at ${SPEED_KNOTS} kt from ${short(departure)}Z`,
+                `${age((side.length / SPEED_KNOTS) * 3_600_000)} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
             picture,
-            ...aheadOf(ahead, side.length, this.#legend),
-            element("h4", {}, "Hexagons on the way"),
+            ...alertSection(ahead, side.length, this.#legend),
+            element("h4", {}, "Hexagons along the route"),
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
-                element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
-            ...fieldAlong(side.field),
-            ...hazards(side.hazards, departure, SPEED_KNOTS),
+                element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
+            ...fieldAlongRoute(side.field),
+            ...hazardsAlongRoute(side.hazards, departure, SPEED_KNOTS),
             ...this.#levels(side, view.level),
             cells.incomplete || side.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
             element("p", { className: "row" },
                 element("a", { className: "link", href: `collections/hexagons/corridor?${corridor}&f=geojson`,
-                    download: `route-${compact(departure)}.geojson` }, "GeoJSON"),
+                    download: `route-${compactTime(departure)}.geojson` }, "GeoJSON"),
                 element("a", { className: "link", href: `profiles.png?${this.#picture}`,
                     download: `profile-${route.replaceAll(" ", "-")}.png` },
                     "Profile as PNG")),
@@ -170,14 +171,15 @@ export class RoutePanel {
      * @param {number | null} level */
     #stretch({ severity, from, to, etaFrom, etaTo, low, high, cells, ownSeverity }, level) {
         const entry = this.#legend.entry(severity);
-        const times = etaFrom === null ? "" : `${span(short(etaFrom), short(etaTo ?? etaFrom))}Z`;
-        const miles = span(String(Math.round(from)), String(Math.round(to)));
+        const times = etaFrom === null ? "" : `${rangeText(hourMinute(etaFrom), hourMinute(etaTo ?? etaFrom))}Z`;
+        const miles = rangeText(String(Math.round(from)), String(Math.round(to)));
         const own = level === null ? null
-            : ownSeverity === null ? "none within 2,000 ft of your level" : `at your level: ${name(ownSeverity)}`;
+            : ownSeverity === null ? "no reports within 2,000 ft of your level"
+                : `at your level: ${severityName(ownSeverity)}`;
         return element("li", {}, entry ? swatch(entry) : null,
-            element("div", {}, element("strong", {}, `${times} ${entry?.label ?? name(severity)}`),
+            element("div", {}, element("strong", {}, `${times} ${entry?.label ?? severityName(severity)}`),
                 element("span", {}, [
-                    `${miles} NM`, span(flightLevel(low), flightLevel(high)),
+                    `${miles} NM`, rangeText(flightLevel(low), flightLevel(high)),
                     `${cells} ${cells === 1 ? "cell" : "cells"}`,
                 ].join(", ")),
                 own ? element("span", {}, own) : null));
@@ -187,20 +189,21 @@ export class RoutePanel {
      * @param {number | null} level */
     #levels(profile, level) {
         if (level === null) return [];
-        const rows = levelsAround(profile, level, REACH_FEET).reverse().map(({ altitude, worst, count, known }) => {
+        const levels = levelsAround(profile, level, LEVEL_RANGE_FEET).reverse();
+        const rows = levels.map(({ altitude, worst, count, known }) => {
             const entry = worst === null ? undefined : this.#legend.entry(worst);
             return element("tr", { className: altitude === level ? "own" : "" },
                 element("th", { scope: "row" }, flightLevel(altitude)),
-                element("td", {}, entry ? swatch(entry) : null, worst === null ? "no report" : name(worst)),
+                element("td", {}, entry ? swatch(entry) : null, worst === null ? "no report" : severityName(worst)),
                 element("td", {}, worst === null ? "" : `${count} of ${known}`));
         });
         return [
             element("h4", {}, "Levels"),
             element("table", {},
-                element("thead", {}, element("tr", {}, ...["Level", "Worst", "Stretches of 10 NM"].map((title) =>
+                element("thead", {}, element("tr", {}, ...["Level", "Worst", "10 NM segments"].map((title) =>
                     element("th", { scope: "col" }, title)))),
                 element("tbody", {}, ...rows)),
-            element("p", { className: "note" }, "No report is not smooth air."),
+            element("p", { className: "note" }, "No report does not mean smooth air."),
         ];
     }
 
@@ -211,8 +214,8 @@ export class RoutePanel {
     #sideView(parameters, view, hasField) {
         const query = new URLSearchParams(parameters);
         const { id, theme } = styleOf(view);
-        const look = { style: id, theme, "width-pixels": "640", "height-pixels": "300" };
-        for (const [key, value] of Object.entries(look)) query.set(key, value);
+        const pictureOptions = { style: id, theme, "width-pixels": "640", "height-pixels": "300" };
+        for (const [key, value] of Object.entries(pictureOptions)) query.set(key, value);
         this.#picture = `${query}`;
         const image = element("img", { className: "profile", alt: "Flight levels over distance flown", width: 640,
             height: 300, src: this.#images.get(this.#picture) ?? BLANK });
@@ -232,7 +235,7 @@ export class RoutePanel {
     /** @param {string} query */
     async #load(query) {
         try {
-            const response = await answer(`profiles.png?${query}`, {});
+            const response = await fetchResponse(`profiles.png?${query}`, {});
             for (const url of this.#images.values()) URL.revokeObjectURL(url);
             this.#images = new Map([[query, URL.createObjectURL(await response.blob())]]);
             const image = /** @type {HTMLImageElement | null} */ (this.#body.querySelector("img.profile"));
@@ -248,8 +251,8 @@ export class RoutePanel {
         if (type !== "Polygon") return;
         /** @type {number[][]} */
         const ring = coordinates[0];
-        const [east, north] = [0, 1].map((axis) => Math.max(...ring.map((place) => place[axis])));
-        const [west, south] = [0, 1].map((axis) => Math.min(...ring.map((place) => place[axis])));
+        const [east, north] = [0, 1].map((axis) => Math.max(...ring.map((position) => position[axis])));
+        const [west, south] = [0, 1].map((axis) => Math.min(...ring.map((position) => position[axis])));
         const box = /** @type {[[number, number], [number, number]]} */ ([[west, south], [east, north]]);
         this.#map.fitBounds(box, { padding: coveredEdges(), animate: false, maxZoom: 7 });
         // At fractional zooms, MapLibre scales the tiles together with their labels.
@@ -285,12 +288,12 @@ export class RoutePanel {
  * @param {import("./flight-plan.js").Waypoint} start
  * @param {Billow.View} view
  * @param {string | null} time */
-function question(route, { longitude, latitude }, view, time) {
+function alertRequest(route, { longitude, latitude }, view, time) {
     const { level, minAltitude, maxAltitude, hours, minSeverity } = view;
     /** @type {Record<string, unknown>} */
     const body = {
         route, position: [longitude, latitude], altitude: level ?? 0, speed: SPEED_KNOTS,
-        distance: FARTHEST_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, hours,
+        distance: MAX_ALERT_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, hours,
         minSeverity: Math.max(minSeverity, 1),
     };
     // Without a planned level, the request covers the band of the map.
@@ -305,13 +308,13 @@ function question(route, { longitude, latitude }, view, time) {
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
  * @returns {Node[]} */
-function aheadOf(answer, length, legend) {
+function alertSection(answer, length, legend) {
     if (!answer) return [];
     const { minAltitude, maxAltitude, distance = 0 } = answer.query;
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
-        element("h4", {}, `Ahead, ${span(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
-        element("div", { className: "groups" }, ...groupNodes(groupsAhead(answer), legend)),
+        element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
+        element("div", { className: "groups" }, ...groupNodes(alertGroups(answer), legend)),
     ];
 }
 

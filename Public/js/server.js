@@ -1,13 +1,13 @@
 // @ts-check
 // Requests to Billow. All paths are relative to the page, so that the page works behind any path prefix.
 
-import { contact, noteAnswer, noteSilence } from "./contact.js";
-import { near } from "./format.js";
-import { askForKey, isOurs, keyHeaders } from "./api-key.js";
+import { contact, recordNoResponse, recordResponse } from "./contact.js";
+import { shortTime } from "./format.js";
+import { askForKey, isOwnServer, keyHeaders } from "./api-key.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
 /** The header that the service worker, offline.js, adds to responses from its cache. */
-const KEPT_AT = "X-Billow-Kept";
+const CACHED_AT = "X-Billow-Cached-At";
 
 /** The error of a failed request; users see its message. `status` is 0 if there was no response. */
 export class ServerError extends Error {
@@ -38,43 +38,43 @@ export const clockDifference = () => Math.abs(clockOffset);
  * @returns {Promise<any>} */
 export function getJSON(path, parameters, signal, milliseconds = TIMEOUT_MILLISECONDS) {
     const url = address(path, parameters);
-    const early = ahead.get(url);
-    ahead.delete(url);
-    return early ?? json(url, { cache: "no-cache" }, signal, milliseconds);
+    const prefetchedBody = prefetched.get(url);
+    prefetched.delete(url);
+    return prefetchedBody ?? requestJSON(url, { cache: "no-cache" }, signal, milliseconds);
 }
 
 /** Prefetched responses by address. The first call of `getJSON` uses a response and removes it.
  * @type {Map<string, Promise<any>>} */
-const ahead = new Map();
+const prefetched = new Map();
 
 /** Prefetches the response of a later `getJSON`.
  * @param {string} path
  * @param {URLSearchParams | null} [parameters] */
-export function askAhead(path, parameters) {
+export function prefetchJSON(path, parameters) {
     const url = address(path, parameters);
-    const answer = json(url, { cache: "no-cache" });
-    answer.catch(() => {});
-    ahead.set(url, answer);
-    return answer;
+    const body = requestJSON(url, { cache: "no-cache" });
+    body.catch(() => {});
+    prefetched.set(url, body);
+    return body;
 }
 
 /** Prefetched tiles by address. The first request uses a tile and removes it.
  * @type {Map<string, Promise<Response>>} */
-const tilesAhead = new Map();
+const prefetchedTiles = new Map();
 
 /** Prefetches a tile of the first picture.
  * @param {string} url */
-export function askTileAhead(url) {
-    const tile = answer(url, { cache: "no-cache" });
+export function prefetchTile(url) {
+    const tile = fetchResponse(url, { cache: "no-cache" });
     tile.catch(() => {});
-    tilesAhead.set(url, tile);
+    prefetchedTiles.set(url, tile);
 }
 
 /** Removes and returns a prefetched tile, if there is one.
  * @param {string} url */
-export function takeAhead(url) {
-    const tile = tilesAhead.get(url);
-    tilesAhead.delete(url);
+export function claimPrefetchedTile(url) {
+    const tile = prefetchedTiles.get(url);
+    prefetchedTiles.delete(url);
     return tile;
 }
 
@@ -108,15 +108,15 @@ export async function getFeatures(path, parameters, signal) {
  * @param {AbortSignal} [signal]
  * @returns {Promise<any>} */
 export function postJSON(path, body, signal) {
-    return json(path, { method: "POST", body: JSON.stringify(body) }, signal);
+    return requestJSON(path, { method: "POST", body: JSON.stringify(body) }, signal);
 }
 
 /** @param {string} path
  * @param {RequestInit} options
  * @param {AbortSignal} [signal] */
-async function json(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) {
-    const limit = limited(signal, milliseconds);
-    const response = await answer(
+async function requestJSON(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) {
+    const limit = timeoutSignal(signal, milliseconds);
+    const response = await fetchResponse(
         path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } },
     );
     readClock(response.headers);
@@ -124,7 +124,7 @@ async function json(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) 
         return await response.json();
     } catch (error) {
         if (signal?.aborted) throw error;
-        const reason = limit.aborted ? "no whole answer in time" : "the answer is not JSON";
+        const reason = limit.aborted ? "the response timed out" : "the response is not JSON";
         throw new ServerError(`${path}: ${reason}`, response.status);
     }
 }
@@ -133,30 +133,30 @@ async function json(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) 
  * asks the user for one and retries.
  * @param {string} url
  * @param {RequestInit} [options] */
-export async function answer(url, options = {}) {
+export async function fetchResponse(url, options = {}) {
     for (;;) {
         const sent = keyHeaders(url);
-        const asked = now();
+        const sentAt = now();
         let response;
         try {
             response = await fetch(url, { ...options, headers: { ...options.headers, ...sent } });
         } catch (error) {
-            const { name } = /** @type {Error} */ (error);
-            if (name === "AbortError") throw error;
-            const reason = name === "TimeoutError" ? "no answer in time" : "the server can't be reached";
+            const { name: errorName } = /** @type {Error} */ (error);
+            if (errorName === "AbortError") throw error;
+            const reason = errorName === "TimeoutError" ? "the request timed out" : "the server can't be reached";
             // A slow request does not mean lost contact if the server answered other requests meanwhile.
-            const isSlow = name === "TimeoutError" && contact.since !== null && contact.since > asked;
-            if (isOurs(url) && !isSlow) noteSilence(reason);
+            const isSlow = errorName === "TimeoutError" && contact.since !== null && contact.since > sentAt;
+            if (isOwnServer(url) && !isSlow) recordNoResponse(reason);
             throw new ServerError(reason, 0);
         }
-        const keptAt = response.headers.get(KEPT_AT);
-        if (keptAt !== null) noteSilence(
-            `what is shown was kept on this device at ${near(Date.parse(keptAt), Date.now())}`
+        const cachedAt = response.headers.get(CACHED_AT);
+        if (cachedAt !== null) recordNoResponse(
+            `the page shows data saved on this device at ${shortTime(Date.parse(cachedAt), Date.now())}`
         );
-        else if (isOurs(url)) noteAnswer(now());
+        else if (isOwnServer(url)) recordResponse(now());
         if (response.ok) return response;
-        const failure = await problem(response);
-        if (response.status !== 401 || !isOurs(url) || !(await askForKey(failure.message, sent))) throw failure;
+        const failure = await errorOf(response);
+        if (response.status !== 401 || !isOwnServer(url) || !(await askForKey(failure.message, sent))) throw failure;
     }
 }
 
@@ -164,9 +164,9 @@ export async function answer(url, options = {}) {
  * Not all browsers on tablets in cockpits have AbortSignal.any.
  * @param {AbortSignal | undefined} signal
  * @param {number} milliseconds */
-export function limited(signal, milliseconds) {
+export function timeoutSignal(signal, milliseconds) {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(new DOMException("no answer in time", "TimeoutError")), milliseconds);
+    setTimeout(() => controller.abort(new DOMException("the request timed out", "TimeoutError")), milliseconds);
     signal?.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
     return controller.signal;
 }
@@ -175,14 +175,14 @@ export function limited(signal, milliseconds) {
  * @param {Headers} headers */
 function readClock(headers) {
     // A response from this device's cache has an old Date.
-    if (headers.has(KEPT_AT)) return;
+    if (headers.has(CACHED_AT)) return;
     const date = Date.parse(headers.get("Date") ?? "");
     const seconds = Number(headers.get("Age") ?? 0);
     if (!Number.isNaN(date)) clockOffset = date + (Number.isFinite(seconds) ? seconds * 1000 : 0) - Date.now();
 }
 
 /** @param {Response} response */
-async function problem(response) {
+async function errorOf(response) {
     const status = `${response.status} ${response.statusText}`.trim();
     try {
         const body = await response.json();

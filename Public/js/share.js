@@ -2,37 +2,37 @@
 // The dialog to share the map: a link, downloads, and settings for other programs. The page loads this module when the
 // dialog first opens.
 import { element } from "./dom.js";
-import { answer } from "./server.js";
+import { fetchResponse } from "./server.js";
 import { downloads, snippets } from "./downloads.js";
 
-/** @param {import("./downloads.js").Taken} taken */
-export function openShare(taken) {
-    const said = element("p", { className: "note", role: "status" });
+/** @param {import("./downloads.js").MapContent} content */
+export function openShareDialog(content) {
+    const status = element("p", { className: "note", role: "status" });
     const link = location.href;
-    const isPale = Object.values(taken.view.opacities).some((percent) => percent < 100);
+    const isPale = Object.values(content.view.opacities).some((percent) => percent < 100);
     const dialog = element("dialog", { className: "share card", "aria-labelledby": "share-title" },
         element("div", { className: "row" }, element("h2", { id: "share-title" }, "Share and download"),
             element("button", { type: "button", className: "close", "aria-label": "Close",
                 onclick: () => dialog.close() }, "×")),
-        element("label", { htmlFor: "share-link" }, "Link to exactly this"),
+        element("label", { htmlFor: "share-link" }, "Link to this view"),
         element("div", { className: "row" },
             element("input", { type: "text", id: "share-link", readOnly: true, value: link }),
-            copyButton("Copy link", () => link, said)),
-        element("h3", {}, "Downloads of what the map shows"),
-        element("div", { className: "downloads" }, ...downloads(taken).map(({ what, url, file }) =>
+            copyButton("Copy link", () => link, status)),
+        element("h3", {}, "Downloads of this view"),
+        element("div", { className: "downloads" }, ...downloads(content).map(({ label, url, file }) =>
             element("a", { href: url, download: file, onclick: (/** @type {Event} */ event) => {
                 event.preventDefault();
-                save(what, url, file, said);
-            } }, what))),
-        isPale ? element("p", { className: "note" }, "Files have all layers opaque.") : null,
-        said,
+                save(label, url, file, status);
+            } }, label))),
+        isPale ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,
+        status,
         element("h3", {}, "In your own map"),
-        element("p", { className: "note" }, "Whole pages to copy: ",
+        element("p", { className: "note" }, "Complete pages to copy: ",
             element("a", { href: "examples/" }, "examples for MapLibre, Leaflet and OpenLayers"), "."),
-        ...snippets(taken).map(({ title, text }) => element("details", { name: "snippet", "data-title": title },
+        ...snippets(content).map(({ title, text }) => element("details", { name: "snippet", "data-title": title },
             element("summary", {}, title),
             element("pre", { tabIndex: 0, "aria-label": `${title}, to copy` }, text),
-            copyButton(`Copy for ${title}`, () => text, said))),
+            copyButton(`Copy for ${title}`, () => text, status))),
         element("p", { className: "note caution" },
             "Show the legend and the age of the data with it. Not for navigation."));
     dialog.addEventListener("close", () => dialog.remove());
@@ -43,32 +43,32 @@ export function openShare(taken) {
 
 /** @param {string} label
  * @param {() => string} text
- * @param {HTMLElement} said */
-function copyButton(label, text, said) {
+ * @param {HTMLElement} status */
+function copyButton(label, text, status) {
     return element("button", { type: "button", className: "link copy", onclick: async () => {
         try {
             await navigator.clipboard.writeText(text());
-            said.textContent = "Copied.";
+            status.textContent = "Copied.";
         } catch {
-            said.textContent = "This browser does not let the page copy. Select the text and copy it.";
+            status.textContent = "This browser does not allow the page to copy. Select the text and copy it.";
         }
     } }, label);
 }
 
 /** Downloads a file by fetch, because a link can't send a key.
- * @param {string} what
+ * @param {string} label
  * @param {string} url
  * @param {string} file
- * @param {HTMLElement} said */
-async function save(what, url, file, said) {
-    said.textContent = `${what}: the server prepares it…`;
+ * @param {HTMLElement} status */
+async function save(label, url, file, status) {
+    status.textContent = `${label}: preparing on the server…`;
     try {
-        const blob = await (await answer(url)).blob();
+        const blob = await (await fetchResponse(url)).blob();
         const address = URL.createObjectURL(blob);
         element("a", { href: address, download: file }).click();
         setTimeout(() => URL.revokeObjectURL(address), 60_000);
-        said.textContent = `${what}: saved as ${file}.`;
+        status.textContent = `${label}: saved as ${file}.`;
     } catch (error) {
-        said.textContent = `${what}: ${/** @type {Error} */ (error).message}`;
+        status.textContent = `${label}: ${/** @type {Error} */ (error).message}`;
     }
 }

@@ -14,18 +14,18 @@ const STATES = {
 /** The level and the text of a source's state. A source may also become late by the page's clock, between two polls.
  * @param {Billow.SourceStatus} source
  * @returns {[level: string, words: string]} */
-export function stateOf(source) {
+export function sourceState(source) {
     const known = STATES[source.state] ?? ["wait", source.state];
     if (known[0] !== "good") return known;
     if (source.disabled) return ["warn", `without ${Object.keys(source.disabled).sort().join(", ")}`];
-    if (source.stale) return ["warn", source.lastSuccess ? "silent" : "nothing yet"];
+    if (source.stale) return ["warn", source.lastSuccess ? "no recent data" : "no data yet"];
     const received = instantOf(source.lastSuccess);
-    return received !== null && now() - received > quietMilliseconds(source) ? ["warn", "late"] : known;
+    return received !== null && now() - received > lateAfterMilliseconds(source) ? ["warn", "late"] : known;
 }
 
 /** The time without data after which a source is late: three times its update interval, but at least five minutes.
  * @param {Billow.SourceStatus} source */
-function quietMilliseconds({ update }) {
+function lateAfterMilliseconds({ update }) {
     const [, hours = 0, minutes = 0, seconds = 0] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?$/.exec(update ?? "") ?? [];
     return Math.max(300_000, 3_000 * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)));
 }

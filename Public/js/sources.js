@@ -3,7 +3,7 @@
 import { byId, element } from "./dom.js";
 import { age, dateTime, instantOf } from "./format.js";
 import { now } from "./server.js";
-import { stateOf } from "./source-state.js";
+import { sourceState } from "./source-state.js";
 
 const root = byId("sources");
 const layers = byId("layers");
@@ -14,9 +14,9 @@ const layers = byId("layers");
 export function showSources(server, isLost) {
     const sources = server?.sources ?? [];
     const rows = sources.map((source) => row(source, isLost));
-    if (!server) rows.push(element("li", { className: "note" }, "Not known yet"));
+    if (!server) rows.push(element("li", { className: "note" }, "Loading…"));
     else if (!sources.length) rows.push(
-        element("li", { className: "note" }, "None: what is shown was imported or sent in")
+        element("li", { className: "note" }, "None: the data was imported or uploaded")
     );
     // Ages tick each second. The list is replaced only if its text changes.
     const text = rows.map((item) => item.outerHTML).join("");
@@ -28,30 +28,30 @@ export function showSources(server, isLost) {
         const { value } = /** @type {HTMLInputElement} */ (label.firstChild);
         const { stale = false, dataTime } = server?.layers?.[value] ?? {};
         const received = instantOf(dataTime);
-        const words = !stale ? "" : received === null ? "no data" : `${age(now() - received)} old`;
+        const text = !stale ? "" : received === null ? "no data" : `${age(now() - received)} old`;
         label.toggleAttribute("data-stale", stale);
         const note = /** @type {HTMLElement} */ (label.querySelector("small"));
-        if (note.textContent !== words) note.textContent = words;
+        if (note.textContent !== text) note.textContent = text;
     }
 }
 
 /** @param {Billow.SourceStatus} source
  * @param {boolean} isLost */
 function row(source, isLost) {
-    const [known, words] = stateOf(source);
+    const [known, text] = sourceState(source);
     const received = instantOf(source.lastSuccess);
     const next = instantOf(source.nextAttempt);
     const level = isLost ? "wait" : known;
-    const told = received === null ? words : `${words}, ${age(now() - received)}`;
+    const stateText = received === null ? text : `${text}, ${age(now() - received)}`;
     const details = [
         source.kind, received !== null && `last success ${dateTime(received)}`,
         next !== null && `next attempt ${dateTime(next)}`,
-        source.counts && `${source.counts.accepted} records taken`,
+        source.counts && `${source.counts.accepted} records accepted`,
         typeof source.lastError === "string" ? source.lastError : source.lastError?.message,
-        ...Object.entries(source.disabled ?? {}).map(([type, words]) => `${type}: ${words}`),
+        ...Object.entries(source.disabled ?? {}).map(([type, text]) => `${type}: ${text}`),
     ].filter(Boolean).join(" · ");
     return element("li", { "data-level": level, title: details },
         element("span", { className: "dot", "aria-hidden": "true" }),
         element("span", { className: "name" }, source.id),
-        element("span", { className: "words" }, isLost ? `not known now; last: ${told}` : told));
+        element("span", { className: "source-state" }, isLost ? `unknown; last: ${stateText}` : stateText));
 }

@@ -3,19 +3,19 @@
 // Elements change only if their text changes, so that screen readers do not read unchanged text again.
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
-import { age, dateTime, instantOf, near } from "./format.js";
+import { age, dateTime, instantOf, shortTime } from "./format.js";
 import { LAYERS } from "./layers.js";
 import { getJSON, now, ServerError } from "./server.js";
-import { stateOf } from "./source-state.js";
+import { sourceState } from "./source-state.js";
 
-const ASK_MILLISECONDS = 10_000;
+const POLL_MILLISECONDS = 10_000;
 const TICK_MILLISECONDS = 1_000;
 
 /** The last status, and the error since then.
  * @type {{ status: Billow.Status | null, problem: string | null }} */
 const known = { status: null, problem: null };
 
-async function ask() {
+async function poll() {
     if (document.visibilityState === "visible") {
         try {
             known.status = await getJSON("status", null);
@@ -25,21 +25,22 @@ async function ask() {
         }
         show();
     }
-    setTimeout(ask, ASK_MILLISECONDS);
+    setTimeout(poll, POLL_MILLISECONDS);
 }
 
 function show() {
     const { status, problem } = known;
-    const { level, words } = stateOfServer(status, problem);
+    const { level, text } = stateOfServer(status, problem);
     byId("state").dataset.level = level;
-    setText(byId("state"), words);
-    document.title = `${words} · Billow`;
+    setText(byId("state"), text);
+    document.title = `${text} · Billow`;
     showBanners(status, problem);
-    if (!status) return setText(byId("about"), problem ?? "Asking the server…");
+    if (!status) return setText(byId("about"), problem ?? "Loading…");
     const started = instantOf(status.started);
     setText(byId("about"), [
         `Version ${status.version ?? "–"}`, `${number(status.liveObservations)} live observations`,
-        started !== null && `up for ${age(now() - started)}`, `seen ${age(now() - (contact.since ?? now()))} ago`,
+        started !== null && `up for ${age(now() - started)}`,
+        `last response ${age(now() - (contact.since ?? now()))} ago`,
     ].filter(Boolean).join(" · "));
     const isLost = problem !== null;
     fill(byId("sources"), sourceTable(status.sources ?? [], isLost));
@@ -50,12 +51,12 @@ function show() {
 /** @param {Billow.Status | null} status
  * @param {string | null} problem */
 export function stateOfServer(status, problem) {
-    if (problem !== null) return { level: "bad", words: "can't be reached" };
-    if (!status) return { level: "wait", words: "…" };
-    if (status.draining) return { level: "bad", words: "is stopping" };
-    if (!status.ready) return { level: "bad", words: "is not ready" };
-    if (status.storeFailure) return { level: "bad", words: "is serving, but can't read its store" };
-    return status.stale ? { level: "warn", words: "is serving stale data" } : { level: "good", words: "is serving" };
+    if (problem !== null) return { level: "bad", text: "can't be reached" };
+    if (!status) return { level: "wait", text: "…" };
+    if (status.draining) return { level: "bad", text: "is stopping" };
+    if (!status.ready) return { level: "bad", text: "is not ready" };
+    if (status.storeFailure) return { level: "bad", text: "is serving, but can't read its store" };
+    return status.stale ? { level: "warn", text: "is serving stale data" } : { level: "good", text: "is serving" };
 }
 
 /** @param {Billow.Status | null} status
@@ -64,12 +65,12 @@ function showBanners(status, problem) {
     /** @type {[level: string, text: string][]} */
     const wanted = [];
     if (problem !== null) {
-        const since = contact.since === null ? "" : ` What is shown is of ${near(contact.since, now())}.`;
+        const since = contact.since === null ? "" : ` Last update: ${shortTime(contact.since, now())}.`;
         wanted.push(["bad", `No contact with the server: ${problem}.${since}`]);
     }
     if (status?.storeFailure) wanted.push(["bad", `The store can't be read: ${status.storeFailure}`]);
     for (const { table, rows } of status?.damage ?? []) {
-        wanted.push(["bad", `${number(rows)} rows of the table ${table} can't be read: the log tells more.`]);
+        wanted.push(["bad", `${number(rows)} rows of the table ${table} can't be read. See the server's log.`]);
     }
     if (status?.simulated) wanted.push(["simulated", "SIMULATED DATA — not for operational use"]);
     fill(byId("banners"), ...wanted.map(([level, text]) =>
@@ -79,11 +80,11 @@ function showBanners(status, problem) {
 /** @param {Billow.SourceStatus[]} sources
  * @param {boolean} isLost */
 function sourceTable(sources, isLost) {
-    if (!sources.length) return element("p", { className: "note" }, "None: what is shown was imported or sent in.");
+    if (!sources.length) return element("p", { className: "note" }, "None: the data was imported or uploaded.");
     return table(
-        ["Source", "State", "Last success", "Newest record", "Next attempt", "Every", "Accepted"],
+        ["Source", "State", "Last success", "Newest record", "Next attempt", "Interval", "Accepted"],
         sources.map((source) => {
-            const [level, words] = isLost ? ["wait", "not known now"] : stateOf(source);
+            const [level, text] = isLost ? ["wait", "unknown"] : sourceState(source);
             const received = instantOf(source.lastSuccess);
             const next = instantOf(source.nextAttempt);
             const skipped = Object.entries(source.counts?.skipped ?? {}).sort();
@@ -91,7 +92,7 @@ function sourceTable(sources, isLost) {
             return element("tr", { "data-level": level },
                 element("th", { scope: "row" }, dot(), source.id,
                     element("span", { className: "note" }, ` ${source.kind}`)),
-                cell("State", element("span", { className: "told" }, words),
+                cell("State", element("span", { className: "state-text" }, text),
                     error ? element("span", { className: "problem" }, error) : null,
                     ...Object.entries(source.disabled ?? {}).sort().map(([type, reason]) =>
                         element("span", { className: "problem" }, `${type}: ${reason}`))),
@@ -99,7 +100,7 @@ function sourceTable(sources, isLost) {
                 cell("Newest record", source.lagSeconds === undefined ? "–"
                     : `${age(source.lagSeconds * 1000)} old when received`),
                 cell("Next attempt", next === null ? "–" : next <= now() ? "due" : `in ${age(next - now())}`),
-                cell("Every", duration(source.update)),
+                cell("Interval", duration(source.update)),
                 cell("Accepted", number(source.counts?.accepted),
                     ...skipped.map(([reason, count]) => element("span", { className: "note" },
                         `${number(count)} skipped: ${reason}`))));
@@ -114,11 +115,11 @@ function layerTable(layers, isLost) {
         const layer = layers[id];
         const received = instantOf(layer.dataTime);
         const complete = instantOf(layer.completeSince);
-        const [level, words] = isLost ? ["wait", "not known now"] : received === null ? ["wait", "no data"]
+        const [level, text] = isLost ? ["wait", "unknown"] : received === null ? ["wait", "no data"]
             : layer.stale ? ["warn", "stale"] : layer.incomplete ? ["warn", "incomplete"] : ["good", "fresh"];
         return element("tr", { "data-level": level },
             element("th", { scope: "row" }, dot(), name),
-            cell("State", element("span", { className: "told" }, words)),
+            cell("State", element("span", { className: "state-text" }, text)),
             cell("Newest data", received === null ? "–" : `received ${age(now() - received)} ago`),
             cell("Complete since", complete === null ? "–" : dateTime(complete)));
     }));
@@ -132,12 +133,12 @@ function storeFacts(status) {
     const facts = [
         ["Observations from", oldest === null ? "–" : dateTime(oldest)],
         ["Observations to", newest === null ? "–" : dateTime(newest)],
-        ["Tiles kept", cache(status.tileCache)], ["Vector tiles kept", cache(status.vectorTileCache)],
-        ["Maps kept", cache(status.mapCache)], ["Small answers kept", cache(status.answerCache)],
+        ["Tile cache", cache(status.tileCache)], ["Vector tile cache", cache(status.vectorTileCache)],
+        ["Map cache", cache(status.mapCache)], ["Response microcache", cache(status.answerCache)],
     ];
-    return facts.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)]).reduce(
-        (pairs, node, place) => {
-            if (place % 2 === 0) pairs.push(element("div", {}, node));
+    return facts.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]).reduce(
+        (pairs, node, index) => {
+            if (index % 2 === 0) pairs.push(element("div", {}, node));
             else pairs[pairs.length - 1].append(node);
             return pairs;
         }, /** @type {HTMLElement[]} */ ([]));
@@ -147,8 +148,8 @@ function storeFacts(status) {
 function cache(statistics) {
     if (!statistics) return "–";
     const { entries, bytes, hits, misses } = statistics;
-    const asked = hits + misses;
-    const share = asked ? `, ${Math.round((100 * hits) / asked)} % of ${number(asked)} from it` : "";
+    const requests = hits + misses;
+    const share = requests ? `, ${Math.round((100 * hits) / requests)} % hits of ${number(requests)} requests` : "";
     return `${number(entries)} in ${(bytes / 1e6).toFixed(1)} MB${share}`;
 }
 
@@ -188,6 +189,6 @@ function fill(root, ...children) {
     root.replaceChildren(...children);
 }
 
-ask();
+poll();
 setInterval(() => document.visibilityState === "visible" && show(), TICK_MILLISECONDS);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && show());

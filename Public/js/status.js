@@ -2,11 +2,11 @@
 // The line at the top and the banners under it. They tell the user how far the picture can be trusted.
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
-import { age, dateTime, instantOf, near } from "./format.js";
-import { AHEAD, FIELD_SHAPE, layerName, LAYERS } from "./layers.js";
-import { momentOf } from "./picture-state.js";
+import { age, dateTime, instantOf, shortTime } from "./format.js";
+import { FIELD_SHAPE, FORECAST_SHAPES, layerName, LAYERS } from "./layers.js";
+import { pictureState } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
-import { leftOut, summary } from "./view.js";
+import { filterText, summary } from "./view.js";
 
 /** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
 const OLD_PICTURE_MILLISECONDS = 180_000;
@@ -64,8 +64,8 @@ export class StatusBar {
         setText(byId("times"), timesOf(knowledge));
         setText(byId("summary"), summary(knowledge.view, knowledge.contact.problem !== null));
         const filtered = byId("filtered");
-        filtered.hidden = leftOut(knowledge.view) === null;
-        setText(filtered, leftOut(knowledge.view) ?? "");
+        filtered.hidden = filterText(knowledge.view) === null;
+        setText(filtered, filterText(knowledge.view) ?? "");
         document.title = wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map";
     }
 
@@ -77,7 +77,7 @@ export class StatusBar {
         if (!banner) {
             // Screen readers announce a new banner once. Its ages tick without an announcement.
             banner = element("div", { className: "banner" }, element("p"));
-            setText(byId("said"), text);
+            setText(byId("announcement"), text);
             if (key === "past") banner.append(
                 element("button", { type: "button", onclick: this.#backToLive }, "Back to live")
             );
@@ -97,45 +97,45 @@ export function banners(knowledge) {
     /** @param {string} key
      * @param {string} level
      * @param {string | false | null | undefined} text */
-    const say = (key, level, text) => {
+    const add = (key, level, text) => {
         if (text) found.set(key, { level, text });
     };
     const simulated = billow?.simulated || knowledge.server?.simulated
         || pictures.current?.simulated || pictures.next?.simulated;
-    say("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
-    say("contact", "bad", lostContact(knowledge));
-    for (const [subject, words] of problems) say(
-        `problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${words}`
+    add("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
+    add("contact", "bad", lostContact(knowledge));
+    for (const [subject, text] of problems) add(
+        `problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${text}`
     );
-    say("tiles", "bad", missingTiles(pictures));
-    say("stale", "warn", staleData(knowledge));
-    say("incomplete", "warn", incompleteData(knowledge));
-    say("sources", "warn", brokenSources(knowledge.server));
-    const { time, isLive, isForecast, isPlaying } = momentOf(knowledge);
+    add("tiles", "bad", missingTiles(pictures));
+    add("stale", "warn", staleData(knowledge));
+    add("incomplete", "warn", incompleteData(knowledge));
+    add("sources", "warn", brokenSources(knowledge.server));
+    const { time, isLive, isForecast, isPlaying } = pictureState(knowledge);
     // This banner appears only while the timeline is paused. While it plays, the line and the timeline show the time.
-    say("past", "past", time !== null && !isLive && !isPlaying && (isForecast
+    add("past", "past", time !== null && !isLive && !isPlaying && (isForecast
         ? `Forecast for ${dateTime(time)}, in ${age(time - now())}. Not live.${withoutForecast(view)}`
         : `Past picture: ${dateTime(time)}, ${age(now() - time)} ago. Not live.`));
-    say("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
-        && `This device's clock and the server's are ${age(clockDifference())} apart. Ages are by the server's.`);
+    add("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
+        && `This device's clock and the server's are ${age(clockDifference())} apart. Ages use the server's clock.`);
     return found;
 }
 
 /** Names the visible layers without forecasts, because missing data is not smooth air.
  * @param {Billow.View} view */
 function withoutForecast({ layers }) {
-    const observed = LAYERS.filter(({ id, shape }) => layers.includes(id) && !AHEAD.includes(shape));
-    return observed.length ? ` Nothing is observed then yet: ${observed.map(({ name }) => name).join(", ")}.` : "";
+    const observed = LAYERS.filter(({ id, shape }) => layers.includes(id) && !FORECAST_SHAPES.includes(shape));
+    return observed.length ? ` No observations for this time yet: ${observed.map(({ name }) => name).join(", ")}.` : "";
 }
 
 /** @param {Knowledge} knowledge */
 function lostContact({ contact: { since: contact, problem }, view }) {
     const silent = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
     if (!problem && !silent) return null;
-    const reason = problem ?? "no answer";
-    if (contact === null) return `No answer from the server yet: ${reason}.`;
-    const since = `No contact with the server since ${near(contact, now())} (${age(now() - contact)}): ${reason}.`;
-    return view.time === null ? `${since} The map does not get newer.` : since;
+    const reason = problem ?? "no response";
+    if (contact === null) return `No response from the server yet: ${reason}.`;
+    const since = `No contact with the server since ${shortTime(contact, now())} (${age(now() - contact)}): ${reason}.`;
+    return view.time === null ? `${since} The map is not updating.` : since;
 }
 
 /** @param {Knowledge["pictures"]} pictures */
@@ -143,14 +143,14 @@ function missingTiles({ current, next }) {
     const failures = [...(current?.failures ?? []), ...(next?.failures ?? [])];
     if (!failures.length) return null;
     const tiles = failures.length === 1 ? "A part of the picture" : `${failures.length} parts of the picture`;
-    return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing on the map. Trying again.`;
+    return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing from the map. Retrying.`;
 }
 
 /** @param {Knowledge} knowledge */
 function staleData(knowledge) {
     const { billow, server, view, frame } = knowledge;
     if (!billow) return null;
-    const { time: shown, isLive } = momentOf(knowledge);
+    const { time: shown, isLive } = pictureState(knowledge);
     // A live frame of hazards has the time of their last change, which may be long ago. So frames are not checked.
     if (!frame && isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
         return `The picture is ${age(now() - shown)} old and has not been renewed.`;
@@ -161,9 +161,9 @@ function staleData(knowledge) {
     const names = silent.map(layerName).join(", ");
     if (billow.stale) {
         if (received === null) {
-            return `No data has been received yet for ${names || "what is shown"}. An empty map is not a smooth one.`;
+            return `No data has been received yet for ${names || "this view"}. An empty map does not mean smooth air.`;
         }
-        const last = `${near(received, now())}, ${age(now() - received)} ago`;
+        const last = `${shortTime(received, now())}, ${age(now() - received)} ago`;
         return `The data is stale${names && `: ${names}`}. Last received ${last}.`;
     }
     if (
@@ -180,23 +180,23 @@ function staleData(knowledge) {
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
     const { billow, lacking } = knowledge;
-    const { incomplete, time, isPlaying } = momentOf(knowledge);
+    const { incomplete, time, isPlaying } = pictureState(knowledge);
     // While the timeline plays, it shows this for each frame.
     if (!incomplete || isPlaying) return null;
     const fields = LAYERS.filter(({ id, shape }) => shape === FIELD_SHAPE && lacking?.includes(id));
     const others = lacking?.filter((id) => !fields.some((field) => field.id === id));
-    const words = [];
-    if (fields.length) words.push(`${fields.map(({ name }) => name).join(", ")} is not known everywhere on this map: ${
-        "nothing is known where it is hatched"}.`);
+    const sentences = [];
+    const names = fields.map(({ name }) => name).join(", ");
+    if (fields.length) sentences.push(`${names} does not cover the whole map: hatched areas have no data.`);
     if (others?.length !== 0) {
         const since = instantOf(billow?.completeSince) ?? completeSince(knowledge.server, others ?? []);
         const isBefore = since !== null && time !== null && time < since;
-        const names = others ? `: ${others.map(layerName).join(", ")}` : "";
-        words.push(`Some data of this picture is missing${names}.`);
-        if (since !== null) words.push(`The log is complete since ${near(since, now())}${
-            isBefore ? "; of this instant little or nothing is stored" : ""}.`);
+        const missing = others ? `: ${others.map(layerName).join(", ")}` : "";
+        sentences.push(`Some data is missing from this picture${missing}.`);
+        if (since !== null) sentences.push(`The data is complete from ${shortTime(since, now())}${
+            isBefore ? "; little or nothing is stored for this time" : ""}.`);
     }
-    return `INCOMPLETE: ${words.join(" ")} What is missing may be rough air.`;
+    return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
 }
 
 /** The instant from which on the log is complete for some layers.
@@ -212,12 +212,12 @@ function completeSince(server, layers) {
 function brokenSources(server) {
     const broken = (server?.sources ?? []).filter((source) => source.reachable === false);
     if (!broken.length) return null;
-    const words = broken.map((source) => {
+    const reasons = broken.map((source) => {
         const error = source.lastError;
         const reason = typeof error === "string" ? error : error?.message ?? error?.detail;
         return reason ? `${source.id} (${reason})` : source.id;
     });
-    return `Can't be reached: ${words.join("; ")}.`;
+    return `Unreachable sources: ${reasons.join("; ")}.`;
 }
 
 /** The text at the top and its level.
@@ -225,8 +225,8 @@ function brokenSources(server) {
  * @param {Map<string, { level: string }>} wanted */
 export function stateOf(knowledge, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
-    if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Trouble" };
-    const { isLive, isForecast, isPlaying, isBehind } = momentOf(knowledge);
+    if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Problem" };
+    const { isLive, isForecast, isPlaying, isBehind } = pictureState(knowledge);
     if (isPlaying) return { level: "past", text: "Playing" };
     if (isBehind) return { level: "wait", text: "Loading…" };
     const hasWarning = worst >= LEVELS.indexOf("warn");
@@ -237,8 +237,8 @@ export function stateOf(knowledge, wanted) {
 /** @param {Knowledge} knowledge */
 function timesOf(knowledge) {
     const parts = [];
-    const { time } = momentOf(knowledge);
-    if (time !== null) parts.push(`Picture ${near(time, now())}`);
+    const { time } = pictureState(knowledge);
+    if (time !== null) parts.push(`Picture ${shortTime(time, now())}`);
     const received = instantOf(knowledge.billow?.dataTime);
     if (received !== null) parts.push(`data ${age(now() - received)} old`);
     return parts.join(" · ");

@@ -3,25 +3,25 @@
 import { instantOf } from "./format.js";
 import { getJSON, now } from "./server.js";
 
-const KEPT_MILLISECONDS = 60_000;
-/** @typedef {{ since: number, answer: Promise<Billow.TileJSON> }} Known */
-/** @type {Map<string, Known>} */
-const known = new Map();
+const CACHE_MILLISECONDS = 60_000;
+/** @typedef {{ since: number, answer: Promise<Billow.TileJSON> }} Entry */
+/** @type {Map<string, Entry>} */
+const cache = new Map();
 
 /** The first and the last instant of some layers together; null if unknown.
  * @param {string} layers  separated by commas
  * @returns {Promise<[first: number, last: number] | null>} */
 export async function extentOf(layers) {
-    let found = known.get(layers);
-    if (!found || now() - found.since > KEPT_MILLISECONDS) {
-        found = { since: now(), answer: getJSON(`tiles/${layers}.json`) };
-        known.set(layers, found);
+    let entry = cache.get(layers);
+    if (!entry || now() - entry.since > CACHE_MILLISECONDS) {
+        entry = { since: now(), answer: getJSON(`tiles/${layers}.json`) };
+        cache.set(layers, entry);
     }
     try {
-        const [first = null, last = null] = (await found.answer).time?.extent?.map(instantOf) ?? [];
+        const [first = null, last = null] = (await entry.answer).time?.extent?.map(instantOf) ?? [];
         return first === null || last === null ? null : [first, last];
     } catch {
-        known.delete(layers);
+        cache.delete(layers);
         return null;
     }
 }

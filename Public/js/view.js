@@ -15,8 +15,8 @@
 //   place        [longitude, latitude] of the open card, or null
 //   isRouteOpen  whether the card of the route is open
 //   zoom, longitude, latitude
-import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
-import { firstLayers, inOrder, layerName, LAYERS } from "./layers.js";
+import { bandText, compactTime, dateTime, hoursText, parseCompactTime } from "./format.js";
+import { defaultLayers, inDrawingOrder, layerName, LAYERS } from "./layers.js";
 
 /** The ids of the timeline's spans; dock.js defines their start and end. */
 export const SPAN_IDS = ["-1h", "-2h", "-6h", "-24h", "+2h", "-2h+6h", "+6h", "+18h", "server"];
@@ -25,7 +25,7 @@ export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
 /** @type {Billow.View} */
 const DEFAULT = {
-    layers: firstLayers(null), order: null, opacities: {},
+    layers: defaultLayers(null), order: null, opacities: {},
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
     time: null, style: null, span: null, route: null, level: null, flight: null, place: null,
     isRouteOpen: true,
@@ -35,13 +35,13 @@ const DEFAULT = {
 /** Sets the default layers from the server's status. Links without layers show the default.
  * @param {Billow.Status} status */
 export function chooseFirstLayers(status) {
-    DEFAULT.layers = firstLayers(status);
+    DEFAULT.layers = defaultLayers(status);
     return DEFAULT.layers;
 }
 
 /** Sets the default layers. Links without layers show the default.
  * @param {string[]} layers */
-export function setFirstLayers(layers) {
+export function setDefaultLayers(layers) {
     DEFAULT.layers = layers;
 }
 
@@ -53,10 +53,10 @@ export function parseHash(hash) {
     /** @type {string[]} */
     const problems = [];
     const values = new URLSearchParams(hash.replace(/^#/, ""));
-    /** @type {(name: string, expected: string, read: (text: string) => boolean) => void} */
-    const take = (name, expected, read) => {
+    /** @type {(name: string, expected: string, apply: (text: string) => boolean) => void} */
+    const parse = (name, expected, apply) => {
         const text = values.get(name);
-        if (text !== null && !read(text)) problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
+        if (text !== null && !apply(text)) problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
     };
     /** @param {string} text */
     const thousands = (text) => {
@@ -64,93 +64,93 @@ export function parseHash(hash) {
         return isThousands ? Number(text) : null;
     };
 
-    take("layers", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
+    parse("layers", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
         const wanted = text.split(",");
         if (!wanted.every((id) => LAYERS.some((known) => known.id === id))) return false;
-        view.layers = inOrder(wanted);
+        view.layers = inDrawingOrder(wanted);
         return true;
     });
-    take("order", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
+    parse("order", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
         const order = text.split(",");
         if (!order.every((id) => LAYERS.some((known) => known.id === id))) return false;
         view.order = [...new Set(order)];
-        view.layers = inOrder(view.layers, view.order);
+        view.layers = inDrawingOrder(view.layers, view.order);
         return true;
     });
-    take("opacity", "percents such as gtg:60,hazards:40", (text) => {
+    parse("opacity", "percents such as gtg:60,hazards:40", (text) => {
         const given = text.split(",").map((part) => /^([a-z]+):(\d{1,3})$/.exec(part) ?? []);
         if (!given.every(([, id, percent]) => LAYERS.some((known) => known.id === id) && Number(percent) >= 10
             && Number(percent) <= 100)) return false;
         view.opacities = Object.fromEntries(given.map(([, id, percent]) => [id, Number(percent)]));
         return true;
     });
-    take("hours", `one of ${HISTORIES.join(", ")}`, (text) => {
+    parse("hours", `one of ${HISTORIES.join(", ")}`, (text) => {
         if (!HISTORIES.includes(Number(text)) || text === "") return false;
         view.hours = Number(text);
         return true;
     });
-    take("min", "whole thousands of feet from 0 to 59000", (text) => {
+    parse("min", "whole thousands of feet from 0 to 59000", (text) => {
         const feet = thousands(text);
         if (feet === null || feet >= CEILING_FEET) return false;
         view.minAltitude = feet === 0 ? null : feet;
         return true;
     });
-    take("max", "whole thousands of feet up to 60000, above min", (text) => {
+    parse("max", "whole thousands of feet up to 60000, above min", (text) => {
         const feet = thousands(text);
         if (feet === null || feet <= (view.minAltitude ?? 0)) return false;
         view.maxAltitude = feet;
         return true;
     });
-    take("severity", "0 to 4", (text) => {
+    parse("severity", "0 to 4", (text) => {
         if (!/^[0-4]$/.test(text)) return false;
         view.minSeverity = Number(text);
         return true;
     });
-    take("severities", "some of 0 to 4, such as 1,3", (text) => {
+    parse("severities", "some of 0 to 4, such as 1,3", (text) => {
         if (!/^[0-4](,[0-4]){0,4}$/.test(text)) return false;
         Object.assign(view, severitiesOf(text.split(",").map(Number)));
         return true;
     });
-    take("time", "an instant such as 20260721T200000Z", (text) => {
-        view.time = fromCompact(text);
+    parse("time", "an instant such as 20260721T200000Z", (text) => {
+        view.time = parseCompactTime(text);
         return view.time !== null;
     });
-    take("style", "the id of a style, such as night", (text) => {
+    parse("style", "the id of a style, such as night", (text) => {
         if (!/^[a-z0-9-]{1,40}$/.test(text)) return false;
         view.style = text;
         return true;
     });
-    take("span", "the id of a span, such as -6h", (text) => {
+    parse("span", "the id of a span, such as -6h", (text) => {
         if (!SPAN_IDS.includes(text)) return false;
         view.span = text;
         return true;
     });
-    take("route", "waypoints with blanks between them", (text) => {
+    parse("route", "waypoints separated by blanks", (text) => {
         if (!/^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(text)) return false;
         view.route = text;
         return true;
     });
-    take("level", "a flight level such as 370", (text) => {
+    parse("level", "a flight level such as 370", (text) => {
         if (!/^\d{2,3}$/.test(text) || Number(text) * 100 > CEILING_FEET) return false;
         view.level = Math.round(Number(text) / 10) * 1000;
         return true;
     });
-    take("flight", "an aircraft's ICAO address, such as a1b2c3", (text) => {
+    parse("flight", "an aircraft's ICAO address, such as a1b2c3", (text) => {
         if (!/^[0-9a-f]{6}$/.test(text)) return false;
         view.flight = text;
         return true;
     });
-    take("place", "latitude/longitude", (text) => {
+    parse("place", "latitude/longitude", (text) => {
         const [latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
         if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return false;
         view.place = [longitude, latitude];
         return true;
     });
-    take("routecard", "closed", (text) => {
+    parse("routecard", "closed", (text) => {
         view.isRouteOpen = text !== "closed";
         return !view.isRouteOpen;
     });
-    take("map", "zoom/latitude/longitude", (text) => {
+    parse("map", "zoom/latitude/longitude", (text) => {
         const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
         if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
         Object.assign(view, { zoom, latitude, longitude });
@@ -166,8 +166,8 @@ export function formatHash(view) {
     const parts = [`map=${view.zoom.toFixed(2)}/${view.latitude.toFixed(3)}/${view.longitude.toFixed(3)}`];
     if (!isFirst) parts.push(`layers=${view.layers.join()}`);
     if (view.order) parts.push(`order=${view.order.join()}`);
-    const pale = Object.entries(view.opacities).filter(([, percent]) => percent < 100);
-    if (pale.length) parts.push(`opacity=${pale.map((pair) => pair.join(":")).join()}`);
+    const translucent = Object.entries(view.opacities).filter(([, percent]) => percent < 100);
+    if (translucent.length) parts.push(`opacity=${translucent.map((pair) => pair.join(":")).join()}`);
     if (view.hours !== DEFAULT.hours) parts.push(`hours=${view.hours}`);
     if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
@@ -180,7 +180,7 @@ export function formatHash(view) {
     if (view.route !== null && !view.isRouteOpen) parts.push("routecard=closed");
     if (view.style !== null) parts.push(`style=${view.style}`);
     if (view.span !== null) parts.push(`span=${encodeURIComponent(view.span)}`);
-    if (view.time !== null) parts.push(`time=${compact(view.time)}`);
+    if (view.time !== null) parts.push(`time=${compactTime(view.time)}`);
     return `#${parts.join("&")}`;
 }
 
@@ -218,7 +218,7 @@ export function severitiesOf(wanted) {
 /** Whether a view shows a severity.
  * @param {Billow.View} view
  * @param {number} severity */
-export const shows = ({ severities, minSeverity }, severity) =>
+export const showsSeverity = ({ severities, minSeverity }, severity) =>
     severities ? severities.includes(severity) : severity >= minSeverity;
 
 /** @param {Billow.View} view */
@@ -245,7 +245,7 @@ export function summary(view, isLost = false) {
 
 /** Describes the data that the filters hide, or null. A filtered picture must not look like a complete one.
  * @param {Billow.View} view */
-export function leftOut(view) {
+export function filterText(view) {
     const parts = [];
     if (view.minAltitude !== null || view.maxAltitude !== null) {
         parts.push(bandText(view.minAltitude, view.maxAltitude));

@@ -20,7 +20,7 @@ const smooth = ["case", ["==", ["get", "severity"], 0], 0.35, 0.6];
 
 /** The box around all positions, if there are any. It crosses 180° if that makes it narrower.
  *  @param {any} collection */
-const around = (collection) => {
+const boundingBox = (collection) => {
     const places = /** @type {number[][]} */ ([]);
     /** @param {any} list */
     const collect = (list) => typeof list?.[0] === "number" ? places.push(list) : list?.forEach(collect);
@@ -37,7 +37,7 @@ const around = (collection) => {
 };
 
 /** @param {string | undefined} id */
-const choose = (id) => {
+const selectRow = (id) => {
     document.querySelector("tr.chosen")?.classList.remove("chosen");
     const row = document.querySelector(`tr[data-id="${CSS.escape(id ?? "")}"]`);
     row?.classList.add("chosen");
@@ -50,7 +50,7 @@ try {
     const collection = await answer.json();
     // MapLibre's layers read text ids only from properties.
     for (const feature of collection.features) feature.properties["billow:id"] = feature.id;
-    const box = around(collection);
+    const box = boundingBox(collection);
     const map = new library.Map({
         container: place, attributionControl: { compact: true }, cooperativeGestures: true,
         ...box ? { bounds: box, fitBoundsOptions: { padding: 40, maxZoom: 8 } } : { center: [0, 20], zoom: 1 },
@@ -81,14 +81,14 @@ try {
         },
     });
     for (const layer of ["areas", "outlines", "points"]) {
-        map.on("click", layer, (/** @type {any} */ event) => choose(event.features?.[0]?.properties["billow:id"]));
+        map.on("click", layer, (/** @type {any} */ event) => selectRow(event.features?.[0]?.properties["billow:id"]));
         map.on("mouseenter", layer, () => { map.getCanvas().style.cursor = "pointer"; });
         map.on("mouseleave", layer, () => { map.getCanvas().style.cursor = ""; });
     }
     map.addControl(new library.NavigationControl({ showCompass: false }), "top-right");
     map.once("idle", done);
 } catch (error) {
-    place.textContent = `The map can't be shown: ${error instanceof Error ? error.message : error}.`;
+    place.textContent = `The map could not be loaded: ${error instanceof Error ? error.message : error}.`;
     done();
 }
 

@@ -2,7 +2,7 @@
 // The clock of a playing timeline.
 
 import {
-    CHANGED, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY_STATE, STATE_AT, WANT, indexAt,
+    CHANGED, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, DISPATCH_STATE, STATE_AT, SEEK, indexAt,
 } from "./protocol.js";
 
 /** @typedef {{ frameMilliseconds?: number, hold?: number, loops?: number, speed?: number }} ClockOptions
@@ -10,7 +10,7 @@ import {
  * A player or points that a clock drives.
  * @typedef {import("./player.js").TimelinePlayer | import("./points.js").TimelinePoints} Part */
 
-const LOOK_MILLISECONDS = 50;
+const TICK_MILLISECONDS = 50;
 const SLOWEST_PACE = 4;
 
 /** Drives the players and points that share it. It steps through the instants of all their frames. */
@@ -67,21 +67,21 @@ export class TimelineClock extends EventTarget {
         this.#pace = 1;
         this.#dwell();
         this.#run();
-        this.#sayState();
+        this.#dispatchState();
     }
 
     pause() {
         if (!this.#playing) return;
         this.#playing = false;
         this.#waiting = false;
-        this.#sayState();
+        this.#dispatchState();
     }
 
     /** Shows the newest instant at or before the given one. Outside the timeline it shows the nearer end.
      * @param {number} instant */
     goTo(instant) {
         const found = this.#times[indexAt(this.#times, instant)];
-        if (found !== undefined) this.#want(found);
+        if (found !== undefined) this.#seek(found);
     }
 
     // Calls from its parts
@@ -92,7 +92,7 @@ export class TimelineClock extends EventTarget {
     /** @param {Part} part */
     [LEAVE](part) {
         this.#parts.delete(part);
-        this.#gather();
+        this.#collectTimes();
         if (!this.#parts.size) {
             this.#playing = false;
             this.#waiting = false;
@@ -103,17 +103,17 @@ export class TimelineClock extends EventTarget {
     /** Applies changed instants. At the live edge the clock moves to the new live instant; elsewhere it stays. */
     [CHANGED]() {
         const wasLive = this.#instant === null || (this.#instant === this.#live && !this.#playing);
-        this.#gather();
+        this.#collectTimes();
         if (!this.#times.length) return;
         const instant = wasLive ? this.#live : this.#times[indexAt(this.#times, this.#instant ?? 0)];
         if (instant === null || instant === undefined) return;
         this.#instant = instant;
-        for (const part of this.#parts) part[WANT](instant);
+        for (const part of this.#parts) part[SEEK](instant);
         this.#run();
-        this.#sayTime();
+        this.#dispatchTime();
     }
 
-    #gather() {
+    #collectTimes() {
         const parts = [...this.#parts];
         this.#times = [...new Set(parts.flatMap(({ times }) => times))].sort((a, b) => a - b);
         const live = parts.flatMap((part) => part[LIVE_TIME]() ?? []);
@@ -123,21 +123,21 @@ export class TimelineClock extends EventTarget {
     // Playing
 
     /** @param {number} instant */
-    #want(instant) {
+    #seek(instant) {
         this.#instant = instant;
         this.#dwell();
-        for (const part of this.#parts) part[WANT](instant);
+        for (const part of this.#parts) part[SEEK](instant);
         this.#run();
-        this.#sayTime();
+        this.#dispatchTime();
     }
 
     /** Starts a timer that ticks many times a second while there is work to do, and then stops. */
     #run() {
-        this.#look();
-        this.#ticker ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
+        this.#tick();
+        this.#ticker ??= setInterval(() => this.#tick(), TICK_MILLISECONDS);
     }
 
-    #look() {
+    #tick() {
         if (this.#instant === null || !this.#times.length) return;
         const moment = this.#moment(this.#instant);
         for (const part of this.#parts) part[PREPARE](moment);
@@ -166,9 +166,9 @@ export class TimelineClock extends EventTarget {
         const count = times.length;
         const index = times.findIndex((time) => time === this.#instant);
         let next = (index + 1) % count;
-        /** @param {number} place */
-        const stateOf = (place) => {
-            const instant = /** @type {number} */ (times[place]);
+        /** @param {number} index */
+        const stateOf = (index) => {
+            const instant = /** @type {number} */ (times[index]);
             const states = [...this.#parts].map((part) => part[STATE_AT](instant));
             return states.includes("failed") ? "failed" : states.every(
                 (state) => state === "ready"
@@ -180,7 +180,7 @@ export class TimelineClock extends EventTarget {
             if (!this.#waiting) {
                 this.#waiting = true;
                 this.#pace = Math.min(this.#pace * 1.5, SLOWEST_PACE);
-                this.#sayState();
+                this.#dispatchState();
             }
             return;
         }
@@ -190,7 +190,7 @@ export class TimelineClock extends EventTarget {
         }
         if (this.#waiting) {
             this.#waiting = false;
-            this.#sayState();
+            this.#dispatchState();
         } else {
             this.#pace = Math.max(1, this.#pace * 0.95);
         }
@@ -198,10 +198,10 @@ export class TimelineClock extends EventTarget {
         this.#instant = instant;
         this.#dwell();
         for (const part of this.#parts) {
-            part[WANT](instant);
+            part[SEEK](instant);
             part[PREPARE](instant);
         }
-        this.#sayTime();
+        this.#dispatchTime();
     }
 
     #dwell() {
@@ -211,7 +211,7 @@ export class TimelineClock extends EventTarget {
         this.#dueAt = performance.now() + this.#dwelling;
     }
 
-    #sayTime() {
+    #dispatchTime() {
         const detail = {
             time: this.#instant, index: this.#times.findIndex((time) => time === this.#instant),
             live: this.#instant === this.#live,
@@ -219,9 +219,9 @@ export class TimelineClock extends EventTarget {
         this.dispatchEvent(new CustomEvent("time", { detail }));
     }
 
-    #sayState() {
+    #dispatchState() {
         const detail = { playing: this.#playing, waiting: this.#waiting };
-        for (const part of this.#parts) part[SAY_STATE](detail);
+        for (const part of this.#parts) part[DISPATCH_STATE](detail);
         this.dispatchEvent(new CustomEvent("state", { detail }));
     }
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Frames and points on a Leaflet map.
 
-import { POINT_COLOURS, SILENT_COLOUR, middle } from "./point-style.js";
+import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 
 /** Longer than Leaflet's fade of tiles, which takes 200 ms and ends with a frame of the page. */
 const LEAFLET_FADE_MILLISECONDS = 250;
@@ -92,7 +92,7 @@ export class LeafletPoints {
     add(points) {
         return points.map(({ geometry, properties, time }) => {
             const [longitude, latitude] = middle(geometry);
-            const fillColor = POINT_COLOURS[properties.severity] ?? SILENT_COLOUR;
+            const fillColor = POINT_COLOURS[properties.severity] ?? DEFAULT_COLOUR;
             return {
                 time, shown: false,
                 marker: this.#leaflet.circleMarker([latitude, longitude], { fillColor, ...this.#options }),

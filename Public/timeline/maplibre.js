@@ -1,7 +1,7 @@
 // @ts-check
 // Frames and points on a MapLibre GL map.
 
-import { POINT_COLOURS, SILENT_COLOUR, middle } from "./point-style.js";
+import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
@@ -56,7 +56,7 @@ export class MapLibreFrames {
     add(url) {
         const { before, address, prefix, maxzoom, attribution, parts } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
-        const made = parts(url).map((part, place) => ({ ...part, id: place ? `${id}-${place}` : id }));
+        const made = parts(url).map((part, index) => ({ ...part, id: index ? `${id}-${index}` : id }));
         for (const { id, url } of made) {
             this.#map.addSource(id, {
                 type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
@@ -123,7 +123,7 @@ export class MapLibrePoints {
         const prefix = `points-${(MapLibrePoints.#made += 1)}`;
         const colour = [
             "match", ["get", "severity"], ...POINT_COLOURS.flatMap((colour, severity) => [severity, colour]),
-            SILENT_COLOUR,
+            DEFAULT_COLOUR,
         ];
         const paint = {
             "circle-radius": 6, "circle-color": colour, "circle-stroke-color": "#14181D", "circle-stroke-width": 1.5,

@@ -1,12 +1,12 @@
 // @ts-check
 // Frames and points on an OpenLayers map.
 
-import { POINT_COLOURS, SILENT_COLOUR, middle } from "./point-style.js";
+import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
 /** A tile layer of OpenLayers.
- * @typedef {{ layer: any, loading: number, asked: boolean, ready: boolean, failed: boolean }} OpenLayersFrame */
+ * @typedef {{ layer: any, loading: number, requested: boolean, ready: boolean, failed: boolean }} OpenLayersFrame */
 
 /** Frames on an OpenLayers map. Each has a tile layer, and only one layer is visible. */
 export class OpenLayersFrames {
@@ -17,7 +17,7 @@ export class OpenLayersFrames {
     #frames = new Set();
     /** Called when the map has drawn all requested tiles. Then no tile of a frame is queued any more. */
     #onComplete = () => {
-        for (const frame of this.#frames) frame.ready = frame.asked && frame.loading === 0;
+        for (const frame of this.#frames) frame.ready = frame.requested && frame.loading === 0;
     };
 
     /** `library` is OpenLayers' `ol`. `opacity` applies to the visible frame. `zIndex` is the frames' position among
@@ -45,11 +45,11 @@ export class OpenLayersFrames {
         });
         /** @type {OpenLayersFrame} */
         const frame = {
-            layer: new this.#library.layer.Tile({ source, opacity: 0, zIndex }), loading: 0, asked: false,
+            layer: new this.#library.layer.Tile({ source, opacity: 0, zIndex }), loading: 0, requested: false,
             ready: false, failed: false,
         };
         source.on("tileloadstart", () => Object.assign(frame, {
-            asked: true, ready: false, loading: frame.loading + 1,
+            requested: true, ready: false, loading: frame.loading + 1,
         }));
         source.on("tileloadend", () => { frame.loading -= 1; });
         source.on("tileloaderror", () => Object.assign(frame, { failed: true, loading: frame.loading - 1 }));
@@ -102,7 +102,7 @@ export class OpenLayersPoints {
     add(points) {
         const { Feature, geom, layer, proj, source, style } = this.#library;
         const { radius, zIndex } = this.#options;
-        const styles = [...POINT_COLOURS, SILENT_COLOUR].map((color) => new style.Style({
+        const styles = [...POINT_COLOURS, DEFAULT_COLOUR].map((color) => new style.Style({
             image: new style.Circle({
                 radius, fill: new style.Fill({ color }), stroke: new style.Stroke({ color: "#14181D", width: 1.5 }),
             }),
@@ -111,13 +111,13 @@ export class OpenLayersPoints {
         const shown = { layer: null, after: Infinity, until: -Infinity };
         const features = points.map(({ geometry, properties, time }) => new Feature({
             geometry: new geom.Point(proj.fromLonLat(middle(geometry))), time,
-            look: styles[properties.severity ?? POINT_COLOURS.length] ?? styles[POINT_COLOURS.length],
+            style: styles[properties.severity ?? POINT_COLOURS.length] ?? styles[POINT_COLOURS.length],
         }));
         shown.layer = new layer.Vector({
             source: new source.Vector({ features }), zIndex,
             style: (/** @type {any} */ feature) => {
                 const time = feature.get("time");
-                return time > shown.after && time <= shown.until ? feature.get("look") : undefined;
+                return time > shown.after && time <= shown.until ? feature.get("style") : undefined;
             },
         });
         this.#map.addLayer(shown.layer);

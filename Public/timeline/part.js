@@ -2,7 +2,7 @@
 // The base class of players and points, which a clock drives.
 
 import { TimelineClock } from "./clock.js";
-import { SAY, SAY_STATE } from "./protocol.js";
+import { DISPATCH, DISPATCH_STATE } from "./protocol.js";
 
 /** @typedef {import("./clock.js").ClockOptions} ClockOptions
  * @typedef {() => Record<string, string>} Headers
@@ -22,9 +22,9 @@ export class TimelinePart extends EventTarget {
     get clock() { return this.#clock; }
 
     /** @param {object} detail */
-    [SAY_STATE](detail) { this[SAY]("state", detail); }
+    [DISPATCH_STATE](detail) { this[DISPATCH]("state", detail); }
 
     /** @param {string} name
      * @param {unknown} detail */
-    [SAY](name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+    [DISPATCH](name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 }

@@ -2,8 +2,8 @@
 // Plays the frames of a manifest.
 
 import { TimelinePart } from "./part.js";
-import { CHANGED, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY, STATE_AT, WANT, indexAt } from "./protocol.js";
-import { limited, words } from "./request.js";
+import { CHANGED, DISPATCH, indexAt, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SEEK, STATE_AT } from "./protocol.js";
+import { errorText, limited } from "./request.js";
 
 /** A layer of the manifest.
  * @typedef {{
@@ -167,10 +167,10 @@ export class TimelinePlayer extends TimelinePart {
     [LIVE_TIME]() { return this.#frames.find(({ live }) => live)?.time ?? null; }
 
     /** @param {number} instant */
-    [WANT](instant) {
+    [SEEK](instant) {
         if (!this.#frames.length) return;
         this.#index = indexAt(this.times, instant);
-        this[SAY]("frame", this.#detail());
+        this[DISPATCH]("frame", this.#detail());
     }
 
     [PREPARE](/** @type {number} */ _moment) {
@@ -224,23 +224,23 @@ export class TimelinePlayer extends TimelinePart {
             const layers = body.layers;
             const found = layers.find(({ id }) => id === layer);
             if (!found) throw new Error(`the manifest has no layer ${layer}`);
-            this.#take(found);
-            this[SAY]("problem", null);
+            this.#applyManifest(found);
+            this[DISPATCH]("problem", null);
         } catch (error) {
             // A newer request superseded this one, or the player ended.
             if (abort !== this.#request || this.#ended) return;
-            this[SAY]("problem", words(error));
+            this[DISPATCH]("problem", errorText(error));
         }
     }
 
     /** @param {ManifestLayer} layer */
-    #take(layer) {
+    #applyManifest(layer) {
         this.#manifest = layer;
         // The live frame is the last one that is not a forecast.
         const last = layer.frames.findLastIndex(({ forecast }) => forecast !== true);
-        this.#frames = layer.frames.map((frame, place) => ({
+        this.#frames = layer.frames.map((frame, index) => ({
             time: Date.parse(frame.time), url: frame.tiles, forecast: frame.forecast === true,
-            incomplete: frame.incomplete === true, live: place === last,
+            incomplete: frame.incomplete === true, live: index === last,
         }));
         const urls = new Set(this.#frames.map(({ url }) => url));
         // The members of the same frame may have changed; for example, it is no longer live.
@@ -250,7 +250,7 @@ export class TimelinePlayer extends TimelinePart {
             // The frame on the map stays until another replaces it. A failed frame is dropped, so that it is retried.
             if ((!urls.has(url) || this.#hasFailed(url)) && slot !== this.#shown?.slot) this.#drop(url);
         }
-        this[SAY]("manifest", layer);
+        this[DISPATCH]("manifest", layer);
         this.clock[CHANGED]();
     }
 
@@ -286,7 +286,7 @@ export class TimelinePlayer extends TimelinePart {
         this.#adapter.show(slot.handle, before?.slot.handle ?? null);
         this.#shown = { frame, slot };
         if (before && !this.#frames.some(({ url }) => url === before.frame.url)) this.#drop(before.frame.url);
-        this[SAY]("frame", this.#detail());
+        this[DISPATCH]("frame", this.#detail());
     }
 
     /** Starts loading a few frames: first the requested one, then the following ones, around the loop. */
@@ -298,14 +298,14 @@ export class TimelinePlayer extends TimelinePart {
         for (let step = 0; step < Math.min(count, this.#options.keep) && loading < this.#options.ahead; step += 1) {
             const { url } = /** @type {Frame} */ (this.#frames[(this.#index + step) % count]);
             if (this.#slots.has(url)) continue;
-            this.#makeRoom();
+            this.#evict();
             this.#slots.set(url, { handle: this.#adapter.add(url, this.#manifest) });
             loading += 1;
         }
     }
 
     /** If there are too many frames, evicts the frame that would play last. */
-    #makeRoom() {
+    #evict() {
         if (this.#slots.size < this.#options.keep) return;
         const count = this.#frames.length;
         for (let step = count - 1; step > 0; step -= 1) {
@@ -343,7 +343,7 @@ export class TimelinePlayer extends TimelinePart {
         const text = ready.join();
         if (text === this.#progress) return;
         this.#progress = text;
-        this[SAY]("progress", { ready });
+        this[DISPATCH]("progress", { ready });
     }
 
     #detail() {

@@ -22,4 +22,4 @@ export function middle({ type, coordinates }) {
 
 /** The colours of severities 0 to 4, and the colour of features without a severity. */
 export const POINT_COLOURS = ["#FFFFFF", "#FFF04C", "#FFBC09", "#FF7100", "#FF0000"];
-export const SILENT_COLOUR = "#898989";
+export const DEFAULT_COLOUR = "#898989";

@@ -2,8 +2,8 @@
 // Plays features at their own times.
 
 import { TimelinePart } from "./part.js";
-import { IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY, STATE_AT, WANT } from "./protocol.js";
-import { limited, words } from "./request.js";
+import { DISPATCH, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SEEK, STATE_AT } from "./protocol.js";
+import { errorText, limited } from "./request.js";
 
 /** A feature at its time.
  * @typedef {import("./point-style.js").Geometry} Geometry
@@ -72,7 +72,7 @@ export class TimelinePoints extends TimelinePart {
         const bound = (text, time) => (text === null ? time : Date.parse(text));
         const first = bound(start, times[0]), last = bound(end, times.at(-1));
         if (first === undefined || last === undefined || !(first <= last)) throw new Error(
-            "there is no range: give start and end, or load a player of the same clock before"
+            "no time range: set start and end, or first load a player that shares the clock"
         );
         try {
             const features = await this.#fetch(first - lifetime, last, signal);
@@ -85,9 +85,10 @@ export class TimelinePoints extends TimelinePart {
             this.#handle = this.#adapter.add(points);
             this.#range = "";
             this.#showAt(this.clock.currentTime ?? last);
-            this[SAY]("problem", features.length > most ? `there are more than ${most}; only these are shown` : null);
+            const isCut = features.length > most;
+            this[DISPATCH]("problem", isCut ? `there are more than ${most}; only these are shown` : null);
         } catch (error) {
-            if (!signal.aborted) this[SAY]("problem", words(error));
+            if (!signal.aborted) this[DISPATCH]("problem", errorText(error));
         }
     }
 
@@ -104,7 +105,7 @@ export class TimelinePoints extends TimelinePart {
     /** @returns {number | null} */
     [LIVE_TIME]() { return null; }
     /** @param {number} instant */
-    [WANT](instant) { this.#showAt(instant); }
+    [SEEK](instant) { this.#showAt(instant); }
     /** @param {number} moment */
     [PREPARE](moment) { this.#showAt(moment); }
     /** @param {number} _instant
@@ -141,9 +142,9 @@ export class TimelinePoints extends TimelinePart {
         let address = start;
         while (address && features.length <= most) {
             /** @type {URL} */
-            const asked = address;
+            const requested = address;
             const { response, body } = await limited(signal, async (signal) => {
-                const response = await fetch(asked, { signal, headers: headers() });
+                const response = await fetch(requested, { signal, headers: headers() });
                 return { response, body: await response.json() };
             });
             /** @type {{

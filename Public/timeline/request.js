@@ -7,17 +7,17 @@ const TIMEOUT_MILLISECONDS = 15_000;
  * `AbortSignal.any`. The timer ends with the response.
  * @template Answer
  * @param {AbortSignal} signal
- * @param {(limited: AbortSignal) => Promise<Answer>} ask */
-export async function limited(signal, ask) {
+ * @param {(limited: AbortSignal) => Promise<Answer>} send */
+export async function limited(signal, send) {
     const controller = new AbortController();
     const end = () => controller.abort(signal.reason);
     const timer = setTimeout(
-        () => controller.abort(new DOMException("no answer in time", "TimeoutError")), TIMEOUT_MILLISECONDS,
+        () => controller.abort(new DOMException("the request timed out", "TimeoutError")), TIMEOUT_MILLISECONDS,
     );
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
     try {
-        return await ask(controller.signal);
+        return await send(controller.signal);
     } finally {
         clearTimeout(timer);
         signal.removeEventListener("abort", end);
@@ -26,7 +26,7 @@ export async function limited(signal, ask) {
 
 /** Describes the failure of a request.
  * @param {unknown} error */
-export function words(error) {
+export function errorText(error) {
     if (!(error instanceof Error)) return String(error);
     return error.name === "TypeError" ? "the server can't be reached" : error.message;
 }

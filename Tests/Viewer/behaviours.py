@@ -238,7 +238,8 @@ def incomplete_frame(viewer):
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("Home")
     viewer.until("document.querySelector('#frame-age').textContent.endsWith('incomplete')")
-    viewer.until("document.querySelector('#banners').textContent.includes('missing: Hexagons, PIREPs')")
+    viewer.until(
+        "document.querySelector('#banners').textContent.includes('missing from this picture: Hexagons, PIREPs')")
 
 
 def field_in_view(viewer):
@@ -253,7 +254,7 @@ def field_in_view(viewer):
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 6.2 })")
     viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 2 })")
-    viewer.until("document.querySelector('#banners').textContent.includes('GTG is not known everywhere on this map')")
+    viewer.until("document.querySelector('#banners').textContent.includes('GTG does not cover the whole map')")
     # Hours ahead there is a field too.
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 6 })")
     viewer.page.focus("#scrubber")
@@ -310,7 +311,7 @@ def forecast_instant(viewer):
     ahead = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) + 3600))
     viewer.open(f"#layers=hexagons,hazards&time={ahead}")
     viewer.eventually(lambda: viewer.text("#state-text") == "Forecast")
-    viewer.eventually(lambda: "Nothing is observed then yet: Hexagons" in viewer.text("#banners"))
+    viewer.eventually(lambda: "No observations for this time yet: Hexagons" in viewer.text("#banners"))
     viewer.eventually(lambda: "forecast, in" in viewer.text("#frame-age"))
     before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) - 5 * 86_400))
     viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", before)
@@ -417,14 +418,14 @@ def toggle_layers(viewer):
 def order_and_opacity(viewer):
     """a layer is moved below another and made paler, live and in the past, and the address has both"""
     viewer.open("#layers=hexagons,hazards,pireps&map=5/39/-92")
-    viewer.page.click(".stack summary")
-    names = "[...document.querySelectorAll('#stack li > span')].map((node) => node.textContent)"
+    viewer.page.click(".layer-list summary")
+    names = "[...document.querySelectorAll('#layer-list li > span')].map((node) => node.textContent)"
     viewer.eventually(lambda: viewer.page.evaluate(names) == ["PIREPs", "Hexagons", "Hazards"])
-    viewer.page.click("#stack button[aria-label='Hexagons: further down']")
+    viewer.page.click("#layer-list button[aria-label='Hexagons: further down']")
     viewer.until_shown()
     viewer.eventually(lambda: "order=hexagons,hazards,pireps" in viewer.hash())
     viewer.eventually(lambda: any("/tiles/hexagons,hazards,pireps/" in url for url in viewer.tiles()))
-    viewer.page.locator("#stack input[data-layer=hazards]").fill("40")
+    viewer.page.locator("#layer-list input[data-layer=hazards]").fill("40")
     viewer.until("location.hash.includes('opacity=hazards:40')")
     viewer.until_shown()
     drawn = """() => {
@@ -462,7 +463,7 @@ def filters(viewer):
     viewer.eventually(lambda: viewer.text("#filtered") == "Only FL030 and above, Moderate or worse")
     wanted = ("hours=4", "minAltitude=3000", "minSeverity=3")
     viewer.eventually(lambda: any(all(part in url for part in wanted) for url in viewer.tiles()))
-    viewer.eventually(lambda: viewer.page.locator("#legend .left-out").count() == 3)
+    viewer.eventually(lambda: viewer.page.locator("#legend .filtered-out").count() == 3)
     # The legend hides and shows single severities.
     viewer.page.click("#legend button[data-severity='1']")
     viewer.until("location.hash.includes('severities=1,3,4')")
@@ -511,12 +512,12 @@ def incomplete_instant(viewer):
     viewer.eventually(lambda: "INCOMPLETE" not in viewer.text("#banners"))
     viewer.page.check("#when input[value=past]", force=True)
     viewer.until(
-        "document.querySelector('#banners').textContent.includes('INCOMPLETE: Some data of this picture is missing')"
+        "document.querySelector('#banners').textContent.includes('INCOMPLETE: Some data is missing from this picture')"
     )
     viewer.page.click("#earlier")
     viewer.until_shown()
     words = viewer.text("#banners")
-    assert "Past picture" in words and "The log is complete since" in words, words
+    assert "Past picture" in words and "The data is complete from" in words, words
     viewer.eventually(lambda: "time=" in viewer.hash())
     viewer.page.check("#when input[value=live]", force=True)
     viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
@@ -529,7 +530,7 @@ def typed_instant(viewer):
     viewer.until("location.hash.includes('time=')")
     before = viewer.hash()
     refused = (
-        ("noon", "Please give a UTC date"), ("2999-01-01 00:00", "still to come"), ("2000-01-01 00:00", "log begins"),
+        ("noon", "Enter a UTC date"), ("2999-01-01 00:00", "in the future"), ("2000-01-01 00:00", "data begins"),
     )
     for text, words in refused:
         viewer.page.fill("#instant", text)
@@ -556,7 +557,7 @@ def inspect_place(viewer):
     viewer.page.keyboard.press("Enter")
     viewer.until(
         "() => !document.querySelector('#details').hidden"
-        " && !document.querySelector('#details-body').textContent.includes('Looking')")
+        " && !document.querySelector('#details-body').textContent.includes('Loading')")
     viewer.eventually(lambda: len(viewer.text("#details-body")) > 10)
     viewer.page.keyboard.press("Escape")
     viewer.until("document.querySelector('#details').hidden")
@@ -580,7 +581,7 @@ def inspect_beside(viewer):
     for place in places[:: max(1, len(places) // 8)][:8]:
         viewer.page.mouse.click(place["x"], place["y"])
         viewer.until("!document.querySelector('#details').hidden")
-        viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+        viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
         heading = viewer.text("#details-body h3")
         assert names.index(heading) >= place["severity"], (place, heading)
         words = viewer.text("#details-body")
@@ -593,16 +594,16 @@ def route(viewer):
     viewer.open()
     viewer.page.fill("#route-text", "nowhere")
     viewer.page.click("#route-form .go")
-    viewer.until("document.querySelector('#route-problem').textContent.includes('No place known here: NOWHERE')")
+    viewer.until("document.querySelector('#route-problem').textContent.includes('Unknown waypoints: NOWHERE')")
     viewer.page.fill("#route-text", "KORD DCT KJFK N0450F370 RNAV9")
     viewer.page.click("#route-form .go")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD KJFK'")
     # The simulated weather moves, so on some days and at some hours there are no alerts here.
     viewer.until("document.querySelector('#route-body .groups')?.textContent.length > 0")
     words = viewer.text("#route-body")
-    assert "NM wide" in words and "planned FL370" in words and "Hexagons on the way" in words, words
-    viewer.until("document.querySelector('#route-body').textContent.includes('Computed on the way (GTG)')")
-    viewer.eventually(lambda: "Not known is not smooth air" in viewer.text("#route-body"))
+    assert "NM wide" in words and "planned FL370" in words and "Hexagons along the route" in words, words
+    viewer.until("document.querySelector('#route-body').textContent.includes('Computed along the route (GTG)')")
+    viewer.eventually(lambda: "Unknown does not mean smooth air" in viewer.text("#route-body"))
     asked = [url for url in viewer.requests if "/profiles.png" in url]
     assert all("departure=" in url and "speed=450" in url and "level=37000" in url for url in asked), asked
     viewer.eventually(lambda: viewer.page.locator("#route-body tr.own th").inner_text() == "FL370")
@@ -668,7 +669,7 @@ def route_suggestions(viewer):
     viewer.page.keyboard.type("jfk")
     viewer.page.keyboard.press("Enter")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD 4030N08000W KJFK'")
-    viewer.eventually(lambda: "JFK is KJFK" in viewer.text("#route-note"))
+    viewer.eventually(lambda: "JFK means KJFK" in viewer.text("#route-note"))
     viewer.eventually(lambda: "John F Kennedy International Airport" in viewer.text("#route-body"))
     viewer.eventually(lambda: viewer.page.locator(".waypoint").count() == 3)
     # The server does not know this airport, and the page does not know the plan's fixes.
@@ -727,13 +728,13 @@ def follow_flight(viewer):
     viewer.eventually(lambda: f"flight={address}" in viewer.hash())
     viewer.until("billow.map.getSource('flight-track') !== undefined")
     viewer.until("document.querySelectorAll('#details .group').length > 0"
-                 " || document.querySelector('#details').textContent.includes('No report of turbulence')")
+                 " || document.querySelector('#details').textContent.includes('No turbulence reported')")
     # The next response contains other alerts.
     viewer.change_answer("**/alerts", lambda answer: answer["clusters"].append(
         {"text": "Severe in 9 NM", "members": ["a"], "longitude": 0, "latitude": 0, "severity": 4}))
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 7 })")
     viewer.page.check("#history input[value='4']", force=True)
-    viewer.until("document.querySelector('#said').textContent.includes('Severe reported')")
+    viewer.until("document.querySelector('#announcement').textContent.includes('Severe reported')")
     viewer.page.click("#flight-clear")
     viewer.until("document.querySelector('#details').hidden && !location.hash.includes('flight=')")
     # The link follows the same flight.
@@ -746,7 +747,7 @@ def open_cards(viewer):
     """the card of a place and that of a route are in the address while they are open, and a link opens them again"""
     viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
     viewer.page.mouse.click(560, 330)
-    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
     viewer.eventually(lambda: "&place=" in viewer.hash())
     words, link = viewer.text("#details-body"), viewer.hash()
     viewer.page.keyboard.press("Escape")
@@ -754,7 +755,7 @@ def open_cards(viewer):
     viewer.page.goto("about:blank")
     viewer.open(link)
     viewer.until("!document.querySelector('#details').hidden")
-    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
     viewer.eventually(lambda: viewer.text("#details-body").split("\n")[0] == words.split("\n")[0])
     # A link that is opened meanwhile shows its own cards.
     viewer.page.evaluate("location.hash = '#layers=hexagons&route=KSEA+KLAX'")
@@ -773,7 +774,7 @@ def open_cards(viewer):
 def take_along(viewer):
     """a link, files and lines for other maps are of exactly what is shown, and each works"""
     viewer.open("#layers=hexagons,hazards&opacity=hazards:50&map=4.00/39.000/-96.000")
-    viewer.page.click("#take")
+    viewer.page.click("#share")
     viewer.page.wait_for_selector("dialog.share[open]")
     viewer.eventually(lambda: viewer.page.input_value("#share-link") == viewer.page.url)
     links = viewer.page.evaluate(
@@ -820,7 +821,7 @@ def lost_contact(viewer):
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
     # A response that was in flight still counts, so one evaluation checks both.
-    viewer.until("""document.querySelector("#sources").textContent.includes("not known now")
+    viewer.until("""document.querySelector("#sources").textContent.includes("unknown")
         && !document.querySelector("#sources [data-level=good]")""")
     viewer.page.unroute("**/*")
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
@@ -867,7 +868,7 @@ def offline(viewer):
         page.reload(wait_until="load")
         viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
         viewer.until("document.querySelector('#frame-time').textContent.endsWith('Z')")
-        viewer.eventually(lambda: "kept on this device" in viewer.text("#banners"))
+        viewer.eventually(lambda: "saved on this device" in viewer.text("#banners"))
         viewer.eventually(lambda: "ago" in viewer.text("#frame-age"))
         viewer.eventually(lambda: viewer.page.locator("#legend li").count() == 5)
         viewer.until("billow.map.getStyle().layers.some(({ paint }) => paint?.['raster-opacity'] === 1)")
@@ -977,7 +978,7 @@ def readers_settings(viewer):
     colour = "(checked) => getComputedStyle(document.querySelector(`#layers input${checked} + span`)).backgroundColor"
     chosen, other = (viewer.page.evaluate(colour, each) for each in (":checked", ":not(:checked)"))
     assert chosen != other, chosen
-    viewer.page.click("#take")
+    viewer.page.click("#share")
     viewer.page.wait_for_selector("dialog.share[open]")
     assert viewer.page.evaluate("document.getAnimations().length") == 0
     viewer.page.keyboard.press("Escape")
@@ -996,7 +997,7 @@ def accessible(viewer):
 
     viewer.open()
     judge("live")
-    viewer.page.click("#take")
+    viewer.page.click("#share")
     viewer.page.click(".share details:nth-of-type(2) summary")
     judge("with the dialog to share")
     viewer.page.keyboard.press("Escape")
@@ -1021,7 +1022,7 @@ def accessible(viewer):
     viewer.page.select_option("#severity", "2")
     viewer.page.focus("#map canvas")
     viewer.page.keyboard.press("Enter")
-    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
     judge("past, filtered, with a card")
     viewer.page.set_viewport_size({"width": 390, "height": 844})
     judge("phone with a card")
@@ -1120,7 +1121,7 @@ def status_page(viewer):
     viewer.page.route("**/status", lambda route: route.abort())
     viewer.eventually(lambda: viewer.text("#state") == "can't be reached")
     viewer.eventually(lambda: "No contact with the server" in viewer.text("#banners"))
-    viewer.eventually(lambda: viewer.text("#sources").count("not known now") == len(
+    viewer.eventually(lambda: viewer.text("#sources").count("unknown") == len(
         viewer.page.query_selector_all("#sources tbody tr")))
     viewer.page.unroute("**/status")
     viewer.eventually(lambda: viewer.text("#state") == "is serving")

@@ -144,7 +144,7 @@ export class ManualTime {
  * @param {(request: { url: URL, method: string, headers: Headers, body: unknown, signal: AbortSignal | null | undefined
  * }) => Response | Promise<Response>} answer
  * @param {() => void | Promise<void>} body */
-export async function withAnswers(answer, body) {
+export async function withResponses(answer, body) {
     const original = globalThis.fetch;
     globalThis.fetch = async (input, init = {}) => {
         const url = new URL(String(input), document.baseURI);
@@ -170,6 +170,6 @@ export function json(body, options = {}) {
 }
 
 /** Runs the pending microtasks. */
-export async function turns() {
+export async function flushMicrotasks() {
     for (let count = 0; count < 20; count += 1) await Promise.resolve();
 }

@@ -48,7 +48,7 @@ declare namespace Billow {
     }
 
     /** The member `billow` of a TileJSON. */
-    interface Publication {
+    interface Snapshot {
         version?: number;
         asOf?: string;
         dataTime?: string | null;
@@ -68,7 +68,7 @@ declare namespace Billow {
         maxzoom?: number;
         bounds?: number[];
         attribution?: string;
-        billow?: Publication;
+        billow?: Snapshot;
     }
 
     /** What is to be drawn. `subject` tells filters and instant apart, `key` publications too. */

@@ -32,14 +32,14 @@ test("a map is asked about once, and keeps what was known until the answer is th
         const coverage = new Coverage(() => tell());
         const ask = (/** @type {string} */ box) => new Promise((resolve) => {
             tell = () => {
-                const known = coverage.of(view, null, box, "", false);
+                const known = coverage.lackingLayers(view, null, box, "", false);
                 if (known) resolve(known);
             };
-            coverage.of(view, null, box, "", false);
+            coverage.lackingLayers(view, null, box, "", false);
         });
-        equal(coverage.of(view, null, "0,0,1,1", "", false), null);
+        equal(coverage.lackingLayers(view, null, "0,0,1,1", "", false), null);
         equal(await ask("0,0,2,2"), ["gtg"]);
-        equal(coverage.of(view, null, "0,0,3,3", "", false), ["gtg"]);
+        equal(coverage.lackingLayers(view, null, "0,0,3,3", "", false), ["gtg"]);
         ok(asked.every((url) => url.startsWith("maps/")), asked.join(" "));
         equal(new Set(asked).size, asked.length, "each once");
     } finally {

@@ -1,5 +1,5 @@
 // @ts-check
-import { downloads, packZoom, snippets, tiles } from "/js/downloads.js";
+import { downloads, packZoom, snippets, tileAddresses } from "/js/downloads.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -41,10 +41,10 @@ test("a pack of what is on screen has closer zooms too, but never too many tiles
 });
 
 test("tiles have the instant in their path, and one address for each opacity", () => {
-    const found = tiles(TAKEN);
+    const found = tileAddresses(TAKEN);
     equal(found.map(({ opacity }) => opacity), [0.4, 1]);
     ok(found[0].url.startsWith("http://b.test/map/tiles/hazards/20260721T180000Z/{z}/{x}/{y}.png?"), found[0].url);
-    const [, live] = tiles({ ...TAKEN, time: null });
+    const [, live] = tileAddresses({ ...TAKEN, time: null });
     equal(live.url.split("?")[0], "http://b.test/map/tiles/hexagons/latest/{z}/{x}/{y}.png");
 });
 

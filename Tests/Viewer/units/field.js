@@ -1,7 +1,7 @@
 // @ts-check
 import { fieldName, fieldSection, fieldText } from "/js/field.js";
 import { parseHash } from "/js/view.js";
-import { equal, json, ok, test, withAnswers } from "../harness.js";
+import { equal, json, ok, test, withResponses } from "../harness.js";
 
 const FIRST = { ...parseHash("").view, layers: ["gtg"], minAltitude: 30_000, maxAltitude: 40_000 };
 const FORECAST = { product: "gtg", run: "2026-07-21T18:00:00Z", lead: 10_800, validTime: "2026-07-21T21:00:00Z" };
@@ -16,7 +16,7 @@ test("the legend says which field is shown, that it is computed, and where there
     /** @type {string[]} */
     const asked = [];
     const features = [{ geometry: {}, properties: FORECAST }];
-    await withAnswers(({ url }) => {
+    await withResponses(({ url }) => {
         if (url.pathname.endsWith(".json")) return json({ time: { extent: [NOWCAST.run, FORECAST.validTime] } });
         asked.push(url.search);
         return json({ features: asked.length === 1 ? features : [] });
@@ -36,14 +36,14 @@ test("a click tells the field's values, the worst first, and that no value is no
         altitude: 39_000,
     }];
     const features = at.map((properties) => ({ geometry: {}, properties: { ...NOWCAST, ...properties } }));
-    await withAnswers(({ url }) => {
+    await withResponses(({ url }) => {
         const asked = ["coords", "z"].map((name) => url.searchParams.get(name));
         equal(asked, ["POINT(-97.50000 35.00000)", "30000/40000"]);
         return json({ features });
     }, async () => {
         const section = await fieldSection(FIRST, -97.5, 35, new AbortController().signal);
         equal([...section?.querySelectorAll("li") ?? []].map((line) => line.textContent), [
-            "FL350EDR 0.31, moderate", "FL310EDR 0.12, light", "FL390no value: nothing is known here",
+            "FL350EDR 0.31, moderate", "FL310EDR 0.12, light", "FL390no value here",
         ]);
         ok(section?.textContent?.includes("Nowcast GTGN, valid 20:15Z. Computed, not observed."), "named");
     });

@@ -1,14 +1,14 @@
 // @ts-check
 import { Airports } from "/js/airports.js";
-import { inPositions, levelsAround, placesOf, readPlan, stretchesOf } from "/js/flight-plan.js";
-import { placeOf, written } from "/js/position.js";
+import { levelsAround, parsePlan, stretchesOf, waypointsOf, withPositions } from "/js/flight-plan.js";
+import { formatPosition, parsePosition } from "/js/position.js";
 import { typedName } from "/js/airport-suggestions.js";
 import { equal, test } from "../harness.js";
 
 test("a route is read from codes and positions, however they are typed", () => {
-    equal(readPlan(" kjfk  EGLL "), { route: "KJFK EGLL", count: 2, level: null, leftOut: [], read: [] });
-    equal(readPlan("KJFK 4430N05000W -0.46,51.47").route, "KJFK 4430N05000W -0.46,51.47");
-    equal(readPlan("").count, 0);
+    equal(parsePlan(" kjfk  EGLL "), { route: "KJFK EGLL", count: 2, level: null, unknown: [], resolved: [] });
+    equal(parsePlan("KJFK 4430N05000W -0.46,51.47").route, "KJFK 4430N05000W -0.46,51.47");
+    equal(parsePlan("").count, 0);
 });
 
 /** @type {import("/js/airports.js").Row[]} */
@@ -23,12 +23,12 @@ const ROWS = [
 const AIRPORTS = new Airports(ROWS);
 
 test("of a pasted flight plan the places count, and the first level", () => {
-    const plan = readPlan("KJFK0915 N0480F370 DCT 44N050W/M084F390 NATW UL607 EGLL0640", AIRPORTS);
-    equal(plan, { route: "KJFK 44N050W EGLL", count: 3, level: 37_000, leftOut: ["NATW"], read: [] });
-    equal(readPlan("KORD MERIT KJFK FL350", AIRPORTS), {
-        route: "KORD KJFK", count: 2, level: 35_000, leftOut: ["MERIT"], read: [],
+    const plan = parsePlan("KJFK0915 N0480F370 DCT 44N050W/M084F390 NATW UL607 EGLL0640", AIRPORTS);
+    equal(plan, { route: "KJFK 44N050W EGLL", count: 3, level: 37_000, unknown: ["NATW"], resolved: [] });
+    equal(parsePlan("KORD MERIT KJFK FL350", AIRPORTS), {
+        route: "KORD KJFK", count: 2, level: 35_000, unknown: ["MERIT"], resolved: [],
     }, "what is no place is named");
-    equal(readPlan("KORD NATW").route, "KORD NATW", "without a list the server decides");
+    equal(parsePlan("KORD NATW").route, "KORD NATW", "without a list the server decides");
 });
 
 test("of a plan as it is sent only departure, route and destination are read", () => {
@@ -38,17 +38,17 @@ test("of a plan as it is sent only departure, route and destination are read", (
         -N0485F350 DCT 5130N01500W/M084F370 DCT BDF J64
         -KJFK0715 KORD
         -PBN/A1 DOF/260721 REG/GABCD)`;
-    equal(readPlan(message, AIRPORTS), {
-        route: "EGLL 5130N01500W KJFK", count: 3, level: 35_000, leftOut: ["BDF"], read: [],
+    equal(parsePlan(message, AIRPORTS), {
+        route: "EGLL 5130N01500W KJFK", count: 3, level: 35_000, unknown: ["BDF"], resolved: [],
     });
 });
 
 test("airports are known by IATA codes too, but a beacon of a plan isn't the airport of its letters", () => {
-    equal(readPlan("jfk lhr", AIRPORTS), {
-        route: "KJFK EGLL", count: 2, level: null, leftOut: [], read: ["JFK is KJFK", "LHR is EGLL"],
+    equal(parsePlan("jfk lhr", AIRPORTS), {
+        route: "KJFK EGLL", count: 2, level: null, unknown: [], resolved: ["JFK means KJFK", "LHR means EGLL"],
     });
-    equal(readPlan("KORD BDF J64 JFK", AIRPORTS).route, "KORD KJFK");
-    equal(readPlan("KORD BDF J64 JFK", AIRPORTS).leftOut, ["BDF"]);
+    equal(parsePlan("KORD BDF J64 JFK", AIRPORTS).route, "KORD KJFK");
+    equal(parsePlan("KORD BDF J64 JFK", AIRPORTS).unknown, ["BDF"]);
 });
 
 test("positions are read as people and flight plans write them, and what can't be told is left out", () => {
@@ -56,13 +56,13 @@ test("positions are read as people and flight plans write them, and what can't b
         ["4038N07347W", "4038N07347W"], ["40N073W", "40N073W"], ["N4038W07347", "4038N07347W"],
         ["40.64N 73.78W", "403824N0734648W"], ["40°38'N, 73°47'W", "4038N07347W"], ["40.5/-73.5", "4030N07330W"],
         ["-73.78,40.64", "-73.78,40.64"],
-    ]) equal(readPlan(`KJFK ${text} EGLL`, AIRPORTS).route, `KJFK ${position} EGLL`, text);
+    ]) equal(parsePlan(`KJFK ${text} EGLL`, AIRPORTS).route, `KJFK ${position} EGLL`, text);
     for (const text of ["50/30", "4460N05000W", "91N000E", "200,10"]) {
-        equal(readPlan(`KJFK ${text} EGLL`, AIRPORTS).leftOut, [text]);
+        equal(parsePlan(`KJFK ${text} EGLL`, AIRPORTS).unknown, [text]);
     }
-    equal(placeOf("4030S07330W"), [-73.5, -40.5]);
-    equal(written(-73.772, 40.641, true), "4038N07346W");
-    equal(written(179.9999, -0.5), "0030S18000E");
+    equal(parsePosition("4030S07330W"), [-73.5, -40.5]);
+    equal(formatPosition(-73.772, 40.641, true), "4038N07346W");
+    equal(formatPosition(179.9999, -0.5), "0030S18000E");
 });
 
 test("airports are found by codes, cities and names, without accents and before a word is whole", () => {
@@ -76,14 +76,14 @@ test("airports are found by codes, cities and names, without accents and before 
     equal(found("london"), ["EGGW", "EGLL"]);
     equal(found("london airport nowhere"), []);
     equal(found(""), []);
-    equal(AIRPORTS.near(-73.7, 40.6, 10, 6)?.icao, "KJFK");
-    equal(AIRPORTS.near(-70, 40.6, 10, 6), null);
-    equal(AIRPORTS.near(-89.6, 41.2, 10, 6), null, "a small airfield isn't on a map of this zoom");
+    equal(AIRPORTS.nearest(-73.7, 40.6, 10, 6)?.icao, "KJFK");
+    equal(AIRPORTS.nearest(-70, 40.6, 10, 6), null);
+    equal(AIRPORTS.nearest(-89.6, 41.2, 10, 6), null, "a small airfield isn't on a map of this zoom");
 });
 
 test("a route is asked for by the places of its airports, which a server need not know", () => {
-    equal(inPositions("KJFK 5130N01500W LSZH", AIRPORTS), "-73.78,40.64 5130N01500W 8.55,47.46");
-    equal(placesOf("KJFK 5130N01500W NATW", AIRPORTS).map(({ code, name }) => [code, name]), [
+    equal(withPositions("KJFK 5130N01500W LSZH", AIRPORTS), "-73.78,40.64 5130N01500W 8.55,47.46");
+    equal(waypointsOf("KJFK 5130N01500W NATW", AIRPORTS).map(({ code, name }) => [code, name]), [
         ["KJFK", "New York, John F Kennedy International Airport"], ["5130N01500W", null],
     ]);
 });

@@ -1,7 +1,7 @@
 // @ts-check
-import { groupsAhead } from "/js/alert-groups.js";
-import { inShort } from "/js/aircraft-alerts.js";
-import { matching } from "/js/flight.js";
+import { alertGroups } from "/js/alert-groups.js";
+import { summaryOf } from "/js/aircraft-alerts.js";
+import { matchingFlights } from "/js/flight.js";
 import { equal, test } from "../harness.js";
 
 const [A, B, C] = [["a00001", "UAL12 "], ["a00002", "UAL123"], ["a00003", undefined]].map(([icao24, callsign]) => ({
@@ -9,10 +9,10 @@ const [A, B, C] = [["a00001", "UAL12 "], ["a00002", "UAL123"], ["a00003", undefi
 }));
 
 test("a flight is found by its whole call sign or address, else by how they begin", () => {
-    equal(matching([A, B, C], "ual12"), [A]);
-    equal(matching([A, B, C], "UAL1"), [A, B]);
-    equal(matching([A, B, C], "A00003"), [C]);
-    equal([matching([A, B, C], "DLH1"), matching([A, B, C], " ")], [[], []]);
+    equal(matchingFlights([A, B, C], "ual12"), [A]);
+    equal(matchingFlights([A, B, C], "UAL1"), [A, B]);
+    equal(matchingFlights([A, B, C], "A00003"), [C]);
+    equal([matchingFlights([A, B, C], "DLH1"), matchingFlights([A, B, C], " ")], [[], []]);
 });
 
 test("what lies ahead in short is the worst of each kind, and the same while only distances change", () => {
@@ -20,15 +20,15 @@ test("what lies ahead in short is the worst of each kind, and the same while onl
         ({ severity, text, members: [], longitude: 0, latitude: 0 });
     const hazards = [{ kind: "sigmet", hazard: "TURB" }, { kind: "sigmet", hazard: "TURB" }];
     const field = { clusters: [{ severity: 1, text: "" }] };
-    const far = inShort({ clusters: [cluster(1, "40 NM"), cluster(3, "60 NM")], hazards, field });
+    const far = summaryOf({ clusters: [cluster(1, "40 NM"), cluster(3, "60 NM")], hazards, field });
     equal(far, "Moderate reported, Light computed, SIGMET TURB");
-    equal(inShort({ clusters: [cluster(3, "52 NM"), cluster(1, "32 NM")], hazards, field }), far);
-    equal(inShort({ clusters: [], hazards: [] }), "nothing reported, which is not smooth air");
+    equal(summaryOf({ clusters: [cluster(3, "52 NM"), cluster(1, "32 NM")], hazards, field }), far);
+    equal(summaryOf({ clusters: [], hazards: [] }), "no turbulence reported, which does not mean smooth air");
 });
 
 test("what lies ahead is grouped by severity, reports before what is computed, and issued areas by kind", () => {
     const here = { longitude: 0, latitude: 0 };
-    const groups = groupsAhead({
+    const groups = alertGroups({
         clusters: [
             { ...here, severity: 1, text: "Light", members: ["a"], distance: 12.4, timeTo: 90, timeToPass: 95 },
             {
@@ -48,12 +48,12 @@ test("what lies ahead is grouped by severity, reports before what is computed, a
             { kind: "gairmet", hazard: "TURB-HI", altitudeMin: 0, altitudeMax: 8_000, altitudeReference: "AGL" },
         ],
     });
-    equal(groups.map(({ title, lines }) => [title, ...lines.map(({ what, note }) => `${what}: ${note}`)]), [
+    equal(groups.map(({ title, lines }) => [title, ...lines.map(({ label, note }) => `${label}: ${note}`)]), [
         ["Moderate, reported", "In 35 NM, 5 min, for 3 min: FL310 – FL340, 2 cells"],
         ["Moderate, computed", "Here: FL350, 1 cell"],
         ["Light, reported", "In 12 NM, 2 min: 1 cell", "Light in 80 NM: "],
         ["G-AIRMET, issued", "TURB-HI: SFC – FL080 AGL"],
         ["SIGMET, issued", "TURB: FL200 – no upper limit, valid 18:00 – 22:00Z"],
     ]);
-    equal(groupsAhead({ clusters: [], hazards: [] }), []);
+    equal(alertGroups({ clusters: [], hazards: [] }), []);
 });

@@ -1,6 +1,7 @@
 // @ts-check
 import {
-    age, bandText, clockTime, compact, dateTime, flightLevel, fromCompact, fromTyped, hoursText, instantOf, near, typed,
+    age, bandText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, hoursText,
+    instantOf, shortTime, inputText,
 } from "/js/format.js";
 import { equal, test } from "../harness.js";
 
@@ -10,8 +11,8 @@ test("times are UTC, with seconds only where there are some", () => {
     equal(clockTime(EVENING + 5_000), "20:00:05Z");
     equal(dateTime(EVENING), "21 Jul 2026 20:00Z");
     equal(dateTime(EVENING + 5_000), "21 Jul 2026 20:00:05Z");
-    equal(near(EVENING, EVENING + 60_000), "20:00:00Z");
-    equal(near(EVENING, EVENING + 86_400_000 * 2), "21 Jul 2026 20:00Z");
+    equal(shortTime(EVENING, EVENING + 60_000), "20:00:00Z");
+    equal(shortTime(EVENING, EVENING + 86_400_000 * 2), "21 Jul 2026 20:00Z");
 });
 
 test("an age has the two units that matter, and is never negative", () => {
@@ -32,21 +33,21 @@ test("an instant without a zone is none", () => {
 });
 
 test("the compact form comes back as it went, and what is no date is none", () => {
-    equal(compact(EVENING), "20260721T200000Z");
-    equal(fromCompact("20260721T200000Z"), EVENING);
+    equal(compactTime(EVENING), "20260721T200000Z");
+    equal(parseCompactTime("20260721T200000Z"), EVENING);
     for (const text of ["20260230T000000Z", "20260721T250000Z", "20260721T2000Z", "", "x"]) {
-        equal(fromCompact(text), null, text);
+        equal(parseCompactTime(text), null, text);
     }
 });
 
 test("a typed date and time of 24 hours is read in several spellings", () => {
-    equal(typed(EVENING), "2026-07-21 20:00");
-    equal(typed(EVENING + 5_000), "2026-07-21 20:00:05");
+    equal(inputText(EVENING), "2026-07-21 20:00");
+    equal(inputText(EVENING + 5_000), "2026-07-21 20:00:05");
     for (const text of ["2026-07-21 20:00", " 2026-07-21T20:00z ", "2026-07-21 2000", "2026-07-21 20:00:00"]) {
-        equal(fromTyped(text), EVENING, text);
+        equal(parseInput(text), EVENING, text);
     }
     for (const text of ["21.7.2026", "2026-07-21", "2026-02-30 10:00", "2026-07-21 8 pm"]) {
-        equal(fromTyped(text), null, text);
+        equal(parseInput(text), null, text);
     }
 });
 

@@ -1,5 +1,5 @@
 // @ts-check
-import { collectionsOf, firstLayers, inOrder, LAYERS, showsCells } from "/js/layers.js";
+import { collectionsOf, defaultLayers, inDrawingOrder, LAYERS, showsCells } from "/js/layers.js";
 import { equal, test } from "../harness.js";
 
 /** A status with data of some layers, and sources of some kinds.
@@ -12,9 +12,9 @@ const status = (layers, kinds, simulated = false) => /** @type {Billow.Status} *
 }));
 
 test("layers lie as the server states, and a reader's order wins", () => {
-    equal(inOrder(["pireps", "hexagons", "hazards", "gtg", "polygons", "traffic"]),
+    equal(inDrawingOrder(["pireps", "hexagons", "hazards", "gtg", "polygons", "traffic"]),
         ["gtg", "hazards", "polygons", "hexagons", "traffic", "pireps"]);
-    equal(inOrder(["hexagons", "hazards", "gtg"], ["hexagons", "gtg"]), ["hexagons", "gtg", "hazards"]);
+    equal(inDrawingOrder(["hexagons", "hazards", "gtg"], ["hexagons", "gtg"]), ["hexagons", "gtg", "hazards"]);
 });
 
 test("a layer that combines others is in no menu, and its events concern them", () => {
@@ -25,16 +25,16 @@ test("a layer that combines others is in no menu, and its events concern them", 
 });
 
 test("the catalogue says what a page shows at first", () => {
-    equal(firstLayers(null), ["hazards", "hexagons", "pireps"]);
-    equal(firstLayers(status(["hexagons", "gtg"], ["skypath", "noaa-gtg"])), ["hazards", "hexagons", "pireps"]);
+    equal(defaultLayers(null), ["hazards", "hexagons", "pireps"]);
+    equal(defaultLayers(status(["hexagons", "gtg"], ["skypath", "noaa-gtg"])), ["hazards", "hexagons", "pireps"]);
 });
 
 test("a field is shown at first where the world is simulated, and alone where nothing else is there", () => {
-    equal(firstLayers(status(["hexagons", "gtg"], ["noaa-gtg"], true)), ["gtg", "hazards", "hexagons", "pireps"]);
-    equal(firstLayers(status(["gtg"], ["noaa-gtg"])), ["gtg"]);
-    equal(firstLayers(status(["gtg", "hazards"], ["noaa-gtg"])), ["gtg", "hazards"]);
+    equal(defaultLayers(status(["hexagons", "gtg"], ["noaa-gtg"], true)), ["gtg", "hazards", "hexagons", "pireps"]);
+    equal(defaultLayers(status(["gtg"], ["noaa-gtg"])), ["gtg"]);
+    equal(defaultLayers(status(["gtg", "hazards"], ["noaa-gtg"])), ["gtg", "hazards"]);
 });
 
 test("an imported field is shown like one that a source fetches", () => {
-    equal(firstLayers(status(["gtg"], [])), ["gtg"]);
+    equal(defaultLayers(status(["gtg"], [])), ["gtg"]);
 });

@@ -1,6 +1,6 @@
 // @ts-check
 import { Pictures } from "/js/picture.js";
-import { equal, ManualTime, ok, test, turns, withAnswers } from "../harness.js";
+import { equal, flushMicrotasks, ManualTime, ok, test, withResponses } from "../harness.js";
 
 /** A map that shows what a test says is loaded. */
 class FakeMap {
@@ -132,7 +132,7 @@ test("a newer picture with holes does not take the place of a whole one, but the
     map.loaded.add("turbulence-1");
     time.advance(100);
     pictures.show(request("a", "2"));
-    await withAnswers(() => new Response("", { status: 503, statusText: "Busy" }), async () => {
+    await withResponses(() => new Response("", { status: 503, statusText: "Busy" }), async () => {
         await load("billow-tile://2/tiles/a/1/1/1.png").catch(() => {});
     });
     map.loaded.add("turbulence-2");
@@ -143,9 +143,9 @@ test("a newer picture with holes does not take the place of a whole one, but the
 test("what tiles say of themselves is known of the picture", () => withPictures(async ({ pictures, load }) => {
     pictures.show(request("a", "1"));
     const headers = { "X-Simulated": "true", "X-Incomplete": "true", "X-Frame-Time": "2026-07-21T20:00:00Z" };
-    await withAnswers(() => new Response("x", { headers }), async () => {
+    await withResponses(() => new Response("x", { headers }), async () => {
         await load("billow-tile://1/tiles/a/1/1/1.png");
-        await turns();
+        await flushMicrotasks();
     });
     ok(pictures.next?.simulated && pictures.next.incomplete, "simulated and incomplete");
     equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));

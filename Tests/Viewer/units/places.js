@@ -1,21 +1,21 @@
 // @ts-check
 import { byId, element, swatch } from "/js/dom.js";
-import { bearingText, middleOf, pixelsTo } from "/js/distance.js";
-import { box, isUrgent } from "/js/place-features.js";
+import { bearingText, centroid, pixelDistance } from "/js/distance.js";
+import { boxAround, isUrgent } from "/js/place-features.js";
 import { patchChildren } from "/js/dom-patch.js";
 import { middle } from "/timeline.js";
 import { equal, ok, test, throws } from "../harness.js";
 
 test("a box around a place is as wide as high on the map, and stays on the earth", () => {
-    equal(box(10, 0, 0.5), "9.50000,-0.50000,10.50000,0.50000");
-    equal(box(10, 60, 0.5), "9.50000,59.75000,10.50000,60.25000");
-    equal(box(179.9, 89.999, 0.5).split(",").map(Number).every((side) => Math.abs(side) <= 180), true);
+    equal(boxAround(10, 0, 0.5), "9.50000,-0.50000,10.50000,0.50000");
+    equal(boxAround(10, 60, 0.5), "9.50000,59.75000,10.50000,60.25000");
+    equal(boxAround(179.9, 89.999, 0.5).split(",").map(Number).every((side) => Math.abs(side) <= 180), true);
 });
 
 test("a place is in a polygon by its outline", () => {
     const square = { type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] };
     /** @type {(geometry: { type: string, coordinates: any }, place: [number, number]) => boolean} */
-    const contains = (geometry, place) => pixelsTo(geometry, place, 3) === 0;
+    const contains = (geometry, place) => pixelDistance(geometry, place, 3) === 0;
     ok(contains(square, [1, 1]) && !contains(square, [3, 1]) && !contains(square, [1, 3]), "a square");
     const two = { type: "MultiPolygon", coordinates: [[[[10, 0], [11, 0], [11, 1], [10, 0]]], square.coordinates] };
     ok(contains(two, [1, 1]) && contains(two, [10.9, 0.5]) && !contains(two, [5, 0.5]), "two parts");
@@ -24,9 +24,9 @@ test("a place is in a polygon by its outline", () => {
 test("how far a feature is counts in the map's pixels, and where it lies in nautical miles", () => {
     // At zoom 0 the world is 512 pixels wide, so that a degree of longitude is 512 / 360.
     const square = { type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] };
-    ok(Math.abs(pixelsTo(square, [5, 1], 0) - (3 * 512) / 360) < 1e-9, "beside");
-    ok(Math.abs(pixelsTo({ type: "Point", coordinates: [9, 0] }, [0, 0], 1) - (9 * 1024) / 360) < 1e-9, "a point");
-    equal(middleOf(square), [1, 1]);
+    ok(Math.abs(pixelDistance(square, [5, 1], 0) - (3 * 512) / 360) < 1e-9, "beside");
+    ok(Math.abs(pixelDistance({ type: "Point", coordinates: [9, 0] }, [0, 0], 1) - (9 * 1024) / 360) < 1e-9, "a point");
+    equal(centroid(square), [1, 1]);
     equal(bearingText([0, 0], [0, 1]), "60 NM north");
     equal(bearingText([0, 0], [0.1, 0]), "6.0 NM east");
     equal(bearingText([0, 0], [-1, -1]), "85 NM south-west");

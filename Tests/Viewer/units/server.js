@@ -1,9 +1,11 @@
 // @ts-check
-import { isOurs, keyHeaders } from "/js/api-key.js";
-import { answer, askAhead, clockDifference, getJSON, limited, now, postJSON, ServerError } from "/js/server.js";
-import { equal, json, ManualTime, ok, test, throws, withAnswers } from "../harness.js";
+import { isOwnServer, keyHeaders } from "/js/api-key.js";
+import {
+    fetchResponse, prefetchJSON, clockDifference, getJSON, timeoutSignal, now, postJSON, ServerError,
+} from "/js/server.js";
+import { equal, json, ManualTime, ok, test, throws, withResponses } from "../harness.js";
 
-test("a request has its parameters, and the answer is JSON", () => withAnswers(({ url, method }) => {
+test("a request has its parameters, and the answer is JSON", () => withResponses(({ url, method }) => {
     equal(method, "GET");
     return json({ path: url.pathname + url.search });
 }, async () => {
@@ -11,37 +13,39 @@ test("a request has its parameters, and the answer is JSON", () => withAnswers((
     equal(await getJSON("status", new URLSearchParams()), { path: "/status" });
 }));
 
-test("a body is sent as JSON", () => withAnswers(({ method, body }) => json({ method, body }), async () => {
+test("a body is sent as JSON", () => withResponses(({ method, body }) => json({ method, body }), async () => {
     equal(await postJSON("alerts", { track: 5 }), { method: "POST", body: "{\"track\":5}" });
 }));
 
 test("a refusal has the server's own words, and a proxy's page its status", async () => {
     const problem = json({ detail: "hours is 9", code: "bad-parameter" }, { status: 400 });
-    await withAnswers(() => problem, async () => {
+    await withResponses(() => problem, async () => {
         const error = await getJSON("status").catch((/** @type {unknown} */ error) => error);
         ok(error instanceof ServerError, "it is one");
         equal([error.message, error.status, error.code], ["hours is 9", 400, "bad-parameter"]);
     });
-    await withAnswers(
+    await withResponses(
         () => new Response("<html>", { status: 502, statusText: "Bad Gateway" }),
         () => throws(() => getJSON("status"), /502 Bad Gateway/),
     );
-    await withAnswers(() => new Response("<html>"), () => throws(() => getJSON("status"), /not JSON/));
+    await withResponses(() => new Response("<html>"), () => throws(() => getJSON("status"), /not JSON/));
 });
 
 test("a server that can't be reached is told from one that is too slow, and an abort stays one", async () => {
-    await withAnswers(() => { throw new TypeError("network"); }, () => throws(() => answer("x"), /can't be reached/));
-    await withAnswers(
-        () => { throw new DOMException("late", "TimeoutError"); }, () => throws(() => answer("x"), /no answer in time/),
+    await withResponses(
+        () => { throw new TypeError("network"); }, () => throws(() => fetchResponse("x"), /can't be reached/),
     );
-    await withAnswers(
-        () => { throw new DOMException("gone", "AbortError"); }, () => throws(() => answer("x"), /AbortError/),
+    await withResponses(
+        () => { throw new DOMException("late", "TimeoutError"); }, () => throws(() => fetchResponse("x"), /timed out/),
+    );
+    await withResponses(
+        () => { throw new DOMException("gone", "AbortError"); }, () => throws(() => fetchResponse("x"), /AbortError/),
     );
 });
 
 test("a signal ends with the caller's or by its time, whichever is first", () => ManualTime.use((time) => {
     const caller = new AbortController();
-    const [one, other] = [limited(caller.signal, 1_000), limited(undefined, 1_000)];
+    const [one, other] = [timeoutSignal(caller.signal, 1_000), timeoutSignal(undefined, 1_000)];
     caller.abort(new Error("changed"));
     equal([one.aborted, one.reason.message, other.aborted], [true, "changed", false]);
     time.advance(999);
@@ -53,25 +57,25 @@ test("a signal ends with the caller's or by its time, whichever is first", () =>
 test("ages count by the server's clock, and a proxy's copy by its age", async () => {
     const hour = 3_600_000;
     const date = new Date(Date.now() - hour).toUTCString();
-    await withAnswers(() => json({}, { headers: { Date: date } }), async () => { await getJSON("status"); });
+    await withResponses(() => json({}, { headers: { Date: date } }), async () => { await getJSON("status"); });
     ok(Math.abs(Date.now() - hour - now()) < 2_000, "an hour behind");
     ok(Math.abs(clockDifference() - hour) < 2_000, "and it is known");
-    await withAnswers(
+    await withResponses(
         () => json({}, { headers: { Date: date, Age: "3600" } }), async () => { await getJSON("status"); },
     );
     ok(clockDifference() < 2_000, "the copy was an hour old");
 });
 
 test("only the server that the page is from is sent a key", () => {
-    ok(isOurs("tiles/1") && isOurs(`${location.origin}/x`), "ours");
-    ok(!isOurs("https://example.org/tiles"), "not ours");
+    ok(isOwnServer("tiles/1") && isOwnServer(`${location.origin}/x`), "ours");
+    ok(!isOwnServer("https://example.org/tiles"), "not ours");
     equal(keyHeaders(), {}, "there is none yet");
 });
 
 test("what was asked for ahead is not asked for again by the first who wants it", async () => {
     let count = 0;
-    await withAnswers(() => json({ number: (count += 1) }), async () => {
-        askAhead("status", new URLSearchParams({ a: "1" }));
+    await withResponses(() => json({ number: (count += 1) }), async () => {
+        prefetchJSON("status", new URLSearchParams({ a: "1" }));
         equal(await getJSON("status", new URLSearchParams({ a: "1" })), { number: 1 });
         equal(await getJSON("status", new URLSearchParams({ a: "1" })), { number: 2 });
     });

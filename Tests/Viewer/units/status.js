@@ -1,5 +1,5 @@
 // @ts-check
-import { stateOf as stateOfSource } from "/js/source-state.js";
+import { sourceState as stateOfSource } from "/js/source-state.js";
 import { banners, emptyKnowledge, stateOf } from "/js/status.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
@@ -34,7 +34,7 @@ function said(difference) {
 }
 
 const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true };
-const HOLE = /INCOMPLETE: Some data of this picture is missing/;
+const HOLE = /INCOMPLETE: Some data is missing from this picture/;
 
 test("where all is well nothing is said but Live", () => {
     const { keys, state } = said({});
@@ -47,7 +47,7 @@ test("an incomplete live picture says so, and since when the log is complete", (
         billow: { ...knowing({}).billow, incomplete: true, completeSince: "2026-07-21T20:00:00Z" },
     });
     ok(HOLE.test(found.get("incomplete")?.text ?? ""), "it says so");
-    ok((found.get("incomplete")?.text ?? "").includes("complete since 21 Jul 2026 20:00Z"), "since when");
+    ok((found.get("incomplete")?.text ?? "").includes("complete from 21 Jul 2026 20:00Z"), "since when");
     equal(state, { level: "warn", text: "Live, with a warning" });
 });
 
@@ -55,9 +55,9 @@ test("a mark of the world isn't said of a map that lacks nothing, and names the 
     const billow = { ...knowing({}).billow, incomplete: true };
     equal(said({ billow, lacking: [] }).keys, []);
     const grid = said({ billow, lacking: ["gtg"] }).found.get("incomplete")?.text ?? "";
-    ok(/^INCOMPLETE: GTG is not known everywhere on this map/.test(grid) && !grid.includes("Some data"), grid);
+    ok(/^INCOMPLETE: GTG does not cover the whole map/.test(grid) && !grid.includes("Some data"), grid);
     const both = said({ billow, lacking: ["gtg", "hexagons"] }).found.get("incomplete")?.text ?? "";
-    ok(both.includes("GTG is not known everywhere") && both.includes("missing: Hexagons"), both);
+    ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
 });
 
 test("an incomplete picture at an instant says so, whether its TileJSON or a tile told", () => {
@@ -113,7 +113,7 @@ test("a past picture says when, and a forecast that it is one", () => {
     );
     const ahead = said({ frame: { ...FRAME, time: now() + 3_600_500, forecast: true, incomplete: false } });
     const words = ahead.found.get("past")?.text ?? "";
-    ok(/^Forecast for .*Not live\. Nothing is observed then yet: Hexagons, PIREPs\.$/.test(words), words);
+    ok(/^Forecast for .*Not live\. No observations for this time yet: Hexagons, PIREPs\.$/.test(words), words);
     equal(said({ frame: { ...FRAME, playing: true } }).state, { level: "past", text: "Playing" });
 });
 
@@ -125,7 +125,7 @@ test("tiles that failed, sources out of reach and links that can't be read are s
     const broken = {
         sources: [{ id: "awc", kind: "awc", state: "failing", reachable: false, lastError: { message: "refused" } }],
     };
-    equal(said({ server: broken }).found.get("sources")?.text, "Can't be reached: awc (refused).");
+    equal(said({ server: broken }).found.get("sources")?.text, "Unreachable sources: awc (refused).");
     equal(said({ problems: new Map([["This link", "hours is 9"]]) }).found.get("problem This link")?.level, "warn");
 });
 
@@ -137,8 +137,8 @@ test("a page without a picture is loading", () => {
 test("a source is as bad as its state, its refusals and its silence", () => {
     const source = { id: "x", kind: "skypath", state: "waiting" };
     equal(stateOfSource(source), ["good", "up to date"]);
-    equal(stateOfSource({ ...source, stale: true }), ["warn", "nothing yet"]);
-    equal(stateOfSource({ ...source, stale: true, lastSuccess: "2026-07-21T20:00:00Z" }), ["warn", "silent"]);
+    equal(stateOfSource({ ...source, stale: true }), ["warn", "no data yet"]);
+    equal(stateOfSource({ ...source, stale: true, lastSuccess: "2026-07-21T20:00:00Z" }), ["warn", "no recent data"]);
     equal(
         stateOfSource({ ...source, disabled: { polygons: "403", nowcast: "403" } }),
         ["warn", "without nowcast, polygons"],

@@ -1,6 +1,6 @@
 // @ts-check
 import { LeafletPoints, TimelineClock, TimelinePlayer, TimelinePoints } from "/timeline.js";
-import { equal, json, ManualTime, ok, test, throws, withAnswers } from "../harness.js";
+import { equal, json, ManualTime, ok, test, throws, withResponses } from "../harness.js";
 
 const START = Date.UTC(2026, 6, 21, 20);
 const MINUTE = 60_000;
@@ -58,7 +58,7 @@ const withPlayer = (body, action, options = {}) => ManualTime.use(async (time) =
     const frames = new FakeFrames();
     /** @type {URL[]} */
     const asked = [];
-    await withAnswers(({ url }) => {
+    await withResponses(({ url }) => {
         asked.push(url);
         return json(body);
     }, async () => {
@@ -173,9 +173,9 @@ test("other filters load what is not the same as before, and stop the play", () 
 test("a refusal is told in the server's words, and the frames stay", () => withPlayer(manifest([0]), async ({
     player, frames, heard,
 }) => {
-    await withAnswers(() => json({ detail: "no such span" }, { status: 400 }), () => player.refresh());
+    await withResponses(() => json({ detail: "no such span" }, { status: 400 }), () => player.refresh());
     equal([heard.at(-1), frames.shown], [{ name: "problem", detail: "no such span" }, "hexagons/0"]);
-    await withAnswers(() => { throw new TypeError("gone"); }, () => player.refresh());
+    await withResponses(() => { throw new TypeError("gone"); }, () => player.refresh());
     equal(heard.at(-1)?.detail, "the server can't be reached");
 }));
 
@@ -199,7 +199,7 @@ test("nothing is looked at when there is nothing to do, and nothing is left when
 
 test("several players share a clock: it stops at every instant, and each shows its newest frame",
     () => ManualTime.use((time) =>
-    withAnswers(({ url }) => {
+    withResponses(({ url }) => {
         const layer = url.searchParams.get("layers") ?? "";
         return json(manifest(layer === "traffic" ? [0, 5, 20] : [0, 10, 20], { layer }));
     }, async () => {
@@ -234,7 +234,7 @@ test("several players share a clock: it stops at every instant, and each shows i
 
 test("points are shown from their own time on, for as long as they live, and all pages are read",
     () => ManualTime.use(() =>
-    withAnswers(({ url }) => {
+    withResponses(({ url }) => {
         const page = Number(url.searchParams.get("page") ?? 0);
         const features = [
             {
@@ -259,7 +259,7 @@ test("points are shown from their own time on, for as long as they live, and all
         equal(map.points.map(({ time }) => (time - START) / MINUTE), [0, 1, 2]);
         equal(map.ranges.at(-1), [START + 5 * MINUTE, START + 10 * MINUTE]);
         points.destroy();
-        await throws(() => new TimelinePoints(adapter).load(), /there is no range/);
+        await throws(() => new TimelinePoints(adapter).load(), /no time range/);
     })));
 
 test("Leaflet's points come and go by the clock", () => {

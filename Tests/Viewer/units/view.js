@@ -1,7 +1,7 @@
 // @ts-check
-import { inOrder, layerName, LAYERS } from "/js/layers.js";
+import { inDrawingOrder, layerName, LAYERS } from "/js/layers.js";
 import {
-    filters, formatHash, leftOut, parseHash, severitiesOf, severityText, shows, summary,
+    filters, formatHash, filterText, parseHash, severitiesOf, severityText, showsSeverity, summary,
 } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -11,7 +11,7 @@ test("an empty hash is the default view, without a problem", () => {
     const { view, problems } = parseHash("");
     equal(problems, []);
     equal(view.time, null);
-    equal(view.layers, inOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)));
+    equal(view.layers, inDrawingOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)));
     ok(view.layers.length > 0, "a layer is shown");
 });
 
@@ -60,17 +60,17 @@ test("severities that are one and all worse are a least severity, and others are
     equal(severitiesOf([3, 1, 3]), { minSeverity: 1, severities: [1, 3] });
     const { view } = parseHash("#severities=1,3");
     equal(filters(view).get("severity"), "1,3");
-    equal([filters(view).has("minSeverity"), shows(view, 2), shows(view, 3)], [false, false, true]);
+    equal([filters(view).has("minSeverity"), showsSeverity(view, 2), showsSeverity(view, 3)], [false, false, true]);
     ok(formatHash(view).endsWith("&severities=1,3"), formatHash(view));
-    equal(leftOut(view), "Only Light and Moderate");
+    equal(filterText(view), "Only Light and Moderate");
 });
 
 test("layers have one order, each once, and no area lies over a cell", () => {
     const ids = LAYERS.map(({ id }) => id);
-    const ordered = inOrder([...ids].reverse().concat(ids));
+    const ordered = inDrawingOrder([...ids].reverse().concat(ids));
     equal([...ordered].sort(), [...ids].sort());
-    equal(inOrder(["pireps", "hexagons", "hazards"]), ["hazards", "hexagons", "pireps"]);
-    equal(inOrder(["unknown"]), []);
+    equal(inDrawingOrder(["pireps", "hexagons", "hazards"]), ["hazards", "hexagons", "pireps"]);
+    equal(inDrawingOrder(["unknown"]), []);
     equal(layerName("unknown"), "unknown");
 });
 
@@ -81,8 +81,8 @@ test("the filters are the server's parameters, and open ends are left out", () =
 });
 
 test("what the filters leave out is said in words", () => {
-    equal(leftOut(FIRST), null);
-    equal(leftOut({ ...FIRST, minAltitude: 30_000, minSeverity: 3 }), "Only FL300 and above, Moderate or worse");
+    equal(filterText(FIRST), null);
+    equal(filterText({ ...FIRST, minAltitude: 30_000, minSeverity: 3 }), "Only FL300 and above, Moderate or worse");
     equal(severityText(4), "Moderate-Occasionally Severe");
     ok(summary(FIRST).startsWith("Live · "), summary(FIRST));
 });
