@@ -1,5 +1,6 @@
 // @ts-check
 // Shows the server's OpenAPI description with the packaged Swagger UI. The page loads nothing from other servers.
+import { CELLS, isField } from "../js/layers.js";
 
 const place = document.querySelector("main");
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -16,19 +17,22 @@ const showMessage = (text) => {
     place?.removeAttribute("aria-busy");
 };
 
-/** Reduces the list to the operations of two collections, and names the others. All together would be thousands.
+/** Reduces the list to the operations of cells and of fields, and names the other collections. All together would be
+ * thousands.
  *  @param {any} description */
 const condensed = (description) => {
     const collections = Object.keys(description.paths)
         .flatMap((path) => /^\/collections\/([a-z]+)$/.exec(path)?.[1] ?? []);
-    const shown = new Set(["hexagons", "gtg"]);
-    const others = collections.filter((id) => !shown.has(id));
+    const fields = collections.filter(isField);
+    const others = collections.filter((id) => id !== CELLS && !isField(id));
     const places = others.flatMap((id) => [`/collections/${id}`, `/changes/${id}`]);
     const isOfAnother = (/** @type {string} */ path) =>
         places.some((at) => path === at || path.startsWith(`${at}/`));
     const paths = Object.fromEntries(Object.entries(description.paths).filter(([path]) => !isOfAnother(path)));
-    const note = `\n\nEvery collection has the routes of \`hexagons\`: ${others.map((id) => `\`${id}\``).join(", ")}. `
-        + "The turbulence field `gtg` has values at positions too. The complete description is `/openapi.json`.";
+    const names = (/** @type {string[]} */ ids) => ids.map((id) => `\`${id}\``).join(", ");
+    const note = `\n\nEvery collection has the routes of ${names([CELLS])}: ${names(others)}. `
+        + `Turbulence fields (${names(fields)}) have values at positions too. `
+        + "The complete description is `/openapi.json`.";
     return { ...description, paths, info: { ...description.info, description: description.info.description + note } };
 };
 

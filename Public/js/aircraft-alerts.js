@@ -5,6 +5,7 @@ import { alertGroups, groupNodes } from "./alert-groups.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
+import { AIRCRAFT } from "./layers.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
@@ -19,7 +20,8 @@ export class AircraftAlerts {
     #library;
     #view;
     #legend;
-    /** @type {string | null} */
+    /** The ICAO address of the aircraft whose track was last searched.
+     * @type {string | null} */
     #icao24 = null;
     /** @type {maplibregl.Marker[]} */
     #labels = [];
@@ -42,24 +44,18 @@ export class AircraftAlerts {
         this.#view = view;
     }
 
-    /** @param {string} icao24 */
-    follow(icao24) {
-        if (icao24 !== this.#icao24) this.#lastSummary = "";
-        this.#icao24 = icao24;
-    }
-
-    /** The ICAO address of the aircraft whose track is searched, or null. */
-    get followed() { return this.#icao24; }
-
+    /** Removes the alerts from the map. */
     clear() {
         this.#icao24 = null;
         this.#draw(null);
     }
 
-    /** Requests the alerts and returns a section of the card; null if no aircraft is followed.
+    /** Requests the alerts ahead of an aircraft, and returns a section of the card.
+     * @param {string} icao24
      * @param {AbortSignal} signal */
-    async section(signal) {
-        if (this.#icao24 === null) return null;
+    async section(icao24, signal) {
+        if (icao24 !== this.#icao24) this.#lastSummary = "";
+        this.#icao24 = icao24;
         const view = this.#view();
         const time = view.time === null ? null : new Date(view.time).toISOString().replace(".000Z", "Z");
         /** @type {Billow.Feature} */
@@ -68,7 +64,7 @@ export class AircraftAlerts {
         let answer;
         try {
             aircraft = await getJSON(
-                `collections/traffic/items/${this.#icao24}`, new URLSearchParams(time ? { time } : {}), signal,
+                `collections/${AIRCRAFT}/items/${icao24}`, new URLSearchParams(time ? { time } : {}), signal,
             );
             answer = await postJSON("alerts", requestBody(aircraft, view, time), signal);
         } catch (error) {
@@ -77,15 +73,17 @@ export class AircraftAlerts {
             const isGone = error instanceof ServerError && error.status === 404;
             const reason = isGone ? "it is no longer tracked" : /** @type {Error} */ (error).message;
             return section(
-                `Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `No alerts available: ${reason}.`),
+                `Ahead of ${icao24}`, element("p", { className: "problem" }, `No alerts available: ${reason}.`),
             );
         }
         if (signal.aborted) return null;
         this.#draw(answer);
-        const { callsign, icao24 } = aircraft.properties;
-        const now = summaryOf(answer);
-        if (this.#lastSummary && now !== this.#lastSummary) this.#changed(`Ahead of ${callsign || icao24}: ${now}.`);
-        this.#lastSummary = now;
+        const { callsign } = aircraft.properties;
+        const summary = summaryOf(answer);
+        if (this.#lastSummary && summary !== this.#lastSummary) {
+            this.#changed(`Ahead of ${callsign || icao24}: ${summary}.`);
+        }
+        this.#lastSummary = summary;
         return alertSection(aircraft.properties, answer, this.#legend);
     }
 

@@ -1,10 +1,10 @@
 // @ts-check
 // Finds the layers whose data in view is incomplete. The server marks a picture as incomplete for the whole world, and
 // a tile for the whole tile. It also marks a part of the map; this module requests the visible part of each layer.
-import { FIELD, isOutsideFields } from "./field.js";
 import { compactTime } from "./format.js";
-import { FORECAST_SHAPES, LAYERS } from "./layers.js";
+import { FORECAST_SHAPES, isField, LAYERS } from "./layers.js";
 import { fetchResponse, now } from "./server.js";
+import { isOutside } from "./time-extent.js";
 import { filters } from "./view.js";
 
 const MERCATOR_LATITUDE = 85.05;
@@ -52,9 +52,9 @@ export class Coverage {
      * @param {string} box */
     async #request(question, parts, view, time, box) {
         this.#requested = question;
-        const hasNoField = view.layers.includes(FIELD) && await isOutsideFields(time);
         const lacking = await Promise.all(parts.map(async (id) => {
-            if (hasNoField && id === FIELD) return id;
+            // The server would refuse a request for an instant without a field.
+            if (isField(id) && await isOutside(id, time)) return id;
             const query = filters(view);
             query.set("bbox", box);
             query.set("width", "16");

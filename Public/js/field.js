@@ -4,10 +4,10 @@
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { isOutside } from "./time-extent.js";
+import { isField } from "./layers.js";
 import { getFeatures } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
-export const FIELD = "gtg";
 const MAX_LEVELS = 8;
 /** @typedef {Record<string, any>} Properties */
 
@@ -26,39 +26,43 @@ export function fieldName({ product, run, lead, validTime }) {
     return `${title}${runText}, valid ${clock(valid)}`;
 }
 
-/** Whether no field is stored for an instant. The server would refuse a request for it.
- * @param {number | null} time  null is live */
-export const isOutsideFields = (time) => isOutside(FIELD, time);
-
-/** Describes the field in the picture; null if the view shows none.
+/** Describes the fields in the picture; null if the view shows none.
  * @param {Billow.View} view
  * @param {AbortSignal} [signal] */
 export async function fieldText(view, signal) {
-    if (!view.layers.includes(FIELD)) return null;
-    const query = new URLSearchParams({ limit: "1" });
-    setTime(query, view);
-    const { features } = await isOutsideFields(view.time) ? EMPTY
-        : await getFeatures(`collections/${FIELD}/items`, query, signal);
-    const properties = features[0]?.properties;
-    return properties ? `${fieldName(properties)}. Computed, not observed.`
-        : "No turbulence field is stored for this time. This does not mean smooth air.";
+    const texts = await Promise.all(view.layers.filter(isField).map(async (id) => {
+        const query = new URLSearchParams({ limit: "1" });
+        setTime(query, view);
+        const { features } = await isOutside(id, view.time) ? EMPTY
+            : await getFeatures(`collections/${id}/items`, query, signal);
+        const properties = features[0]?.properties;
+        return properties ? `${fieldName(properties)}. Computed, not observed.`
+            : "No turbulence field is stored for this time. This does not mean smooth air.";
+    }));
+    return texts.length ? texts.join(" ") : null;
 }
 
-/** The section with the field's values at a place, by level; null if the view shows no field.
+/** The sections with the values of the view's fields at a place, by level.
  * @param {Billow.View} view
  * @param {number} longitude
  * @param {number} latitude
  * @param {AbortSignal} signal */
-export async function fieldSection(view, longitude, latitude, signal) {
-    if (!view.layers.includes(FIELD)) return null;
-    const query = new URLSearchParams({ coords: `POINT(${longitude.toFixed(5)} ${latitude.toFixed(5)})` });
-    if (view.minAltitude !== null || view.maxAltitude !== null) {
-        query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
-    }
-    setTime(query, view);
-    const { features } = await isOutsideFields(view.time) ? EMPTY
-        : await getFeatures(`collections/${FIELD}/position`, query, signal);
-    const values = features.map(({ properties }) => properties).sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
+export function fieldSections(view, longitude, latitude, signal) {
+    return Promise.all(view.layers.filter(isField).map(async (id) => {
+        const query = new URLSearchParams({ coords: `POINT(${longitude.toFixed(5)} ${latitude.toFixed(5)})` });
+        if (view.minAltitude !== null || view.maxAltitude !== null) {
+            query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
+        }
+        setTime(query, view);
+        const { features } = await isOutside(id, view.time) ? EMPTY
+            : await getFeatures(`collections/${id}/position`, query, signal);
+        return section(features.map(({ properties }) => properties));
+    }));
+}
+
+/** @param {Properties[]} found  the values at a place, at several levels */
+function section(found) {
+    const values = [...found].sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
     const lines = values.slice(0, MAX_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
         element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
         element("span", {}, edr === undefined ? "no value here"

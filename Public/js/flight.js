@@ -2,6 +2,7 @@
 // Finds a flight by its call sign and follows it. Each picture updates its card and its alerts, and the map shows its
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId } from "./dom.js";
+import { AIRCRAFT, TRACKS } from "./layers.js";
 import { coveredEdges, middleOfRoom } from "./layout.js";
 import { getFeatures, getJSON, ServerError } from "./server.js";
 
@@ -52,7 +53,7 @@ export class Flight {
         const all = [];
         const query = this.#query({ limit: PAGE_LIMIT });
         /** @type {string | null} */
-        let path = "collections/traffic/items";
+        let path = `collections/${AIRCRAFT}/items`;
         /** @type {URLSearchParams | null} */
         let parameters = query;
         while (path !== null) {
@@ -78,7 +79,7 @@ export class Flight {
         const { signal } = (this.#abort = new AbortController());
         try {
             /** @type {Billow.Feature} */
-            const aircraft = await getJSON(`collections/traffic/items/${flight}`, this.#query({}), signal);
+            const aircraft = await getJSON(`collections/${AIRCRAFT}/items/${flight}`, this.#query({}), signal);
             const [lng, lat] = aircraft.geometry.coordinates;
             this.#showProblem(null);
             // The map follows only after a response. An aborted request must not move it.
@@ -86,7 +87,7 @@ export class Flight {
             this.#followed = flight;
             await this.#inspector.follow({ lng, lat, wrap() { return this; } }, flight);
             const track = await getJSON(
-                `collections/tracks/items/${flight}`, this.#query({ hours: TRACK_HOURS }), signal,
+                `collections/${TRACKS}/items/${flight}`, this.#query({ hours: TRACK_HOURS }), signal,
             ).catch(() => EMPTY);
             if (!signal.aborted) this.#draw(track);
         } catch (error) {

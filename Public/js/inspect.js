@@ -1,11 +1,10 @@
 // @ts-check
 // The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
 // the hexagon, and the features of other layers.
-import { AircraftAlerts } from "./aircraft-alerts.js";
 import { byId, element, swatch } from "./dom.js";
-import { fieldSection } from "./field.js";
+import { fieldSections } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
-import { showsCells } from "./layers.js";
+import { CELLS, showsCells } from "./layers.js";
 import { bearingText, centroid, pixelDistance } from "./distance.js";
 import { boxAround, featureSections } from "./place-features.js";
 import { patchChildren } from "./dom-patch.js";
@@ -34,7 +33,13 @@ export class Inspector {
     #legend;
     #callbacks;
     #marker;
-    #alerts;
+    /** The ICAO address of the aircraft whose alerts the card shows, or null.
+     * @type {string | null} */
+    #aircraft = null;
+    /** Loaded with the first aircraft.
+     * @type {Promise<import("./aircraft-alerts.js").AircraftAlerts> | null} */
+    #alerts = null;
+    #loadAlerts;
     #root = byId("details");
     #body = byId("details-body");
     /** @type {maplibregl.LngLat | null} */
@@ -56,7 +61,8 @@ export class Inspector {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#alerts = new AircraftAlerts(map, library, view, legend, callbacks.changed);
+        this.#loadAlerts = () => (this.#alerts ??= import("./aircraft-alerts.js").then(({ AircraftAlerts }) =>
+            new AircraftAlerts(map, library, view, legend, callbacks.changed)));
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
         map.on("click", ({ lngLat }) => (picking.onPick ? picking.onPick(lngLat) : this.open(lngLat)));
@@ -86,7 +92,7 @@ export class Inspector {
     /** @param {maplibregl.LngLat} lngLat */
     #open(lngLat) {
         this.#place = lngLat;
-        this.#alerts.clear();
+        this.#clearAlerts();
         this.#marker.setLngLat(lngLat).addTo(this.#map);
         this.#body.replaceChildren(element("p", {}, "Loading…"));
         this.#root.hidden = false;
@@ -108,14 +114,14 @@ export class Inspector {
      * @param {maplibregl.LngLat} lngLat
      * @param {string} icao24 */
     async follow(lngLat, icao24) {
-        if (this.#place && this.#alerts.followed === icao24) {
+        if (this.#place && this.#aircraft === icao24) {
             this.#place = lngLat;
             this.#marker.setLngLat(lngLat);
             return this.refresh();
         }
         this.#callbacks.placed(null);
         this.#open(lngLat);
-        this.#alerts.follow(icao24);
+        this.#aircraft = icao24;
         return this.refresh();
     }
 
@@ -130,7 +136,7 @@ export class Inspector {
     #hide() {
         this.#abort?.abort();
         this.#place = null;
-        this.#alerts.clear();
+        this.#clearAlerts();
         this.#marker.remove();
         this.#root.hidden = true;
         document.body.classList.remove("details-open");
@@ -145,15 +151,15 @@ export class Inspector {
         /** @type {Node[]} */
         let content;
         try {
-            const [cell, rest, ahead, field] = await Promise.all([
+            const [cell, rest, alerts, fields] = await Promise.all([
                 view.layers.some(showsCells) ? this.#content(longitude, latitude, abort.signal) : null,
                 featureSections(
                     view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#showAlerts(icao24),
                 ),
-                this.#alerts.section(abort.signal), fieldSection(view, longitude, latitude, abort.signal),
+                this.#alertSection(abort.signal), fieldSections(view, longitude, latitude, abort.signal),
             ]);
             // Symbols come first, because they lie above the cells and areas.
-            content = [ahead, ...rest.symbols, cell, ...rest.areas, field].flatMap((part) => part ?? []);
+            content = [alerts, ...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers.")
             ];
@@ -164,9 +170,22 @@ export class Inspector {
         if (!abort.signal.aborted) patchChildren(this.#body, content);
     }
 
+    /** @param {AbortSignal} signal */
+    async #alertSection(signal) {
+        const aircraft = this.#aircraft;
+        if (aircraft === null) return null;
+        const alerts = await this.#loadAlerts();
+        return signal.aborted ? null : alerts.section(aircraft, signal);
+    }
+
+    #clearAlerts() {
+        this.#aircraft = null;
+        this.#alerts?.then((alerts) => alerts.clear());
+    }
+
     /** @param {string} icao24 */
     #showAlerts(icao24) {
-        this.#alerts.follow(icao24);
+        this.#aircraft = icao24;
         this.refresh();
     }
 
@@ -212,7 +231,7 @@ export class Inspector {
     async #cells(query, signal) {
         query.set("limit", String(PAGE_LIMIT));
         for (let least = Math.max(this.#view().minSeverity, 0); ; least += 1) {
-            const collection = await getFeatures("collections/hexagons/items", query, signal);
+            const collection = await getFeatures(`collections/${CELLS}/items`, query, signal);
             const hasMore = collection.links?.some(({ rel }) => rel === "next");
             if (!hasMore || least >= SEVERITIES.length - 1) return collection;
             query.set("minSeverity", String(least + 1));
@@ -253,7 +272,7 @@ export class Inspector {
         const parameters = new URLSearchParams(query);
         parameters.set("aggregate", "false");
         /** @type {Billow.FeatureCollection} */
-        const collection = await getJSON("collections/hexagons/items", parameters, signal);
+        const collection = await getJSON(`collections/${CELLS}/items`, parameters, signal);
         return collection.features.map((feature) => feature.properties).filter((record) => record.h3 === cell)
             .sort((a, b) => b.altitudeMin - a.altitudeMin || b.severity - a.severity);
     }

@@ -4,13 +4,25 @@ import { LAYERS as ALL } from "./datasets.js";
 
 /** The layers of the menu. A layer that combines others is left out, because the menu has its parts. */
 export const LAYERS = ALL.filter(({ parts }) => !parts.length);
-export const FIELD_SHAPE = "field";
+const FIELD_SHAPE = "field";
 /** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
 const CELL_SHAPES = ["cells", "polygons"];
 /** Shapes of layers with data of the future. */
 export const FORECAST_SHAPES = ["areas", FIELD_SHAPE];
-/** The kind of source that fetches turbulence fields. */
+/** The kind of source that fetches turbulence fields. `/status` does not say which layers a source feeds. */
 const FIELD_SOURCE = "noaa-gtg";
+
+/** The id of the layer with a shape. Only one layer has each of the shapes below.
+ * @param {string} shape */
+const layerWith = (shape) => LAYERS.find((layer) => layer.shape === shape)?.id ?? shape;
+/** The layers of observed cells, of aircraft and of their tracks. */
+export const CELLS = layerWith("cells");
+export const AIRCRAFT = layerWith("aircraft");
+export const TRACKS = layerWith("tracks");
+
+/** Whether a layer is a turbulence field.
+ * @param {string} requested */
+export const isField = (requested) => LAYERS.some(({ id, shape }) => id === requested && shape === FIELD_SHAPE);
 
 /** Sorts layers by drawing order, each once. The user's order applies first. Layers that it does not name follow in
  * the server's order.
@@ -47,16 +59,15 @@ export function layerName(requested) {
 export function defaultLayers(status) {
     // A source fetches fields, or some were imported.
     const hasFields = (status?.sources?.some(({ kind }) => kind === FIELD_SOURCE) ?? false)
-        || LAYERS.some(({ id, shape }) => shape === FIELD_SHAPE && status?.layers?.[id]?.dataTime);
-    const isObserved = Boolean(status?.layers?.hexagons?.dataTime);
+        || LAYERS.some(({ id }) => isField(id) && status?.layers?.[id]?.dataTime);
+    const isObserved = Boolean(status?.layers?.[CELLS]?.dataTime);
     const withFields = hasFields && (status?.simulated === true || !isObserved);
     // With fields only, layers without data would only cause warnings.
     const isFieldAlone = withFields && status?.simulated !== true;
-    return inDrawingOrder(LAYERS.filter(({ id, isShownAtFirst, shape }) => (withFields && shape === FIELD_SHAPE)
+    return inDrawingOrder(LAYERS.filter(({ id, isShownAtFirst }) => (withFields && isField(id))
         || (isShownAtFirst && (!isFieldAlone || status?.layers?.[id]?.dataTime))).map(({ id }) => id));
 }
 
 /** Whether a view shows a turbulence field.
  * @param {Billow.View} view */
-export const showsField = ({ layers }) =>
-    LAYERS.some(({ id, shape }) => shape === FIELD_SHAPE && layers.includes(id));
+export const showsField = ({ layers }) => layers.some(isField);

@@ -2,7 +2,7 @@
 // The legend, made from the server's: the page defines no colours of severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { layerName, showsCells } from "./layers.js";
+import { CELLS, layerName, showsCells } from "./layers.js";
 import { severitiesOf, showsSeverity } from "./view.js";
 
 export class Legend {
@@ -33,7 +33,7 @@ export class Legend {
         const style = this.#style;
         if (style === this.#loaded) return;
         /** @type {Billow.Legend} */
-        const legend = await getJSON("legend.json", new URLSearchParams({ layer: "hexagons", style }));
+        const legend = await getJSON("legend.json", new URLSearchParams({ layer: CELLS, style }));
         if (style !== this.#style) return;
         this.#loaded = style;
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));

@@ -3,6 +3,7 @@
 // all levels. The page loads this module when the pointer or the focus reaches the slider.
 import { byId, element } from "./dom.js";
 import { flightLevel } from "./format.js";
+import { CELLS } from "./layers.js";
 import { fetchResponse } from "./server.js";
 import { CEILING_FEET, filters } from "./view.js";
 
@@ -46,7 +47,7 @@ export async function showLevels(view, box) {
     lastRequest = request;
     requestedAt = performance.now();
     try {
-        const response = await fetchResponse(`export/hexagons.csv?${request}`);
+        const response = await fetchResponse(`export/${CELLS}.csv?${request}`);
         const counts = countLevels(await response.text());
         if (request === lastRequest) draw(counts);
     } catch {

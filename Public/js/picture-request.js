@@ -1,7 +1,7 @@
 // @ts-check
 // Converts the server's TileJSON to the request of a picture.
 import { isOutside } from "./time-extent.js";
-import { FIELD_SHAPE, LAYERS } from "./layers.js";
+import { isField } from "./layers.js";
 import { compactTime, instantOf } from "./format.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
@@ -19,10 +19,10 @@ export function groupsOf({ layers, opacities, time }) {
     const groups = [];
     for (const id of layers) {
         const opacity = (opacities[id] ?? 100) / 100;
-        const isField = time === null && LAYERS.some((layer) => layer.id === id && layer.shape === FIELD_SHAPE);
+        const isLiveField = time === null && isField(id);
         const last = groups[groups.length - 1];
-        if (last && last.opacity === opacity && last.isField === isField) last.layers.push(id);
-        else groups.push({ layers: [id], opacity, isField });
+        if (last && last.opacity === opacity && last.isField === isLiveField) last.layers.push(id);
+        else groups.push({ layers: [id], opacity, isField: isLiveField });
     }
     return groups;
 }

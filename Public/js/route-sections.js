@@ -4,7 +4,10 @@ import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { fieldName } from "./field.js";
 import { clockTime, flightLevel, instantOf } from "./format.js";
+import { isField, LAYERS } from "./layers.js";
 import { SEVERITIES } from "./view.js";
+
+const FIELD_NAMES = LAYERS.filter(({ id }) => isField(id)).map(({ name }) => name).join(", ");
 
 /** @typedef {Record<string, any>} Properties */
 
@@ -24,7 +27,7 @@ export function fieldAlongRoute(field) {
     const [first, ...rest] = /** @type {Properties[]} */ (field.fields ?? []);
     const names = first ? `${fieldName(first)}${rest.length ? `, and ${rest.length} more` : ""}. ` : "";
     return [
-        element("h4", {}, "Computed on the way (GTG)"),
+        element("h4", {}, `Computed along the route (${FIELD_NAMES})`),
         element("p", { className: "field-text" }, String(field.text ?? "")),
         element("p", { className: "note" }, `${names}Computed, not observed. Unknown does not mean smooth air.`),
         field.stale ? element("p", { className: "problem" }, "The field is stale.") : null,

@@ -6,6 +6,7 @@ import { loadAirports } from "./airports.js";
 import { alertGroups, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { age, compactTime, flightLevel } from "./format.js";
+import { CELLS, layerName } from "./layers.js";
 import { coveredEdges, middleOfRoom } from "./layout.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
@@ -129,7 +130,7 @@ export class RoutePanel {
         const [start] = places;
         const [ring, cells, side, ahead] = await Promise.all([
             postJSON("corridors", { route: positions, width: WIDTH_NAUTICAL_MILES }, signal),
-            getJSON("collections/hexagons/corridor", corridor, signal),
+            getJSON(`collections/${CELLS}/corridor`, corridor, signal),
             getJSON("profiles.json", profile, signal, PROFILE_MILLISECONDS),
             start ? postJSON("alerts", alertRequest(positions, start, view, time), signal) : null,
         ]);
@@ -149,7 +150,7 @@ export class RoutePanel {
             ].filter(Boolean).join(", ")}.`),
             picture,
             ...alertSection(ahead, side.length, this.#legend),
-            element("h4", {}, "Hexagons along the route"),
+            element("h4", {}, `${layerName(CELLS)} along the route`),
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
@@ -159,7 +160,7 @@ export class RoutePanel {
             cells.incomplete || side.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
             element("p", { className: "row" },
-                element("a", { className: "link", href: `collections/hexagons/corridor?${corridor}&f=geojson`,
+                element("a", { className: "link", href: `collections/${CELLS}/corridor?${corridor}&f=geojson`,
                     download: `route-${compactTime(departure)}.geojson` }, "GeoJSON"),
                 element("a", { className: "link", href: `profiles.png?${this.#picture}`,
                     download: `profile-${route.replaceAll(" ", "-")}.png` },

@@ -3,7 +3,7 @@
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, shortTime } from "./format.js";
-import { FIELD_SHAPE, FORECAST_SHAPES, layerName, LAYERS } from "./layers.js";
+import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
 import { pictureState } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
 import { filterText, summary } from "./view.js";
@@ -183,7 +183,7 @@ function incompleteData(knowledge) {
     const { incomplete, time, isPlaying } = pictureState(knowledge);
     // While the timeline plays, it shows this for each frame.
     if (!incomplete || isPlaying) return null;
-    const fields = LAYERS.filter(({ id, shape }) => shape === FIELD_SHAPE && lacking?.includes(id));
+    const fields = LAYERS.filter(({ id }) => isField(id) && lacking?.includes(id));
     const others = lacking?.filter((id) => !fields.some((field) => field.id === id));
     const sentences = [];
     const names = fields.map(({ name }) => name).join(", ");

@@ -77,7 +77,7 @@ export function parseHash(hash) {
         view.layers = inDrawingOrder(view.layers, view.order);
         return true;
     });
-    parse("opacity", "percents such as gtg:60,hazards:40", (text) => {
+    parse("opacity", `percentages such as ${LAYERS.slice(0, 2).map(({ id }) => `${id}:60`).join()}`, (text) => {
         const given = text.split(",").map((part) => /^([a-z]+):(\d{1,3})$/.exec(part) ?? []);
         if (!given.every(([, id, percent]) => LAYERS.some((known) => known.id === id) && Number(percent) >= 10
             && Number(percent) <= 100)) return false;

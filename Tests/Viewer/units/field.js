@@ -1,5 +1,5 @@
 // @ts-check
-import { fieldName, fieldSection, fieldText } from "/js/field.js";
+import { fieldName, fieldSections, fieldText } from "/js/field.js";
 import { parseHash } from "/js/view.js";
 import { equal, json, ok, test, withResponses } from "../harness.js";
 
@@ -41,7 +41,7 @@ test("a click tells the field's values, the worst first, and that no value is no
         equal(asked, ["POINT(-97.50000 35.00000)", "30000/40000"]);
         return json({ features });
     }, async () => {
-        const section = await fieldSection(FIRST, -97.5, 35, new AbortController().signal);
+        const [section] = await fieldSections(FIRST, -97.5, 35, new AbortController().signal);
         equal([...section?.querySelectorAll("li") ?? []].map((line) => line.textContent), [
             "FL350EDR 0.31, moderate", "FL310EDR 0.12, light", "FL390no value here",
         ]);
