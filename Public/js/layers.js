@@ -53,8 +53,8 @@ export function layerName(requested) {
     return LAYERS.find(({ id }) => id === requested)?.name ?? requested;
 }
 
-/** The layers that a page shows initially, by the catalogue. If the server has fields, they are included in a simulated
- * world. Without observations, only fields and layers with data are shown.
+/** The layers that a page shows by default, from the catalogue. If the server has fields, they are included in a
+ * simulated world. Without observations, only fields and layers with data are shown.
  * @param {Billow.Status | null} status */
 export function defaultLayers(status) {
     // A source fetches fields, or some were imported.

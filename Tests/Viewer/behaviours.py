@@ -129,7 +129,7 @@ def live_picture(viewer):
 
 
 def first_load(viewer):
-    """all scripts are asked for at once and are small, and the first tiles are asked for once, before there is a map"""
+    """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and "/vendor/" not in url}
     named = viewer.page.evaluate(
@@ -162,7 +162,7 @@ def busy_with_all_layers(viewer):
 
 
 def play_and_pause(viewer):
-    """play shows one frame after the other, pause holds the frame, and Live gives the map back"""
+    """play shows one frame after the other, pause holds the frame, and Live returns to the live picture"""
     viewer.open("#span=-2h")
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'true'")
@@ -195,7 +195,7 @@ def play_and_pause(viewer):
 
 
 def space_plays(viewer):
-    """the space bar plays and pauses, but not where it means something else"""
+    """the space bar plays and pauses, but not in other controls"""
     viewer.open()
     viewer.page.evaluate("document.activeElement?.blur()")
     viewer.page.keyboard.press("Space")
@@ -209,7 +209,7 @@ def space_plays(viewer):
 
 
 def scrub(viewer):
-    """the scrubber shows the frame at its place, with its age, and says that it is not live"""
+    """the scrubber shows the frame at its position, with its age, and that it is not live"""
     viewer.open()
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("Home")
@@ -228,7 +228,7 @@ def scrub(viewer):
 
 
 def incomplete_frame(viewer):
-    """a frame that lacks data says so, under the clock and in a banner"""
+    """an incomplete frame is marked under the clock and in a banner"""
     def lack(manifest):
         for layer in manifest["layers"]:
             for frame in layer["frames"]:
@@ -245,7 +245,7 @@ def incomplete_frame(viewer):
 
 
 def field_in_view(viewer):
-    """the demo shows the computed field at first, whole where its grid is and incomplete where the grid ends"""
+    """the demo shows the computed field first, complete inside its grid and incomplete beyond"""
     viewer.open("#map=6/39/-96")
     viewer.eventually(lambda: viewer.page.is_checked("#layers input[value=gtg]") and "layers=" not in viewer.hash())
     for group in ("gtg", "hazards,hexagons,pireps"):
@@ -267,7 +267,7 @@ def field_in_view(viewer):
 
 
 def one_time(viewer):
-    """form, timeline, header and address say the same instant, whether it was played, paused, typed or linked"""
+    """form, timeline, header and address show the same instant, played, paused, typed or linked"""
     start = int(time.time()) // 60 * 60 - 3 * 3600
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start))
     viewer.open(f"#time={stamp}")
@@ -309,7 +309,7 @@ def one_time(viewer):
 
 
 def forecast_instant(viewer):
-    """an instant to come is a forecast and names what is not observed yet; one before all data says so too"""
+    """a future instant is a forecast and names the layers without one; one before all data has a banner"""
     ahead = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) + 3600))
     viewer.open(f"#layers=hexagons,hazards&time={ahead}")
     viewer.eventually(lambda: viewer.text("#state-text") == "Forecast")
@@ -321,7 +321,7 @@ def forecast_instant(viewer):
 
 
 def timeline_ahead(viewer):
-    """the timeline reaches to forecasts, which it marks and says to be such"""
+    """the timeline includes forecasts, and marks them"""
     viewer.open("#layers=hexagons,hazards")
     viewer.page.select_option("#span", "+2h")
     # Live is in the middle of the span.
@@ -338,7 +338,7 @@ def timeline_ahead(viewer):
 
 
 def counted_frames(viewer):
-    """where the server counts severe cells, a mark is as high as its frame has them"""
+    """a mark's height shows its frame's number of severe cells, if the server counts them"""
     def count(manifest):
         for layer in manifest["layers"]:
             layer["moderateOrWorse"] = [place * 5 for place in range(len(layer["frames"]))]
@@ -354,7 +354,7 @@ def counted_frames(viewer):
 
 
 def slow_tiles(viewer):
-    """while the tiles of a frame load, the time shown is that of the pixels shown"""
+    """while the tiles of a frame load, the page shows the time of the visible pixels"""
     viewer.open()
     held = []
     viewer.page.route("**/tiles/**", lambda route: held.append(route))
@@ -387,7 +387,7 @@ def filters_keep_playing(viewer):
 
 
 def ground(viewer):
-    """the base map is coarse from afar and whole from near, where airports are on it by their codes"""
+    """the base map is coarse at low zooms; at higher zooms it is detailed and has airports"""
     viewer.open("#layers=hexagons&map=4.00/40.000/-74.000")
     assert any("coarse.geojson" in url for url in viewer.requests)
     assert not any("basemap.geojson" in url or "airports.json" in url for url in viewer.requests), viewer.requests
@@ -403,7 +403,7 @@ def ground(viewer):
 
 
 def toggle_layers(viewer):
-    """a layer that is ticked is drawn and stands in the address, and the last one can't be taken off"""
+    """a selected layer is drawn and in the address, and the last one can't be deselected"""
     viewer.open("#layers=hexagons")
     viewer.page.check("#layers input[value=traffic]", force=True)
     viewer.until_shown()
@@ -418,7 +418,7 @@ def toggle_layers(viewer):
 
 
 def order_and_opacity(viewer):
-    """a layer is moved below another and made paler, live and in the past, and the address has both"""
+    """layers change order and opacity, live and in the past, and the address has both"""
     viewer.open("#layers=hexagons,hazards,pireps&map=5/39/-92")
     viewer.page.click(".layer-list summary")
     names = "[...document.querySelectorAll('#layer-list li > span')].map((node) => node.textContent)"
@@ -451,7 +451,7 @@ def order_and_opacity(viewer):
 
 
 def filters(viewer):
-    """history, altitude and severity are asked for, said at the top and kept in the address"""
+    """history, altitude and severity filter the requests, and appear at the top and in the address"""
     viewer.open()
     viewer.page.check("#history input[value='4']", force=True)
     viewer.page.select_option("#severity", "3")
@@ -481,7 +481,7 @@ def filters(viewer):
 
 
 def one_level(viewer):
-    """one level alone is chosen, moved by the arrow keys, and given up for all levels again"""
+    """one level is selected, moved by the arrow keys, and reset to all levels"""
     viewer.open("#layers=hexagons&level=370&route=KORD+KJFK")
     viewer.page.check("#one-level", force=True)
     viewer.until("location.hash.includes('min=37000&max=38000')")
@@ -504,7 +504,7 @@ def one_level(viewer):
 
 
 def incomplete_instant(viewer):
-    """a picture at an instant that lacks data says so in a banner, and that it is not live"""
+    """an incomplete past picture has a banner, which also states that it is not live"""
     def lack(tiles):
         tiles.setdefault("billow", {}).update(incomplete=True, completeSince="2026-01-01T00:00:00Z")
 
@@ -526,7 +526,7 @@ def incomplete_instant(viewer):
 
 
 def typed_instant(viewer):
-    """an instant that can't be meant is refused where it was typed, and nothing changes"""
+    """an invalid instant is rejected beside its field, and the view does not change"""
     viewer.open()
     viewer.page.check("#when input[value=past]", force=True)
     viewer.until("location.hash.includes('time=')")
@@ -543,7 +543,7 @@ def typed_instant(viewer):
 
 
 def bad_link(viewer):
-    """a link that can't be read is named, and the rest of it counts"""
+    """an invalid member of a link is reported, and the others apply"""
     viewer.open("#hours=9&severity=2")
     viewer.eventually(lambda: 'hours is "9"' in viewer.text("#banners"))
     viewer.eventually(lambda: viewer.page.input_value("#severity") == "2")
@@ -553,7 +553,7 @@ def bad_link(viewer):
 
 
 def inspect_place(viewer):
-    """Enter on the map tells what is at its middle, and Escape closes that"""
+    """Enter on the map opens the card of its centre, and Escape closes it"""
     viewer.open()
     viewer.page.focus("#map canvas")
     viewer.page.keyboard.press("Enter")
@@ -566,7 +566,7 @@ def inspect_place(viewer):
 
 
 def inspect_beside(viewer):
-    """a click some pixels beside a cell finds the worst one there, and says where it lies and why it is drawn so"""
+    """a click near a cell finds the worst one nearby, with its direction and the reason for its colour"""
     viewer.open("#layers=hexagons&map=4/37/-95")
     places = viewer.page.evaluate("""async () => {
         const answer = await fetch("collections/hexagons/items?hours=2&minSeverity=1&bbox=-105,28,-80,46&limit=500");
@@ -592,7 +592,7 @@ def inspect_beside(viewer):
 
 
 def route(viewer):
-    """a route that is typed has its corridor, lists with times and levels, its side view, and stands in the address"""
+    """a typed route has a corridor, lists with times and levels and a profile, and is in the address"""
     viewer.open()
     viewer.page.fill("#route-text", "nowhere")
     viewer.page.click("#route-form .go")
@@ -624,7 +624,7 @@ def route(viewer):
 
 
 def route_through_turbulence(viewer):
-    """what lies ahead on a route is in groups, each with its severity or kind and how many there are"""
+    """the alerts along a route are in groups, each with its severity or kind and its number"""
     viewer.open("#layers=hexagons")
     route, level = viewer.page.evaluate("""async () => {
         const answer = await fetch("collections/hexagons/items?minSeverity=1&minAltitude=20000&limit=10000");
@@ -649,7 +649,7 @@ def route_through_turbulence(viewer):
 
 
 def route_suggestions(viewer):
-    """a route is typed with airports by name, IATA code and position; suggestions are used by the keyboard alone"""
+    """a route has airports by name, IATA code and position; suggestions work by keyboard alone"""
     viewer.open("#layers=hexagons")
     viewer.page.focus("#route-text")
     viewer.page.keyboard.type("chicago o'h")
@@ -684,7 +684,7 @@ def route_suggestions(viewer):
 
 
 def pick_points(viewer):
-    """points of a route are picked on the map, by clicks and by the keyboard, taken back, and shown at once"""
+    """waypoints are picked on the map by click or keyboard, undone, and shown at once"""
     viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
     viewer.page.click("#route-pick")
     viewer.page.wait_for_selector(".picking")
@@ -711,7 +711,7 @@ def pick_points(viewer):
 
 
 def follow_flight(viewer):
-    """a flight is found by its call sign and followed, its track is drawn, and a change ahead of it is told"""
+    """a flight is found by call sign and followed, its track is drawn, and changed alerts are announced"""
     viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
     viewer.page.fill("#flight-text", "NOSUCH9")
     viewer.page.click("#flight-form .go")
@@ -746,7 +746,7 @@ def follow_flight(viewer):
 
 
 def open_cards(viewer):
-    """the card of a place and that of a route are in the address while they are open, and a link opens them again"""
+    """open cards of a place and of a route are in the address, and a link opens them"""
     viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
     viewer.page.mouse.click(560, 330)
     viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
@@ -774,7 +774,7 @@ def open_cards(viewer):
 
 
 def take_along(viewer):
-    """a link, files and lines for other maps are of exactly what is shown, and each works"""
+    """the link, the files and the snippets for other maps match the view, and each works"""
     viewer.open("#layers=hexagons,hazards&opacity=hazards:50&map=4.00/39.000/-96.000")
     viewer.page.click("#share")
     viewer.page.wait_for_selector("dialog.share[open]")
@@ -816,7 +816,7 @@ def take_along(viewer):
 
 
 def lost_contact(viewer):
-    """where the server can't be reached any more the page says so, and goes on when it is back"""
+    """the page reports lost contact, and continues when the server is reachable"""
     viewer.open()
     viewer.expected = ["ERR_FAILED", "ERR_INTERNET_DISCONNECTED", "Failed to load"]
     viewer.page.route("**/*", lambda route: route.abort())
@@ -831,7 +831,7 @@ def lost_contact(viewer):
 
 
 def resting(viewer):
-    """a page that nobody sees asks the server for nothing, and is live again at once when it is seen"""
+    """a hidden page sends no requests, and is live again as soon as it is visible"""
     viewer.open("#layers=hexagons")
     see = """(state) => {
         Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
@@ -852,7 +852,7 @@ def resting(viewer):
 
 
 def offline(viewer):
-    """a page that was open once comes up without the server, with the picture that it had, and never looks live"""
+    """a page that was opened before works without the server, with its last picture, and is not live"""
     viewer.expected = ["ERR_", "Failed to load", "Failed to fetch", "MIME"]
     context = viewer.browser.new_context(viewport={"width": 1000, "height": 700})
     try:
@@ -884,7 +884,7 @@ def offline(viewer):
 
 
 def key_entry(viewer):
-    """a server that wants a key is given the one that is typed, a wrong one again, and no other tab has it"""
+    """a server that requires a key gets the typed one, a wrong key is asked again, and tabs don't share it"""
     viewer.expected = ["401"]
 
     def guard(route):
@@ -917,7 +917,7 @@ def key_entry(viewer):
 
 
 def narrow_screen(viewer):
-    """on a phone the settings open and close by a button, and leave the map room"""
+    """on a phone a button opens and closes the settings, and the map has room"""
     viewer.page.set_viewport_size({"width": 390, "height": 780})
     viewer.open()
     viewer.eventually(lambda: not viewer.page.is_visible("#settings"))
@@ -958,7 +958,7 @@ SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390), (720, 45
 
 
 def layouts(viewer):
-    """at every size nothing of the page is cut off, no card covers another, and a finger finds each control"""
+    """at every size nothing is cut off, no card covers another, and each control is large enough to touch"""
     viewer.open("#map=4/37/-92")
     for width, height in SIZES:
         viewer.page.set_viewport_size({"width": width, "height": height})
@@ -974,7 +974,7 @@ def layouts(viewer):
 
 
 def readers_settings(viewer):
-    """with forced colours a chosen layer is told from others, and with reduced motion nothing moves by itself"""
+    """with forced colours a selected layer is distinct, and with reduced motion nothing is animated"""
     viewer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
     viewer.open()
     colour = "(checked) => getComputedStyle(document.querySelector(`#layers input${checked} + span`)).backgroundColor"
@@ -990,7 +990,7 @@ def readers_settings(viewer):
 
 
 def accessible(viewer):
-    """axe finds nothing in any state of the page: live, past, with cards, on a phone; nor on the example pages"""
+    """axe finds no violation in any state of the page, nor on the example pages"""
     from axe_playwright_python.sync_playwright import Axe
 
     def judge(state):
@@ -1045,7 +1045,7 @@ def accessible(viewer):
 
 
 def examples(viewer):
-    """each example page paints turbulence on its map, and says how old the data is"""
+    """each example page draws turbulence on its map, and shows the age of the data"""
     viewer.page.goto(f"{viewer.base}/examples/", wait_until="load")
     pages = viewer.page.evaluate(
         "[...document.querySelectorAll('li a')].map(({ href }) => href).filter((href) => href.endsWith('.html'))")
@@ -1092,7 +1092,7 @@ TIMELINE_MAPS = {
 
 
 def timeline_elsewhere(viewer):
-    """timeline.js plays frames and points on Leaflet and OpenLayers, and the map is never without a picture"""
+    """timeline.js plays frames and points on Leaflet and OpenLayers, and the map is never blank"""
     for name, (style, script, library, code) in TIMELINE_MAPS.items():
         page = TIMELINE_PAGE.replace("STYLE", style).replace("SCRIPT", script).replace("NAME", name)
         page = page.replace("LIBRARY", library).replace("MAP", code)
@@ -1110,7 +1110,7 @@ def timeline_elsewhere(viewer):
 
 
 def status_page(viewer):
-    """the status page tells of sources and layers, lets ages tick, says when contact is lost, and leads to the map"""
+    """the status page lists sources and layers, updates ages, reports lost contact, and links to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
     viewer.until("document.querySelectorAll('#sources tbody tr').length >= 4")
     viewer.eventually(lambda: viewer.text("#state") == "is serving" and "SIMULATED" in viewer.text("#banners"))

@@ -1,6 +1,7 @@
-// What the server says, as far as the viewer reads it: docs/http has the whole. And what the viewer's modules share.
+// The parts of the server's responses that the viewer reads, and the types that its modules share. docs/http describes
+// the responses completely.
 
-/** The module that the server makes of its catalogue of datasets. */
+/** The module that the server generates from its catalogue of datasets. */
 declare module "*/datasets.js" {
     export const LAYERS: {
         id: string; name: string; shape: string; order: number; isShownAtFirst: boolean; parts: string[];
@@ -9,36 +10,36 @@ declare module "*/datasets.js" {
 }
 
 declare namespace Billow {
-    /** What a page shows: the URL's hash as an object. */
+    /** The view of a page: the URL's hash as an object. */
     interface View {
         /** Ids of layers, the lowest first; at least one. */
         layers: string[];
-        /** The reader's order of layers, the lowest first, or null. */
+        /** The user's order of layers, the lowest first, or null. */
         order: string[] | null;
-        /** In percent, by a layer's id; what isn't named is opaque. */
+        /** Layer id → percent; other layers are opaque. */
         opacities: Record<string, number>;
-        /** How far back the picture looks. */
+        /** The history in hours. */
         hours: number;
         /** Feet, whole thousands; null is open. */
         minAltitude: number | null;
         maxAltitude: number | null;
         /** 0 to 4. */
         minSeverity: number;
-        /** Some severities alone, in rising order; null where the least severity counts. */
+        /** A selection of severities in rising order; null if `minSeverity` applies. */
         severities: number[] | null;
         /** An instant, or null for live. */
         time: number | null;
-        /** One of the server's styles, or null for the one of the reader's scheme. */
+        /** The id of one of the server's styles, or null for the style of the user's scheme. */
         style: string | null;
-        /** The id of one of the timeline's spans, or null for the one that fits the layers. */
+        /** The id of one of the timeline's spans, or null for the default of the layers. */
         span: string | null;
         /** Waypoints with blanks between them, or null. */
         route: string | null;
         /** The planned altitude in feet, or null. */
         level: number | null;
-        /** The ICAO address of the aircraft that is followed, or null. */
+        /** The ICAO address of the followed aircraft, or null. */
         flight: string | null;
-        /** Longitude and latitude of the place whose card is open, or null. */
+        /** Longitude and latitude of the open card's place, or null. */
         place: [number, number] | null;
         /** Whether the card of the route is open. */
         isRouteOpen: boolean;
@@ -71,14 +72,14 @@ declare namespace Billow {
         billow?: Snapshot;
     }
 
-    /** What is to be drawn. `subject` tells filters and instant apart, `key` publications too. */
+    /** The request of a picture. `subject` identifies filters and instant; `key` also identifies the snapshot. */
     interface PictureRequest {
         tileJSON: TileJSON;
         subject: string;
         key: string;
         /** The lowest first. */
         parts: { layers: string[]; key: string; template: string; opacity: number }[];
-        /** The instant asked for, or null for live. */
+        /** The requested instant, or null for live. */
         time: number | null;
         asOf: number | null;
     }
@@ -98,7 +99,7 @@ declare namespace Billow {
         disabled?: Record<string, string> | null;
     }
 
-    /** What a cache of the server holds, and how often it had what was asked for. */
+    /** The contents and the hit counts of a cache of the server. */
     interface CacheStatus {
         entries: number;
         bytes: number;
@@ -181,7 +182,7 @@ declare namespace Billow {
         area?: object;
         items?: AlertItem[];
         clusters: (AlertCluster & { members: string[]; longitude: number; latitude: number })[];
-        /** What is computed there. */
+        /** Computed turbulence. */
         field?: { clusters?: (AlertCluster & { severity: number })[]; items?: AlertItem[] };
         hazards: {
             kind: string;
@@ -204,14 +205,14 @@ declare namespace Billow {
         frames: { time: string; tiles: string; forecast?: boolean; incomplete?: boolean }[];
     }
 
-    /** What the timeline shows. */
+    /** The frame that the timeline shows. */
     interface Frame {
         time: number;
         live: boolean;
         forecast: boolean;
         incomplete: boolean;
         playing: boolean;
-        /** Whether it is the one that is wanted. */
+        /** Whether it is the requested frame. */
         ready: boolean;
     }
 

@@ -1,4 +1,4 @@
-// What browsers have and the library of TypeScript 4.8 lacks (ECMAScript 2023, 23.1.3).
+// Functions of browsers that the library of TypeScript 4.8 lacks (ECMAScript 2023, 23.1.3).
 interface Array<T> {
     findLast(predicate: (value: T, index: number) => boolean): T | undefined;
     findLastIndex(predicate: (value: T, index: number) => boolean): number;

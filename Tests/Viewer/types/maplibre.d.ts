@@ -1,4 +1,4 @@
-// What the viewer uses of MapLibre GL JS 5, whose wheel has no types, and of Leaflet 1.
+// The parts of MapLibre GL JS 5, whose wheel has no types, and of Leaflet 1 that the viewer uses.
 // Source: https://maplibre.org/maplibre-gl-js/docs/API/ and https://leafletjs.com/reference.html
 
 declare namespace maplibregl {

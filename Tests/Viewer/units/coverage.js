@@ -11,27 +11,27 @@ const bounds = (west, south, east, north) => ({
     getWest: () => west, getSouth: () => south, getEast: () => east, getNorth: () => north,
 });
 
-test("the box of a map is cut at the ends of the world and turned at the antimeridian", () => {
+test("a map's box is clamped to the world and wraps at the antimeridian", () => {
     equal(boxOf(bounds(-127.5, 22, -64.25, 53)), "-127.50,22.00,-64.25,53.00");
     equal(boxOf(bounds(-200, -89, 190, 89)), "-180.00,-85.05,180.00,85.05");
     equal(boxOf(bounds(170, 10, 190, 20)), "170.00,10.00,-170.00,20.00");
     equal(boxOf(bounds(-550, 10, -530, 20)), "170.00,10.00,-170.00,20.00");
 });
 
-test("a map is asked about once, and keeps what was known until the answer is there", async () => {
-    const asked = /** @type {string[]} */ ([]);
+test("each map is requested once, and the previous result stays until the response arrives", async () => {
+    const requested = /** @type {string[]} */ ([]);
     const fetch = window.fetch;
     window.fetch = async (url) => {
-        asked.push(String(url));
+        requested.push(String(url));
         const isLacking = String(url).includes("gtg");
         return new Response(null, isLacking ? { headers: { "X-Incomplete": "true" } } : {});
     };
     try {
         const { view } = parseHash("#layers=gtg,hexagons");
-        let tell = () => {};
-        const coverage = new Coverage(() => tell());
+        let onChange = () => {};
+        const coverage = new Coverage(() => onChange());
         const ask = (/** @type {string} */ box) => new Promise((resolve) => {
-            tell = () => {
+            onChange = () => {
                 const known = coverage.lackingLayers(view, null, box, "", false);
                 if (known) resolve(known);
             };
@@ -40,8 +40,8 @@ test("a map is asked about once, and keeps what was known until the answer is th
         equal(coverage.lackingLayers(view, null, "0,0,1,1", "", false), null);
         equal(await ask("0,0,2,2"), ["gtg"]);
         equal(coverage.lackingLayers(view, null, "0,0,3,3", "", false), ["gtg"]);
-        ok(asked.every((url) => url.startsWith("maps/")), asked.join(" "));
-        equal(new Set(asked).size, asked.length, "each once");
+        ok(requested.every((url) => url.startsWith("maps/")), requested.join(" "));
+        equal(new Set(requested).size, requested.length, "each once");
     } finally {
         window.fetch = fetch;
     }

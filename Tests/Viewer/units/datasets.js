@@ -2,7 +2,7 @@
 import { AREA_KINDS, LAYERS } from "/js/datasets.js";
 import { equal, ok, test } from "../harness.js";
 
-test("the server's module of datasets has every layer once, with a name and a shape that the viewer knows", () => {
+test("the server's module of datasets has each layer once, with a name and a known shape", () => {
     const ids = LAYERS.map(({ id }) => id);
     equal(new Set(ids).size, ids.length);
     const shapes = ["cells", "field", "polygons", "reports", "areas", "aircraft", "tracks"];
@@ -12,7 +12,7 @@ test("the server's module of datasets has every layer once, with a name and a sh
     }
 });
 
-test("the module has the layers as the collections' documents describe them", async () => {
+test("the module equals the layers of /collections", async () => {
     const { collections } = await (await fetch("/collections")).json();
     const drawn = collections.filter((/** @type {any} */ { layer }) => layer);
     equal(LAYERS, drawn.map((/** @type {any} */ { id, layer }) => ({ id, ...layer })));
@@ -21,12 +21,12 @@ test("the module has the layers as the collections' documents describe them", as
     }
 });
 
-test("issued areas have words for their kinds", () => {
+test("each kind of issued area has a title", () => {
     ok(AREA_KINDS.size > 0, "there are kinds");
     for (const [kind, words] of AREA_KINDS) ok(kind && words, `${kind}: ${words}`);
 });
 
-test("each layer answers with features and tiles on the server that the page is from", async () => {
+test("each layer has features and tiles on this server", async () => {
     for (const { id } of LAYERS) {
         equal((await fetch(`/collections/${id}/items?limit=1`)).status, 200, id);
         equal((await fetch(`/tiles/${id}.json`)).status, 200, id);

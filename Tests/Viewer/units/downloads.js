@@ -9,7 +9,7 @@ const TAKEN = {
     span: { start: "-6h", end: "now", intervals: 19 },
 };
 
-test("downloads are of what is on the map: layers, filters, instant, part of the world, style", () => {
+test("downloads have the map's layers, filters, instant, box and style", () => {
     const found = downloads(TAKEN);
     equal(found.map(({ file }) => file), [
         "billow-20260721T180000Z.png", "billow-loop-20260721T180000Z.png", "billow-20260721T180000Z.mbtiles",
@@ -31,7 +31,7 @@ test("downloads are of what is on the map: layers, filters, instant, part of the
     equal(features.searchParams.get("time"), "2026-07-21T18:00:00Z");
 });
 
-test("a pack of what is on screen has closer zooms too, but never too many tiles", () => {
+test("a pack has zooms closer than the screen, but a limited number of tiles", () => {
     equal(packZoom("-1.00,50.00,1.00,51.00", 8), 12);
     equal(packZoom("-180.00,-85.05,180.00,85.05", 1), 5);
     equal(packZoom("-180.00,-85.05,180.00,85.05", 6), 6, "of the whole world no more");
@@ -40,7 +40,7 @@ test("a pack of what is on screen has closer zooms too, but never too many tiles
     equal(packZoom("0.00,0.00,0.01,0.01", 13), 14);
 });
 
-test("tiles have the instant in their path, and one address for each opacity", () => {
+test("tiles have the instant in their path, and each opacity has its own address", () => {
     const found = tileAddresses(TAKEN);
     equal(found.map(({ opacity }) => opacity), [0.4, 1]);
     ok(found[0].url.startsWith("http://b.test/map/tiles/hazards/20260721T180000Z/{z}/{x}/{y}.png?"), found[0].url);
@@ -48,7 +48,7 @@ test("tiles have the instant in their path, and one address for each opacity", (
     equal(live.url.split("?")[0], "http://b.test/map/tiles/hexagons/latest/{z}/{x}/{y}.png");
 });
 
-test("each program gets both layers, and Leaflet its own count of zooms", () => {
+test("each snippet has both layers, and Leaflet's zooms are one higher", () => {
     const texts = Object.fromEntries(snippets(TAKEN).map(({ title, text }) => [title, text]));
     equal(Object.keys(texts), ["Leaflet", "MapLibre GL", "OpenLayers", "QGIS"]);
     for (const text of Object.values(texts)) ok(text.includes("hazards") && text.includes("hexagons"), text);

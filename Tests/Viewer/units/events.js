@@ -2,27 +2,27 @@
 import { Changes, parseEvent } from "/js/events.js";
 import { equal, ok, test } from "../harness.js";
 
-/** What some blocks tell, and the id that is left.
+/** Parses some blocks. Returns their events and the last id.
  * @param {...string} blocks */
 function parsed(...blocks) {
     /** @type {[string, string][]} */
-    const heard = [];
+    const events = [];
     /** @type {import("/js/events.js").State} */
     const state = { lastEventID: null };
-    for (const block of blocks) parseEvent(block, (name, data) => heard.push([name, data]), state);
-    return { heard, id: state.lastEventID };
+    for (const block of blocks) parseEvent(block, (name, data) => events.push([name, data]), state);
+    return { events, id: state.lastEventID };
 }
 
 test("an event has its name, its lines of data and its id", () => {
-    equal(parsed("event: data\nid: 4-1\ndata: {\"a\":1}\ndata: 2"), { heard: [["data", "{\"a\":1}\n2"]], id: "4-1" });
-    equal(parsed("data:bare"), { heard: [["message", "bare"]], id: null });
+    equal(parsed("event: data\nid: 4-1\ndata: {\"a\":1}\ndata: 2"), { events: [["data", "{\"a\":1}\n2"]], id: "4-1" });
+    equal(parsed("data:bare"), { events: [["message", "bare"]], id: null });
 });
 
-test("a comment and a block without data tell nothing, but an id counts", () => {
-    equal(parsed(": still here", "event: data", "id: 7", ""), { heard: [], id: "7" });
+test("a comment and a block without data are no events, but their id is stored", () => {
+    equal(parsed(": still here", "event: data", "id: 7", ""), { events: [], id: "7" });
 });
 
-test("an event concerns the layers whose collection it names, and those that are made of it", () => {
+test("an event changes the layers of its collection, and the parts of a combined layer", () => {
     const turbulence = '{"collection":"turbulence","version":7}';
     const layers = [["hexagons"], ["polygons", "traffic"], ["traffic"]];
     const changes = new Changes();

@@ -7,19 +7,19 @@ const FIRST = { ...parseHash("").view, layers: ["gtg"], minAltitude: 30_000, max
 const FORECAST = { product: "gtg", run: "2026-07-21T18:00:00Z", lead: 10_800, validTime: "2026-07-21T21:00:00Z" };
 const NOWCAST = { product: "gtgn", run: "2026-07-21T20:15:00Z", lead: 0, validTime: "2026-07-21T20:15:00Z" };
 
-test("a field is named as nowcast or forecast, with its run, how far ahead it is, and when it is valid", () => {
+test("a field's name states nowcast or forecast, run, lead time and valid time", () => {
     equal(fieldName(FORECAST), "Forecast GTG, run 18:00Z + 3 h 00 min, valid 21:00Z");
     equal(fieldName(NOWCAST), "Nowcast GTGN, valid 20:15Z");
 });
 
-test("the legend says which field is shown, that it is computed, and where there is none", async () => {
+test("the legend names the field, that it is computed, and whether one is missing", async () => {
     /** @type {string[]} */
-    const asked = [];
+    const requested = [];
     const features = [{ geometry: {}, properties: FORECAST }];
     await withResponses(({ url }) => {
         if (url.pathname.endsWith(".json")) return json({ time: { extent: [NOWCAST.run, FORECAST.validTime] } });
-        asked.push(url.search);
-        return json({ features: asked.length === 1 ? features : [] });
+        requested.push(url.search);
+        return json({ features: requested.length === 1 ? features : [] });
     }, async () => {
         const at = { ...FIRST, time: Date.UTC(2026, 6, 21, 21) };
         equal(await fieldText(at), `${fieldName(FORECAST)}. Computed, not observed.`);
@@ -28,17 +28,17 @@ test("the legend says which field is shown, that it is computed, and where there
         ok((await fieldText(FIRST))?.startsWith("No turbulence field is stored"), "none");
         equal(await fieldText({ ...FIRST, layers: ["hexagons"] }), null, "not shown");
     });
-    equal(asked, ["?limit=1&time=2026-07-21T21%3A00%3A00Z", "?limit=1"]);
+    equal(requested, ["?limit=1&time=2026-07-21T21%3A00%3A00Z", "?limit=1"]);
 });
 
-test("a click tells the field's values, the worst first, and that no value is not smooth air", async () => {
+test("the card lists the field's values, the most severe first, and missing values", async () => {
     const at = [{ altitude: 31_000, edr: 0.12, severity: 1 }, { altitude: 35_000, edr: 0.31, severity: 3 }, {
         altitude: 39_000,
     }];
     const features = at.map((properties) => ({ geometry: {}, properties: { ...NOWCAST, ...properties } }));
     await withResponses(({ url }) => {
-        const asked = ["coords", "z"].map((name) => url.searchParams.get(name));
-        equal(asked, ["POINT(-97.50000 35.00000)", "30000/40000"]);
+        const requested = ["coords", "z"].map((name) => url.searchParams.get(name));
+        equal(requested, ["POINT(-97.50000 35.00000)", "30000/40000"]);
         return json({ features });
     }, async () => {
         const [section] = await fieldSections(FIRST, -97.5, 35, new AbortController().signal);

@@ -5,7 +5,7 @@ import { formatPosition, parsePosition } from "/js/position.js";
 import { typedName } from "/js/airport-suggestions.js";
 import { equal, test } from "../harness.js";
 
-test("a route is read from codes and positions, however they are typed", () => {
+test("a route consists of codes and positions in several notations", () => {
     equal(parsePlan(" kjfk  EGLL "), { route: "KJFK EGLL", count: 2, level: null, unknown: [], resolved: [] });
     equal(parsePlan("KJFK 4430N05000W -0.46,51.47").route, "KJFK 4430N05000W -0.46,51.47");
     equal(parsePlan("").count, 0);
@@ -22,16 +22,16 @@ const ROWS = [
 ];
 const AIRPORTS = new Airports(ROWS);
 
-test("of a pasted flight plan the places count, and the first level", () => {
+test("a pasted flight plan is reduced to its waypoints and its first level", () => {
     const plan = parsePlan("KJFK0915 N0480F370 DCT 44N050W/M084F390 NATW UL607 EGLL0640", AIRPORTS);
     equal(plan, { route: "KJFK 44N050W EGLL", count: 3, level: 37_000, unknown: ["NATW"], resolved: [] });
     equal(parsePlan("KORD MERIT KJFK FL350", AIRPORTS), {
         route: "KORD KJFK", count: 2, level: 35_000, unknown: ["MERIT"], resolved: [],
-    }, "what is no place is named");
+    }, "unknown words are listed");
     equal(parsePlan("KORD NATW").route, "KORD NATW", "without a list the server decides");
 });
 
-test("of a plan as it is sent only departure, route and destination are read", () => {
+test("a flight plan message is reduced to departure, route and destination", () => {
     const message = `(FPL-BAW117-IS
         -B744/H-SXDGHIRWYZ/S
         -EGLL0930
@@ -43,7 +43,7 @@ test("of a plan as it is sent only departure, route and destination are read", (
     });
 });
 
-test("airports are known by IATA codes too, but a beacon of a plan isn't the airport of its letters", () => {
+test("IATA codes name airports, but in a flight plan three letters may be a beacon", () => {
     equal(parsePlan("jfk lhr", AIRPORTS), {
         route: "KJFK EGLL", count: 2, level: null, unknown: [], resolved: ["JFK means KJFK", "LHR means EGLL"],
     });
@@ -51,7 +51,7 @@ test("airports are known by IATA codes too, but a beacon of a plan isn't the air
     equal(parsePlan("KORD BDF J64 JFK", AIRPORTS).unknown, ["BDF"]);
 });
 
-test("positions are read as people and flight plans write them, and what can't be told is left out", () => {
+test("positions are read in common notations, and ambiguous ones are unknown", () => {
     for (const [text, position] of [
         ["4038N07347W", "4038N07347W"], ["40N073W", "40N073W"], ["N4038W07347", "4038N07347W"],
         ["40.64N 73.78W", "403824N0734648W"], ["40°38'N, 73°47'W", "4038N07347W"], ["40.5/-73.5", "4030N07330W"],
@@ -65,7 +65,7 @@ test("positions are read as people and flight plans write them, and what can't b
     equal(formatPosition(179.9999, -0.5), "0030S18000E");
 });
 
-test("airports are found by codes, cities and names, without accents and before a word is whole", () => {
+test("airports are found by code, city and name, without accents and by prefix", () => {
     /** @param {string} text */
     const found = (text) => AIRPORTS.search(text, 5).map(({ icao }) => icao);
     equal(found("lhr"), ["EGLL"]);
@@ -81,14 +81,14 @@ test("airports are found by codes, cities and names, without accents and before 
     equal(AIRPORTS.nearest(-89.6, 41.2, 10, 6), null, "a small airfield isn't on a map of this zoom");
 });
 
-test("a route is asked for by the places of its airports, which a server need not know", () => {
+test("a request has the positions of airports, because a server may not know their codes", () => {
     equal(withPositions("KJFK 5130N01500W LSZH", AIRPORTS), "-73.78,40.64 5130N01500W 8.55,47.46");
     equal(waypointsOf("KJFK 5130N01500W NATW", AIRPORTS).map(({ code, name }) => [code, name]), [
         ["KJFK", "New York, John F Kennedy International Airport"], ["5130N01500W", null],
     ]);
 });
 
-test("what is suggested for is the name at the end, of as many words as an airport has", () => {
+test("suggestions complete the name at the end, of as many words as an airport has", () => {
     /** @param {string} text */
     const typed = (text) => typedName(text, AIRPORTS).text;
     equal(typed("KJFK lond"), "lond");
@@ -107,7 +107,7 @@ const cell = (along, severity, altitude) => ({
     },
 });
 
-test("hexagons on the way are stretches with the worst of each, and what is at one's own level", () => {
+test("hexagons along a route form stretches with their worst severity, also at the planned level", () => {
     const cells = [cell(120, 1, 37_000), cell(0, 3, 31_000), cell(20, 2, 36_000), cell(130, 1, 9_000)];
     const found = stretchesOf(cells, 37_000);
     equal(found.map(({ from, to, severity, low, high, cells, ownSeverity }) =>
@@ -121,7 +121,7 @@ test("hexagons on the way are stretches with the worst of each, and what is at o
     equal(stretchesOf([], 37_000), []);
 });
 
-test("levels around one's own say the worst, and that no report is none", () => {
+test("levels around the planned one have their worst severity, or none without a report", () => {
     const profile = { altitudes: [35_000, 36_000, 37_000, 39_000], severities: [[0, 3, 3], [4], [null, null], [1]] };
     equal(levelsAround(profile, 37_000, 2_000), [
         { altitude: 35_000, worst: 3, count: 2, known: 3 }, { altitude: 37_000, worst: null, count: 0, known: 0 },

@@ -8,14 +8,14 @@ const [A, B, C] = [["a00001", "UAL12 "], ["a00002", "UAL123"], ["a00003", undefi
     geometry: { type: "Point", coordinates: [0, 0] }, properties: { icao24, callsign },
 }));
 
-test("a flight is found by its whole call sign or address, else by how they begin", () => {
+test("a flight is found by its call sign or address, otherwise by their prefix", () => {
     equal(matchingFlights([A, B, C], "ual12"), [A]);
     equal(matchingFlights([A, B, C], "UAL1"), [A, B]);
     equal(matchingFlights([A, B, C], "A00003"), [C]);
     equal([matchingFlights([A, B, C], "DLH1"), matchingFlights([A, B, C], " ")], [[], []]);
 });
 
-test("what lies ahead in short is the worst of each kind, and the same while only distances change", () => {
+test("the summary of alerts has the worst of each kind, and no distances", () => {
     const cluster = (/** @type {number} */ severity, /** @type {string} */ text) =>
         ({ severity, text, members: [], longitude: 0, latitude: 0 });
     const hazards = [{ kind: "sigmet", hazard: "TURB" }, { kind: "sigmet", hazard: "TURB" }];
@@ -26,7 +26,7 @@ test("what lies ahead in short is the worst of each kind, and the same while onl
     equal(summaryOf({ clusters: [], hazards: [] }), "no turbulence reported, which does not mean smooth air");
 });
 
-test("what lies ahead is grouped by severity, reports before what is computed, and issued areas by kind", () => {
+test("alerts are grouped by severity, reported before computed, and issued areas by kind", () => {
     const here = { longitude: 0, latitude: 0 };
     const groups = alertGroups({
         clusters: [

@@ -7,7 +7,7 @@ import { equal, test } from "../harness.js";
 
 const EVENING = Date.UTC(2026, 6, 21, 20, 0, 0);
 
-test("times are UTC, with seconds only where there are some", () => {
+test("times are UTC, with seconds only if they are not 0", () => {
     equal(clockTime(EVENING + 5_000), "20:00:05Z");
     equal(dateTime(EVENING), "21 Jul 2026 20:00Z");
     equal(dateTime(EVENING + 5_000), "21 Jul 2026 20:00:05Z");
@@ -15,7 +15,7 @@ test("times are UTC, with seconds only where there are some", () => {
     equal(shortTime(EVENING, EVENING + 86_400_000 * 2), "21 Jul 2026 20:00Z");
 });
 
-test("an age has the two units that matter, and is never negative", () => {
+test("an age has at most two units, and is never negative", () => {
     const cases = [
         [-5_000, "0 s"], [0, "0 s"], [19_400, "19 s"], [59_600, "1 min 00 s"],
         [245_000, "4 min 05 s"], [600_000, "10 min"],
@@ -24,7 +24,7 @@ test("an age has the two units that matter, and is never negative", () => {
     for (const [milliseconds, words] of cases) equal(age(Number(milliseconds)), words, `${milliseconds} ms`);
 });
 
-test("an instant without a zone is none", () => {
+test("a text without a time zone is no instant", () => {
     equal(instantOf("2026-07-21T20:00:00Z"), EVENING);
     equal(instantOf("2026-07-21T22:00:00+02:00"), EVENING);
     for (const text of ["2026-07-21T20:00:00", "2026-13-01T00:00:00Z", "", null, undefined, 5]) {
@@ -32,7 +32,7 @@ test("an instant without a zone is none", () => {
     }
 });
 
-test("the compact form comes back as it went, and what is no date is none", () => {
+test("the compact form survives a round trip, and invalid dates are rejected", () => {
     equal(compactTime(EVENING), "20260721T200000Z");
     equal(parseCompactTime("20260721T200000Z"), EVENING);
     for (const text of ["20260230T000000Z", "20260721T250000Z", "20260721T2000Z", "", "x"]) {
@@ -40,7 +40,7 @@ test("the compact form comes back as it went, and what is no date is none", () =
     }
 });
 
-test("a typed date and time of 24 hours is read in several spellings", () => {
+test("a typed 24-hour date and time is read in several notations", () => {
     equal(inputText(EVENING), "2026-07-21 20:00");
     equal(inputText(EVENING + 5_000), "2026-07-21 20:00:05");
     for (const text of ["2026-07-21 20:00", " 2026-07-21T20:00z ", "2026-07-21 2000", "2026-07-21 20:00:00"]) {
@@ -51,7 +51,7 @@ test("a typed date and time of 24 hours is read in several spellings", () => {
     }
 });
 
-test("levels are flight levels, and the surface has its name", () => {
+test("altitudes are flight levels, and 0 is the surface", () => {
     equal(flightLevel(0), "SFC");
     equal(flightLevel(4_000), "FL040");
     equal(bandText(null, null), "All levels");

@@ -11,30 +11,30 @@ const status = (layers, kinds, simulated = false) => /** @type {Billow.Status} *
     layers: Object.fromEntries(layers.map((id) => [id, { dataTime: "2026-09-24T12:00:00Z" }])),
 }));
 
-test("layers lie as the server states, and a reader's order wins", () => {
+test("layers have the server's order, unless the user sets one", () => {
     equal(inDrawingOrder(["pireps", "hexagons", "hazards", "gtg", "polygons", "traffic"]),
         ["gtg", "hazards", "polygons", "hexagons", "traffic", "pireps"]);
     equal(inDrawingOrder(["hexagons", "hazards", "gtg"], ["hexagons", "gtg"]), ["hexagons", "gtg", "hazards"]);
 });
 
-test("a layer that combines others is in no menu, and its events concern them", () => {
+test("a layer that combines others is not in the menu, and its events change its parts", () => {
     equal(LAYERS.filter(({ parts }) => parts.length), []);
     equal(["hexagons", "polygons", "traffic"].map(collectionsOf),
         [["hexagons", "turbulence"], ["polygons", "turbulence"], ["traffic"]]);
     equal(["hexagons", "polygons", "hazards", "gtg"].map(showsCells), [true, true, false, false]);
 });
 
-test("the catalogue says what a page shows at first", () => {
+test("the catalogue defines the default layers", () => {
     equal(defaultLayers(null), ["hazards", "hexagons", "pireps"]);
     equal(defaultLayers(status(["hexagons", "gtg"], ["skypath", "noaa-gtg"])), ["hazards", "hexagons", "pireps"]);
 });
 
-test("a field is shown at first where the world is simulated, and alone where nothing else is there", () => {
+test("a field is a default layer in a simulated world, and the only one without other data", () => {
     equal(defaultLayers(status(["hexagons", "gtg"], ["noaa-gtg"], true)), ["gtg", "hazards", "hexagons", "pireps"]);
     equal(defaultLayers(status(["gtg"], ["noaa-gtg"])), ["gtg"]);
     equal(defaultLayers(status(["gtg", "hazards"], ["noaa-gtg"])), ["gtg", "hazards"]);
 });
 
-test("an imported field is shown like one that a source fetches", () => {
+test("an imported field is a default layer, as a fetched one is", () => {
     equal(defaultLayers(status(["gtg"], [])), ["gtg"]);
 });

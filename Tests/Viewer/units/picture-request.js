@@ -11,7 +11,7 @@ const TILES = {
     billow: { version: 7, asOf: "2026-07-21T20:00:01Z" },
 };
 
-test("a live picture's address has the filters and the style, and stays the same", () => {
+test("a live picture's address has the filters and the style, and is stable", () => {
     const { parts: [{ template }], asOf, key } = pictureRequest(TILES, FIRST, 1);
     equal(
         template,
@@ -21,20 +21,20 @@ test("a live picture's address has the filters and the style, and stays the same
     ok(key.endsWith(` 7-${Date.UTC(2026, 6, 21, 20) / 60_000}`), key);
 });
 
-test("a picture of an instant is asked for by its time, and dense screens get dense tiles", () => {
+test("a picture of an instant has the time in its address, and dense screens get @2x tiles", () => {
     const { parts: [{ template }], asOf } = pictureRequest(TILES, { ...FIRST, time: Date.UTC(2026, 6, 21, 18) }, 2);
     ok(template.startsWith("http://127.0.0.1/tiles/hexagons/20260721T180000Z/{z}/{x}/{y}@2x.png?"), template);
     equal(asOf, Date.UTC(2026, 6, 21, 18));
 });
 
-test("where events tell what changed, another version alone makes no other picture, but the next minute does", () => {
+test("with events, a new version alone does not change a picture's key, but the next minute does", () => {
     /** @type {(version: number, asOf: string) => string} */
     const keyOf = (version, asOf) => pictureRequest({ ...TILES, billow: { version, asOf } }, FIRST, 1, () => 6).key;
     equal(keyOf(9, "2026-07-21T20:00:11Z"), keyOf(7, "2026-07-21T20:00:01Z"), "within the minute");
     ok(keyOf(7, "2026-07-21T20:01:01Z") !== keyOf(7, "2026-07-21T20:00:01Z"), "reports have aged");
 });
 
-test("pictures of other filters, layers or instants are other subjects; a newer publication is not", () => {
+test("other filters, layers or instants are other subjects; a newer snapshot is not", () => {
     const subjects = [
         FIRST, { ...FIRST, hours: 4 }, { ...FIRST, minSeverity: 1 }, { ...FIRST, layers: ["hexagons", "traffic"] },
         { ...FIRST, time: 5 },
@@ -46,7 +46,7 @@ test("pictures of other filters, layers or instants are other subjects; a newer 
     ok(newer.key !== pictureRequest(TILES, FIRST, 1).key, "another key");
 });
 
-test("a field and what is paler than the rest are parts of their own, in the order of the layers", () => {
+test("fields and layers of another opacity are separate parts, in the order of the layers", () => {
     const view = { ...FIRST, layers: ["gtg", "hazards", "hexagons", "pireps"], opacities: { hazards: 40 } };
     equal(groupsOf(view).map(({ layers, opacity }) => `${layers}:${opacity}`),
         ["gtg:1", "hazards:0.4", "hexagons,pireps:1"]);

@@ -2,7 +2,7 @@
 import { Pictures } from "/js/picture.js";
 import { equal, flushMicrotasks, ManualTime, ok, test, withResponses } from "../harness.js";
 
-/** A map that shows what a test says is loaded. */
+/** A map whose loaded sources a test defines. */
 class FakeMap {
     /** @type {Map<string, { tiles: string[], opacity: number }>} */
     layers = new Map();
@@ -32,7 +32,7 @@ class FakeMap {
     /** @param {string} id */
     isSourceLoaded(id) { return this.loaded.has(id); }
 
-    /** What is seen: id → opacity. */
+    /** The visible layers: id → opacity. */
     get shown() {
         return Object.fromEntries(
             [...this.layers].filter(([, { opacity }]) => opacity > 0).map(([id, { opacity }]) => [id, opacity])
@@ -61,7 +61,7 @@ const withPictures = (body) => ManualTime.use(async (time) => {
     await body({ map, pictures, time, load: (url) => load({ url }, new AbortController()) });
 });
 
-test("what has not changed stays on the map and isn't asked for again, in its place and its opacity",
+test("an unchanged part stays on the map without a request, with its order and opacity",
     () => withPictures(({ map, pictures, time }) => {
     /** @type {(field: string, cells: string) => Billow.PictureRequest} */
     const both = (field, cells) => ({ ...request("a", cells), parts: [
@@ -86,7 +86,7 @@ test("what has not changed stays on the map and isn't asked for again, in its pl
     equal(map.moved, [field, old], "the newer field lies below the older cells again");
 }));
 
-test("a picture is shown when it is whole, and the one before goes in the same moment",
+test("a picture appears when all its tiles are loaded, and replaces the previous one at once",
     () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     equal([map.shown, pictures.isBusy, pictures.current], [{}, true, null]);
@@ -104,7 +104,7 @@ test("a picture is shown when it is whole, and the one before goes in the same m
     equal(time.timers, 0, "nothing is looked for any more");
 }));
 
-test("a newer publication that loads unseen makes nobody wait; another subject does, and dims the old one",
+test("a newer snapshot loads in the background; another subject dims the old picture",
     () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");
@@ -116,7 +116,7 @@ test("a newer publication that loads unseen makes nobody wait; another subject d
     equal(map.shown, { "turbulence-1": 0.3 });
 }));
 
-test("publications that come faster than pictures load don't keep a picture from ever being shown",
+test("snapshots that arrive faster than pictures load do not prevent a picture",
     () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     for (const version of ["2", "3", "4"]) pictures.show(request("a", version));
@@ -126,7 +126,7 @@ test("publications that come faster than pictures load don't keep a picture from
     equal(pictures.next?.request.key, "a 4", "the newest is next, those between are left out");
 }));
 
-test("a newer picture with holes does not take the place of a whole one, but the holes are known",
+test("a newer picture with failed tiles does not replace a complete one, but reports them",
     () => withPictures(async ({ map, pictures, time, load }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");
@@ -140,7 +140,7 @@ test("a newer picture with holes does not take the place of a whole one, but the
     equal([map.shown, pictures.current?.request.key, pictures.failed], [{ "turbulence-1": 1 }, "a 1", true]);
 }));
 
-test("what tiles say of themselves is known of the picture", () => withPictures(async ({ pictures, load }) => {
+test("a picture has the headers of its tiles", () => withPictures(async ({ pictures, load }) => {
     pictures.show(request("a", "1"));
     const headers = { "X-Simulated": "true", "X-Incomplete": "true", "X-Frame-Time": "2026-07-21T20:00:00Z" };
     await withResponses(() => new Response("x", { headers }), async () => {
@@ -151,7 +151,7 @@ test("what tiles say of themselves is known of the picture", () => withPictures(
     equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));
 }));
 
-test("none is left when all are taken off",
+test("clearing removes every picture",
     () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");

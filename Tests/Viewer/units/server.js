@@ -5,7 +5,7 @@ import {
 } from "/js/server.js";
 import { equal, json, ManualTime, ok, test, throws, withResponses } from "../harness.js";
 
-test("a request has its parameters, and the answer is JSON", () => withResponses(({ url, method }) => {
+test("a request has its parameters, and the response is JSON", () => withResponses(({ url, method }) => {
     equal(method, "GET");
     return json({ path: url.pathname + url.search });
 }, async () => {
@@ -17,7 +17,7 @@ test("a body is sent as JSON", () => withResponses(({ method, body }) => json({ 
     equal(await postJSON("alerts", { track: 5 }), { method: "POST", body: "{\"track\":5}" });
 }));
 
-test("a refusal has the server's own words, and a proxy's page its status", async () => {
+test("an error has the server's text, or the status of a proxy's page", async () => {
     const problem = json({ detail: "hours is 9", code: "bad-parameter" }, { status: 400 });
     await withResponses(() => problem, async () => {
         const error = await getJSON("status").catch((/** @type {unknown} */ error) => error);
@@ -31,7 +31,7 @@ test("a refusal has the server's own words, and a proxy's page its status", asyn
     await withResponses(() => new Response("<html>"), () => throws(() => getJSON("status"), /not JSON/));
 });
 
-test("a server that can't be reached is told from one that is too slow, and an abort stays one", async () => {
+test("an unreachable server, a timeout and an abort are different errors", async () => {
     await withResponses(
         () => { throw new TypeError("network"); }, () => throws(() => fetchResponse("x"), /can't be reached/),
     );
@@ -43,7 +43,7 @@ test("a server that can't be reached is told from one that is too slow, and an a
     );
 });
 
-test("a signal ends with the caller's or by its time, whichever is first", () => ManualTime.use((time) => {
+test("a signal aborts with the caller's signal or after a timeout, whichever is first", () => ManualTime.use((time) => {
     const caller = new AbortController();
     const [one, other] = [timeoutSignal(caller.signal, 1_000), timeoutSignal(undefined, 1_000)];
     caller.abort(new Error("changed"));
@@ -54,7 +54,7 @@ test("a signal ends with the caller's or by its time, whichever is first", () =>
     equal([other.aborted, other.reason.name], [true, "TimeoutError"]);
 }));
 
-test("ages count by the server's clock, and a proxy's copy by its age", async () => {
+test("ages use the server's clock, corrected by a proxy's Age header", async () => {
     const hour = 3_600_000;
     const date = new Date(Date.now() - hour).toUTCString();
     await withResponses(() => json({}, { headers: { Date: date } }), async () => { await getJSON("status"); });
@@ -66,13 +66,13 @@ test("ages count by the server's clock, and a proxy's copy by its age", async ()
     ok(clockDifference() < 2_000, "the copy was an hour old");
 });
 
-test("only the server that the page is from is sent a key", () => {
+test("only the page's own server gets the key", () => {
     ok(isOwnServer("tiles/1") && isOwnServer(`${location.origin}/x`), "ours");
     ok(!isOwnServer("https://example.org/tiles"), "not ours");
     equal(keyHeaders(), {}, "there is none yet");
 });
 
-test("what was asked for ahead is not asked for again by the first who wants it", async () => {
+test("a prefetched response serves the first request only", async () => {
     let count = 0;
     await withResponses(() => json({ number: (count += 1) }), async () => {
         prefetchJSON("status", new URLSearchParams({ a: "1" }));

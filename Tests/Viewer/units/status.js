@@ -5,7 +5,7 @@ import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
-/** What a page knows of a live picture that all is well with, but for some of it.
+/** A page's knowledge of a live picture without problems, with some differences.
  * @param {Partial<import("/js/status.js").Knowledge>} difference
  * @returns {import("/js/status.js").Knowledge} */
 function knowing(difference) {
@@ -27,7 +27,7 @@ function knowing(difference) {
 }
 
 /** @param {Partial<import("/js/status.js").Knowledge>} difference */
-function said(difference) {
+function shown(difference) {
     const knowledge = knowing(difference);
     const found = banners(knowledge);
     return { found, keys: [...found.keys()], state: stateOf(knowledge, found) };
@@ -36,14 +36,14 @@ function said(difference) {
 const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true };
 const HOLE = /INCOMPLETE: Some data is missing from this picture/;
 
-test("where all is well nothing is said but Live", () => {
-    const { keys, state } = said({});
+test("without problems there are no banners, and the state is Live", () => {
+    const { keys, state } = shown({});
     equal(keys, []);
     equal(state, { level: "good", text: "Live" });
 });
 
-test("an incomplete live picture says so, and since when the log is complete", () => {
-    const { found, state } = said({
+test("an incomplete live picture has a banner with the time from which data is complete", () => {
+    const { found, state } = shown({
         billow: { ...knowing({}).billow, incomplete: true, completeSince: "2026-07-21T20:00:00Z" },
     });
     ok(HOLE.test(found.get("incomplete")?.text ?? ""), "it says so");
@@ -51,52 +51,52 @@ test("an incomplete live picture says so, and since when the log is complete", (
     equal(state, { level: "warn", text: "Live, with a warning" });
 });
 
-test("a mark of the world isn't said of a map that lacks nothing, and names the layers of one that does", () => {
+test("the banner of incomplete data names the layers that lack data in view, if any do", () => {
     const billow = { ...knowing({}).billow, incomplete: true };
-    equal(said({ billow, lacking: [] }).keys, []);
-    const grid = said({ billow, lacking: ["gtg"] }).found.get("incomplete")?.text ?? "";
+    equal(shown({ billow, lacking: [] }).keys, []);
+    const grid = shown({ billow, lacking: ["gtg"] }).found.get("incomplete")?.text ?? "";
     ok(/^INCOMPLETE: GTG does not cover the whole map/.test(grid) && !grid.includes("Some data"), grid);
-    const both = said({ billow, lacking: ["gtg", "hexagons"] }).found.get("incomplete")?.text ?? "";
+    const both = shown({ billow, lacking: ["gtg", "hexagons"] }).found.get("incomplete")?.text ?? "";
     ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
 });
 
-test("an incomplete picture at an instant says so, whether its TileJSON or a tile told", () => {
+test("an incomplete past picture has a banner, whether its TileJSON or a tile is marked", () => {
     const view = { ...parseHash("").view, time: now() - 3_600_000 };
-    const first = said({ view, billow: { ...knowing({}).billow, incomplete: true } });
+    const first = shown({ view, billow: { ...knowing({}).billow, incomplete: true } });
     ok(HOLE.test(first.found.get("incomplete")?.text ?? ""), "by its TileJSON");
     const { pictures } = knowing({});
     ok(pictures.current, "there is a picture");
     const { current } = pictures;
     const request = { ...current.request, time: view.time };
     const tiles = { ...pictures, current: { ...current, request, incomplete: true } };
-    const second = said({ view, pictures: tiles });
+    const second = shown({ view, pictures: tiles });
     ok(HOLE.test(second.found.get("incomplete")?.text ?? ""), "by a tile");
     equal(second.state, { level: "warn", text: "Past" }, "it is no live picture");
 });
 
-test("an incomplete frame of the timeline says so when it stands still", () => {
-    ok(said({ frame: FRAME }).keys.includes("incomplete"), "standing");
-    ok(!said({ frame: { ...FRAME, playing: true } }).keys.includes("incomplete"), "playing: the timeline says it");
-    ok(!said({ frame: { ...FRAME, incomplete: false } }).keys.includes("incomplete"), "complete");
+test("an incomplete frame has a banner while the timeline is paused", () => {
+    ok(shown({ frame: FRAME }).keys.includes("incomplete"), "standing");
+    ok(!shown({ frame: { ...FRAME, playing: true } }).keys.includes("incomplete"), "playing: the timeline says it");
+    ok(!shown({ frame: { ...FRAME, incomplete: false } }).keys.includes("incomplete"), "complete");
 });
 
-test("stale data names its layers and its age, and data that never came is not a smooth map", () => {
+test("stale data has a banner with layers and age, and missing data is not smooth air", () => {
     const stale = { ...knowing({}).billow, stale: true };
-    const { found } = said({ billow: stale, server: { sources: [], layers: { hexagons: { stale: true } } } });
+    const { found } = shown({ billow: stale, server: { sources: [], layers: { hexagons: { stale: true } } } });
     ok(
         /^The data is stale: Hexagons\. Last received .* ago\.$/.test(found.get("stale")?.text ?? ""),
         `${found.get("stale")?.text}`,
     );
-    const never = said({ billow: { ...stale, dataTime: null } }).found.get("stale")?.text ?? "";
+    const never = shown({ billow: { ...stale, dataTime: null } }).found.get("stale")?.text ?? "";
     ok(never.startsWith("No data has been received yet"), never);
     ok(
-        said({ billow: { unknown: true } }).found.get("stale")?.text.includes("does not say how old"),
+        shown({ billow: { unknown: true } }).found.get("stale")?.text.includes("does not say how old"),
         "an unknown age is said",
     );
 });
 
-test("simulated data is said first, whatever else is wrong", () => {
-    const { keys, state } = said({
+test("the banner of simulated data comes first", () => {
+    const { keys, state } = shown({
         billow: {
             ...knowing({}).billow, simulated: true, incomplete: true, stale: true,
         }, contact: { since: null, problem: "refused" },
@@ -105,36 +105,36 @@ test("simulated data is said first, whatever else is wrong", () => {
     equal(state.level, "bad");
 });
 
-test("a past picture says when, and a forecast that it is one", () => {
-    const past = said({ view: { ...parseHash("").view, time: now() - 7_200_000 } });
+test("past pictures and forecasts have a banner with their time", () => {
+    const past = shown({ view: { ...parseHash("").view, time: now() - 7_200_000 } });
     ok(
         /^Past picture: .*, 2 h 00 min ago\. Not live\.$/.test(past.found.get("past")?.text ?? ""),
         `${past.found.get("past")?.text}`,
     );
-    const ahead = said({ frame: { ...FRAME, time: now() + 3_600_500, forecast: true, incomplete: false } });
+    const ahead = shown({ frame: { ...FRAME, time: now() + 3_600_500, forecast: true, incomplete: false } });
     const words = ahead.found.get("past")?.text ?? "";
     ok(/^Forecast for .*Not live\. No observations for this time yet: Hexagons, PIREPs\.$/.test(words), words);
-    equal(said({ frame: { ...FRAME, playing: true } }).state, { level: "past", text: "Playing" });
+    equal(shown({ frame: { ...FRAME, playing: true } }).state, { level: "past", text: "Playing" });
 });
 
-test("tiles that failed, sources out of reach and links that can't be read are said", () => {
+test("failed tiles, unreachable sources and invalid links have banners", () => {
     const { pictures } = knowing({});
     ok(pictures.current, "there is a picture");
     const holes = { ...pictures, current: { ...pictures.current, failures: new Map([["a", "503"], ["b", "503"]]) } };
-    equal(said({ pictures: holes }).found.get("tiles")?.level, "bad");
+    equal(shown({ pictures: holes }).found.get("tiles")?.level, "bad");
     const broken = {
         sources: [{ id: "awc", kind: "awc", state: "failing", reachable: false, lastError: { message: "refused" } }],
     };
-    equal(said({ server: broken }).found.get("sources")?.text, "Unreachable sources: awc (refused).");
-    equal(said({ problems: new Map([["This link", "hours is 9"]]) }).found.get("problem This link")?.level, "warn");
+    equal(shown({ server: broken }).found.get("sources")?.text, "Unreachable sources: awc (refused).");
+    equal(shown({ problems: new Map([["This link", "hours is 9"]]) }).found.get("problem This link")?.level, "warn");
 });
 
 test("a page without a picture is loading", () => {
-    const { state } = said({ pictures: { current: null, next: null, isOther: false } });
+    const { state } = shown({ pictures: { current: null, next: null, isOther: false } });
     equal(state, { level: "wait", text: "Loading…" });
 });
 
-test("a source is as bad as its state, its refusals and its silence", () => {
+test("a source's level follows its state, its disabled types and its freshness", () => {
     const source = { id: "x", kind: "skypath", state: "waiting" };
     equal(stateOfSource(source), ["good", "up to date"]);
     equal(stateOfSource({ ...source, stale: true }), ["warn", "no data yet"]);

@@ -1,11 +1,11 @@
 // @ts-check
-import { LeafletPoints, TimelineClock, TimelinePlayer, TimelinePoints } from "/timeline.js";
+import { LeafletPoints, middle, TimelineClock, TimelinePlayer, TimelinePoints } from "/timeline.js";
 import { equal, json, ManualTime, ok, test, throws, withResponses } from "../harness.js";
 
 const START = Date.UTC(2026, 6, 21, 20);
 const MINUTE = 60_000;
 
-/** Puts frames on no map: a test says which are ready. */
+/** Frames without a map; a test defines which are ready. */
 class FakeFrames {
     /** @type {Set<string>} */
     held = new Set();
@@ -51,40 +51,40 @@ const manifest = (minutes, { ahead = 0, layer = "hexagons" } = {}) => ({
 });
 
 /** @param {object} body
- * @param {(world: { time: ManualTime, frames: FakeFrames, player: TimelinePlayer, heard: { name: string, detail: any
- * }[], asked: URL[] }) => void | Promise<void>} action
+ * @param {(world: { time: ManualTime, frames: FakeFrames, player: TimelinePlayer, events: { name: string, detail: any
+ * }[], requested: URL[] }) => void | Promise<void>} action
  * @param {import("/timeline/player.js").PlayerOptions} options */
 const withPlayer = (body, action, options = {}) => ManualTime.use(async (time) => {
     const frames = new FakeFrames();
     /** @type {URL[]} */
-    const asked = [];
+    const requested = [];
     await withResponses(({ url }) => {
-        asked.push(url);
+        requested.push(url);
         return json(body);
     }, async () => {
         const player = new TimelinePlayer(frames, options);
         /** @type {{ name: string, detail: any }[]} */
-        const heard = [];
+        const events = [];
         for (const name of ["frame", "state", "problem", "progress", "manifest"]) {
             player.addEventListener(
-                name, (event) => heard.push({ name, detail: /** @type {CustomEvent} */ (event).detail }),
+                name, (event) => events.push({ name, detail: /** @type {CustomEvent} */ (event).detail }),
             );
         }
         await player.load();
         time.advance(50);
-        await action({ time, frames, player, heard, asked });
+        await action({ time, frames, player, events, requested });
         player.destroy();
     });
 });
 
-test("the newest frame that is not ahead is shown first, and forecasts come after it", () =>
+test("the newest frame that is no forecast is shown first, and forecasts follow it", () =>
     withPlayer(manifest([0, 10, 20, 30], { ahead: 1 }), ({ player, frames }) => {
         equal(frames.shown, "hexagons/20");
         equal(player.times.map((time) => (time - START) / MINUTE), [0, 10, 20, 30]);
         equal(player.currentTime, START + 20 * MINUTE);
     }));
 
-test("it plays frame by frame at its speed, holds the last and begins again", () =>
+test("frames play at the clock's speed, the last one is held, then the loop restarts", () =>
     withPlayer(manifest([0, 10, 20]), ({ player, frames, time }) => {
         player.play({ from: START });
         const times = [];
@@ -103,34 +103,34 @@ test("it plays frame by frame at its speed, holds the last and begins again", ()
         equal([frames.shown, player.isPlaying], ["hexagons/10", false]);
     }));
 
-test("a frame that is not ready is waited for, and the one before stays", () =>
-    withPlayer(manifest([0, 10, 20]), ({ player, frames, time, heard }) => {
+test("the previous frame stays until the next one is ready", () =>
+    withPlayer(manifest([0, 10, 20]), ({ player, frames, time, events }) => {
         frames.slow.add("hexagons/10");
         player.play({ from: START });
         time.advance(5_000);
         equal(frames.shown, "hexagons/0");
-        ok(heard.some(({ name, detail }) => name === "state" && detail.waiting), "it says that it waits");
+        ok(events.some(({ name, detail }) => name === "state" && detail.waiting), "it says that it waits");
         frames.slow.clear();
         time.advance(100);
         equal(frames.shown, "hexagons/10");
-        equal(heard.filter(({ name }) => name === "state").at(-1)?.detail, { playing: true, waiting: false });
+        equal(events.filter(({ name }) => name === "state").at(-1)?.detail, { playing: true, waiting: false });
     }));
 
-test("a frame that failed is passed over", () => withPlayer(manifest([0, 10, 20]), ({ player, frames, time }) => {
+test("a failed frame is skipped", () => withPlayer(manifest([0, 10, 20]), ({ player, frames, time }) => {
     frames.broken.add("hexagons/10");
     player.play({ from: START });
     time.advance(600);
     equal(frames.shown, "hexagons/20");
 }));
 
-test("it ends after as many loops as were asked for",
+test("playing ends after the given number of loops",
     () => withPlayer(manifest([0, 10]), ({ player, time, frames }) => {
     player.play({ from: START });
     time.advance(10_000);
     equal([player.isPlaying, frames.shown], [false, "hexagons/10"]);
 }, { loops: 1 }));
 
-test("a place of the scrubber and an instant beyond the ends are brought to a frame", () =>
+test("frame indexes and instants beyond the ends are clamped to a frame", () =>
     withPlayer(manifest([0, 10, 20]), ({ player, frames, time }) => {
         const shown = [];
         for (
@@ -146,40 +146,40 @@ test("a place of the scrubber and an instant beyond the ends are brought to a fr
         equal(shown, ["hexagons/0", "hexagons/20", "hexagons/10", "hexagons/0"]);
     }));
 
-test("a frame tells its time, whether it is live, and that it is incomplete", () =>
-    withPlayer(manifest([0, 10, 20]), ({ player, heard, time }) => {
+test("a frame event has the time, and whether the frame is live and incomplete", () =>
+    withPlayer(manifest([0, 10, 20]), ({ player, events, time }) => {
         player.goTo(START + 10 * MINUTE);
         time.advance(50);
-        const last = heard.filter(({ name }) => name === "frame").at(-1)?.detail;
+        const last = events.filter(({ name }) => name === "frame").at(-1)?.detail;
         equal(
             last, { time: START + 10 * MINUTE, index: 1, live: false, forecast: false, incomplete: true, ready: true },
         );
     }));
 
-test("the manifest is asked for by layer, span and filters, composed where there are several", () =>
-    withPlayer(manifest([0], { layer: "hexagons,pireps" }), ({ asked }) => {
-        equal(asked[0]?.search, "?layers=hexagons%2Cpireps&composed=true&start=-1h&end=now&hours=2");
+test("the manifest is requested with layer, span and filters, composed for several layers", () =>
+    withPlayer(manifest([0], { layer: "hexagons,pireps" }), ({ requested }) => {
+        equal(requested[0]?.search, "?layers=hexagons%2Cpireps&composed=true&start=-1h&end=now&hours=2");
     }, { layer: "hexagons,pireps", start: "-1h", end: "now", parameters: { hours: 2, minSeverity: null } }));
 
-test("other filters load what is not the same as before, and stop the play", () =>
-    withPlayer(manifest([0, 10, 20]), async ({ player, frames, asked, time }) => {
+test("a change of filters loads only changed frames, and stops playing", () =>
+    withPlayer(manifest([0, 10, 20]), async ({ player, frames, requested, time }) => {
         player.play();
         await player.change({ parameters: { minSeverity: 3 } });
         time.advance(50);
-        equal([player.isPlaying, asked.length, asked[1]?.searchParams.get("minSeverity")], [false, 2, "3"]);
+        equal([player.isPlaying, requested.length, requested[1]?.searchParams.get("minSeverity")], [false, 2, "3"]);
         ok(frames.held.has("hexagons/0"), "the same frames are kept");
     }));
 
-test("a refusal is told in the server's words, and the frames stay", () => withPlayer(manifest([0]), async ({
-    player, frames, heard,
+test("a failed request dispatches the server's text, and the frames stay", () => withPlayer(manifest([0]), async ({
+    player, frames, events,
 }) => {
     await withResponses(() => json({ detail: "no such span" }, { status: 400 }), () => player.refresh());
-    equal([heard.at(-1), frames.shown], [{ name: "problem", detail: "no such span" }, "hexagons/0"]);
+    equal([events.at(-1), frames.shown], [{ name: "problem", detail: "no such span" }, "hexagons/0"]);
     await withResponses(() => { throw new TypeError("gone"); }, () => player.refresh());
-    equal(heard.at(-1)?.detail, "the server can't be reached");
+    equal(events.at(-1)?.detail, "the server can't be reached");
 }));
 
-test("not more frames are kept than allowed, and what is shown is never dropped", () =>
+test("the number of cached frames is limited, and the shown frame is never evicted", () =>
     withPlayer(manifest([0, 10, 20, 30, 40, 50]), ({ player, frames, time }) => {
         for (const index of [0, 1, 2, 3, 4, 5]) {
             player.goToFrame(index);
@@ -189,7 +189,7 @@ test("not more frames are kept than allowed, and what is shown is never dropped"
         }
     }, { keep: 3 }));
 
-test("nothing is looked at when there is nothing to do, and nothing is left when it ends", () =>
+test("an idle clock has no timer, and a destroyed player leaves no frames", () =>
     withPlayer(manifest([0, 10]), ({ player, frames, time }) => {
         time.advance(1_000);
         equal(time.timers, 2, "the poll of the manifest and the request's limit");
@@ -197,7 +197,7 @@ test("nothing is looked at when there is nothing to do, and nothing is left when
         equal(frames.held.size, 0);
     }));
 
-test("several players share a clock: it stops at every instant, and each shows its newest frame",
+test("several players share a clock, and each shows its newest frame at every instant",
     () => ManualTime.use((time) =>
     withResponses(({ url }) => {
         const layer = url.searchParams.get("layers") ?? "";
@@ -224,7 +224,7 @@ test("several players share a clock: it stops at every instant, and each shows i
                 ["hexagons/20", "traffic/20"],
             ],
         );
-        // One that isn't ready holds up all.
+        // A part that is not ready delays all.
         other.slow.add("traffic/5");
         clock.play({ from: START });
         time.advance(3_000);
@@ -232,7 +232,7 @@ test("several players share a clock: it stops at every instant, and each shows i
         for (const player of players) player.destroy();
     })));
 
-test("points are shown from their own time on, for as long as they live, and all pages are read",
+test("points appear at their own time for their lifetime, from all pages",
     () => ManualTime.use(() =>
     withResponses(({ url }) => {
         const page = Number(url.searchParams.get("page") ?? 0);
@@ -262,7 +262,7 @@ test("points are shown from their own time on, for as long as they live, and all
         await throws(() => new TimelinePoints(adapter).load(), /no time range/);
     })));
 
-test("Leaflet's points come and go by the clock", () => {
+test("Leaflet points appear and disappear by the clock", () => {
     /** @type {string[]} */
     const log = [];
     const library = { circleMarker: () => ({ addTo: () => log.push("on"), remove: () => log.push("off") }) };
@@ -276,7 +276,15 @@ test("Leaflet's points come and go by the clock", () => {
 });
 
 test(
-    "a speed that would stand still is refused",
+    "a speed of 0 is rejected",
     () => throws(() => new TimelineClock({ speed: 0 }), /it must be above 0/),
 );
 
+test("the middle of a feature is its position or the mean of its outline, also across 180°", () => {
+    equal(middle({ type: "Point", coordinates: [5, 6] }), [5, 6]);
+    equal(middle({ type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] }), [1, 1]);
+    equal(
+        middle({ type: "MultiPolygon", coordinates: [[[[179, 0], [-179, 0], [-179, 2], [179, 2], [179, 0]]]] }),
+        [180, 1],
+    );
+});

@@ -15,7 +15,7 @@ test("an empty hash is the default view, without a problem", () => {
     ok(view.layers.length > 0, "a layer is shown");
 });
 
-test("a view comes back from its hash as it went, whatever is in it", () => {
+test("a view survives a round trip through its hash", () => {
     const times = [null, Date.UTC(2026, 6, 21, 20)];
     for (const time of times) {
         for (const minSeverity of [0, 1, 4]) {
@@ -33,10 +33,10 @@ test("a view comes back from its hash as it went, whatever is in it", () => {
             }
         }
     }
-    equal(formatHash(FIRST).split("&").length, 1, "what is at its default is left out");
+    equal(formatHash(FIRST).split("&").length, 1, "members at their default are omitted");
 });
 
-test("what can't be read keeps its default and is named", () => {
+test("an invalid member keeps its default and is reported", () => {
     const cases = {
         "layers=hexagons,nonsense": "layers", "layers=": "layers", "hours=3": "hours", "hours=": "hours",
         "min=18500": "min", "min=60000": "min",
@@ -54,7 +54,7 @@ test("what can't be read keeps its default and is named", () => {
     ok((parseHash(`#time=${"9".repeat(500)}`).problems[0] ?? "").length < 120, "a long value is cut");
 });
 
-test("severities that are one and all worse are a least severity, and others are named each", () => {
+test("a severity and all worse ones are a minimum severity; other selections are lists", () => {
     equal(severitiesOf([4, 3]), { minSeverity: 3, severities: null });
     equal(severitiesOf([]), { minSeverity: 0, severities: null });
     equal(severitiesOf([3, 1, 3]), { minSeverity: 1, severities: [1, 3] });
@@ -65,7 +65,7 @@ test("severities that are one and all worse are a least severity, and others are
     equal(filterText(view), "Only Light and Moderate");
 });
 
-test("layers have one order, each once, and no area lies over a cell", () => {
+test("layers have one order, each once, and areas lie below cells", () => {
     const ids = LAYERS.map(({ id }) => id);
     const ordered = inDrawingOrder([...ids].reverse().concat(ids));
     equal([...ordered].sort(), [...ids].sort());
@@ -74,13 +74,13 @@ test("layers have one order, each once, and no area lies over a cell", () => {
     equal(layerName("unknown"), "unknown");
 });
 
-test("the filters are the server's parameters, and open ends are left out", () => {
+test("the filters are the server's parameters, without open ends", () => {
     equal(filters({ ...FIRST, hours: 2 }).toString(), "hours=2");
     const all = filters({ ...FIRST, hours: 0.5, minAltitude: 18_000, maxAltitude: 41_000, minSeverity: 3 });
     equal(all.toString(), "hours=0.5&minAltitude=18000&maxAltitude=41000&minSeverity=3");
 });
 
-test("what the filters leave out is said in words", () => {
+test("a text describes the filters", () => {
     equal(filterText(FIRST), null);
     equal(filterText({ ...FIRST, minAltitude: 30_000, minSeverity: 3 }), "Only FL300 and above, Moderate or worse");
     equal(severityText(4), "Moderate-Occasionally Severe");

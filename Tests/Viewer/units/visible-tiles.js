@@ -2,14 +2,14 @@
 import { tilesInView } from "/js/visible-tiles.js";
 import { equal, ok, test } from "../harness.js";
 
-test("the tiles of a view are those of its zoom around its middle, the middle first, each once", () => {
+test("a view has the tiles of its zoom around its centre, the centre first, each once", () => {
     equal(tilesInView({ zoom: 0, longitude: 0, latitude: 0 }, 1200, 400).length, 4);
     const tiles = tilesInView({ zoom: 4, longitude: -96, latitude: 39 }, 1440, 900);
     equal(tiles[0], [5, 7, 12]);
     equal([tiles.length, new Set(tiles.map(String)).size], [28, 28]);
 });
 
-test("they go on beyond the antimeridian, and end at the poles", () => {
+test("tiles wrap at the antimeridian, and end at the poles", () => {
     const xs = new Set(tilesInView({ zoom: 2, longitude: 180, latitude: 0 }, 500, 100).map(([, x]) => x));
     ok(xs.has(7) && xs.has(0), [...xs].join());
     ok(tilesInView({ zoom: 2, longitude: 0, latitude: 85 }, 500, 900).every(([, , y]) => y >= 0), "none north of it");

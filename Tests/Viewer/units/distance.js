@@ -1,0 +1,23 @@
+// @ts-check
+import { bearingText, centroid, pixelDistance } from "/js/distance.js";
+import { equal, ok, test } from "../harness.js";
+
+test("a place inside a polygon's outline is in the polygon", () => {
+    const square = { type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] };
+    /** @type {(geometry: { type: string, coordinates: any }, place: [number, number]) => boolean} */
+    const contains = (geometry, place) => pixelDistance(geometry, place, 3) === 0;
+    ok(contains(square, [1, 1]) && !contains(square, [3, 1]) && !contains(square, [1, 3]), "a square");
+    const two = { type: "MultiPolygon", coordinates: [[[[10, 0], [11, 0], [11, 1], [10, 0]]], square.coordinates] };
+    ok(contains(two, [1, 1]) && contains(two, [10.9, 0.5]) && !contains(two, [5, 0.5]), "two parts");
+});
+
+test("distances are in pixels of the map, and bearings in nautical miles", () => {
+    // At zoom 0 the world is 512 pixels wide, so that a degree of longitude is 512 / 360.
+    const square = { type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] };
+    ok(Math.abs(pixelDistance(square, [5, 1], 0) - (3 * 512) / 360) < 1e-9, "beside");
+    ok(Math.abs(pixelDistance({ type: "Point", coordinates: [9, 0] }, [0, 0], 1) - (9 * 1024) / 360) < 1e-9, "a point");
+    equal(centroid(square), [1, 1]);
+    equal(bearingText([0, 0], [0, 1]), "60 NM north");
+    equal(bearingText([0, 0], [0.1, 0]), "6.0 NM east");
+    equal(bearingText([0, 0], [-1, -1]), "85 NM south-west");
+});
