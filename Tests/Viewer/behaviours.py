@@ -587,7 +587,7 @@ def inspect_beside(viewer):
         heading = viewer.text("#details-body h3")
         assert names.index(heading) >= place["severity"], (place, heading)
         words = viewer.text("#details-body")
-        assert "report" in words and "of the last 2 h" in words, words
+        assert "report" in words and "in the last 2 h" in words, words
         viewer.page.click("#details-close")
 
 
