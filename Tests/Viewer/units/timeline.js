@@ -192,7 +192,7 @@ test("the number of cached frames is limited, and the shown frame is never evict
 test("an idle clock has no timer, and a destroyed player leaves no frames", () =>
     withPlayer(manifest([0, 10]), ({ player, frames, time }) => {
         time.advance(1_000);
-        equal(time.timers, 2, "the poll of the manifest and the request's limit");
+        equal(time.timers, 1, "the poll of the manifest");
         player.destroy();
         equal(frames.held.size, 0);
     }));

@@ -1,0 +1,16 @@
+// @ts-check
+import { contact, onContact, recordNoResponse, recordResponse } from "/js/contact.js";
+import { equal, test } from "../harness.js";
+
+test("listeners are called when contact is lost or restored, or the reason changes", () => {
+    /** @type {(string | null)[]} */
+    const problems = [];
+    onContact(() => problems.push(contact.problem));
+    recordResponse(1);
+    equal(problems, [], "contact was not lost");
+    for (const reason of ["timed out", "timed out", "refused"]) recordNoResponse(reason);
+    equal(contact.since, 1, "the time of the last response stays");
+    for (const time of [2, 3]) recordResponse(time);
+    equal(problems, ["timed out", "refused", null]);
+    equal(contact, { since: 3, problem: null });
+});

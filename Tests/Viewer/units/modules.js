@@ -1,0 +1,34 @@
+// @ts-check
+// The page names its modules for preloading, and the service worker those that are loaded on first use.
+import { equal, ok, test } from "../harness.js";
+
+/** The paths of a module's imports, relative to the root.
+ * @param {string} path
+ * @param {RegExp} pattern */
+async function imports(path, pattern) {
+    const text = await (await fetch(`/${path}`)).text();
+    const base = new URL(path, location.origin);
+    return [...text.matchAll(pattern)].map(([, name = ""]) => new URL(name, base).pathname.slice(1));
+}
+
+/** All modules that are loaded with some modules.
+ * @param {string[]} paths */
+async function withStatic(paths) {
+    const found = new Set(paths);
+    for (const path of found) for (const other of await imports(path, /\sfrom "([^"]+)"/g)) found.add(other);
+    return found;
+}
+
+test("index.html preloads the modules of the page, and offline.js lists the others", async () => {
+    const page = await (await fetch("/")).text();
+    const preloaded = [...page.matchAll(/(?:href|src)="((?:js\/)?[\w-]+\.js)"/g)].map(([, path = ""]) => path);
+    const loaded = await withStatic(["viewer.js", "js/prefetch.js"]);
+    equal([...new Set(preloaded)].sort(), [...loaded].sort());
+    const lazy = new Set();
+    for (const path of loaded) for (const other of await imports(path, /import\("([^"]+)"\)/g)) lazy.add(other);
+    const list = await (await fetch("/offline.js")).text();
+    const listed = [...list.matchAll(/"((?:js|timeline)\/[\w-]+\.js)"/g)].map(([, path = ""]) => path);
+    const wanted = [...await withStatic([...lazy])].filter((path) => !loaded.has(path));
+    ok(wanted.length > 0, "some modules are loaded on first use");
+    equal(listed.sort(), wanted.sort());
+});

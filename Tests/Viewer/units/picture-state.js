@@ -1,0 +1,65 @@
+// @ts-check
+import { isMarkedIncomplete, pictureState } from "/js/picture-state.js";
+import { now } from "/js/server.js";
+import { parseHash } from "/js/view.js";
+import { equal, test } from "../harness.js";
+
+const { view } = parseHash("");
+const NOON = Date.UTC(2026, 6, 21, 12);
+
+/** @param {number | null} time
+ * @param {number | null} [frameTime] */
+const picture = (time, frameTime = null) => ({
+    request: { subject: "s", key: "k", time, asOf: NOON }, frameTime, simulated: false, incomplete: false,
+    failures: new Map(),
+});
+/** @param {Partial<import("/js/picture-state.js").OnMap>} difference
+ * @returns {import("/js/picture-state.js").OnMap} */
+const onMap = (difference) => ({
+    view, frame: null, billow: null, lacking: null,
+    pictures: { current: picture(null), next: null, isOther: false }, ...difference,
+});
+const FRAME = { time: NOON, live: false, forecast: false, incomplete: true, playing: false, ready: true };
+
+test("an empty map has no time", () => {
+    const { time, isBehind } = pictureState(onMap({ pictures: { current: null, next: null, isOther: false } }));
+    equal([time, isBehind], [null, true]);
+});
+
+test("a live picture has the time of its oldest tile, or the time of the snapshot", () => {
+    equal(pictureState(onMap({})).time, NOON);
+    const tiles = { current: picture(null, NOON - 60_000), next: null, isOther: false };
+    const { time, isLive, isBehind } = pictureState(onMap({ pictures: tiles }));
+    equal([time, isLive, isBehind], [NOON - 60_000, true, false]);
+});
+
+test("a picture is behind while the view has another instant, or another subject loads", () => {
+    equal(pictureState(onMap({ view: { ...view, time: NOON } })).isBehind, true);
+    const pictures = { current: picture(NOON), next: null, isOther: false };
+    equal(pictureState(onMap({ view: { ...view, time: NOON }, pictures })).isBehind, false);
+    equal(pictureState(onMap({ pictures: { ...pictures, current: picture(null), isOther: true } })).isBehind, true);
+});
+
+test("a picture of a future instant is a forecast", () => {
+    const time = now() + 3_600_000;
+    const pictures = { current: picture(time), next: null, isOther: false };
+    equal(pictureState(onMap({ view: { ...view, time }, pictures })).isForecast, true);
+});
+
+test("the timeline's frame replaces the picture, and a playing timeline is never behind", () => {
+    const past = { ...view, time: NOON };
+    equal(pictureState(onMap({ view: past, frame: FRAME })), {
+        time: NOON, isLive: false, isForecast: false, isPlaying: false, isBehind: false, incomplete: true,
+    });
+    equal(pictureState(onMap({ view: past, frame: { ...FRAME, ready: false } })).isBehind, true);
+    equal(pictureState(onMap({ view, frame: FRAME })).isBehind, true, "the view is live");
+    equal(pictureState(onMap({ view, frame: { ...FRAME, ready: false, playing: true } })).isBehind, false);
+});
+
+test("a mark of missing data applies unless no data is missing in view", () => {
+    const marked = onMap({ billow: { incomplete: true } });
+    equal(isMarkedIncomplete(marked), true);
+    equal([null, [], ["hexagons"]].map((lacking) => pictureState({ ...marked, lacking }).incomplete),
+        [true, false, true]);
+    equal(isMarkedIncomplete(onMap({ billow: { incomplete: true }, frame: { ...FRAME, incomplete: false } })), false);
+});

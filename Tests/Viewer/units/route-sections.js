@@ -1,0 +1,37 @@
+// @ts-check
+import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "/js/route-sections.js";
+import { equal, ok, test } from "../harness.js";
+
+const DEPARTURE = Date.UTC(2026, 6, 21, 18);
+
+test("texts along a route are short", () => {
+    equal([rangeText("FL310", "FL370"), rangeText("FL310", "FL310")], ["FL310–FL370", "FL310"]);
+    equal(hourMinute(DEPARTURE + 5_000), "18:00");
+    equal([severityName(3), severityName(9)], ["Moderate", "Severity 9"]);
+});
+
+test("hazard areas have the times of passage, and expire if they end before", () => {
+    const hazard = {
+        kind: "unknown", hazard: "TURB", altitudeMin: 20_000, altitudeMax: 39_000, stretches: [[225, 450]],
+        validFrom: "2026-07-21T16:00:00Z", validTo: "2026-07-21T18:20:00Z",
+    };
+    const text = () => hazardsAlongRoute([hazard], DEPARTURE, 450).map(({ textContent }) => textContent).join(" ");
+    ok(text().includes("18:30–19:00Z unknown TURB225–450 NM, FL200–FL390valid 16:00–18:20Z"), text());
+    ok(text().endsWith(", expires before you arrive"), text());
+    hazard.validTo = "2026-07-21T22:00:00Z";
+    ok(!text().includes("expires"), text());
+    equal(hazardsAlongRoute([], DEPARTURE, 450), []);
+});
+
+test("the field along a route has its text and its name, and a warning if it is stale", () => {
+    const run = "2026-07-21T18:00:00Z";
+    const fields = [0, 3_600].map((lead) => ({ product: "gtg", run, lead, validTime: run }));
+    /** @param {object} field */
+    const text = (field) => fieldAlongRoute(field).map(({ textContent }) => textContent);
+    const [title, main, note, ...rest] = text({ text: "Light from 10 NM", fields });
+    ok(title?.startsWith("Computed along the route ("), `${title}`);
+    equal([main, rest], ["Light from 10 NM", []]);
+    ok(note?.startsWith("Forecast GTG, run 18:00Z + 0 s, valid 18:00Z, and 1 more. Computed"), `${note}`);
+    equal(text({ stale: true }).at(-1), "The field is stale.");
+    equal(fieldAlongRoute(undefined), []);
+});

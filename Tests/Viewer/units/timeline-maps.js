@@ -1,0 +1,179 @@
+// @ts-check
+import { LeafletFrames, MapLibreFrames, MapLibrePoints, OpenLayersFrames, OpenLayersPoints } from "/timeline.js";
+import { equal, ManualTime, ok, test } from "../harness.js";
+
+/** A MapLibre map that records sources, layers and opacities. */
+class FakeMap {
+    /** @type {Map<string, any>} */
+    sources = new Map();
+    /** @type {Map<string, { before: string | undefined, opacity: number, filter: any }>} */
+    layers = new Map();
+    /** @type {Set<string>} */
+    loaded = new Set();
+    /** @type {(event: { sourceId?: string }) => void} */
+    fail = () => {};
+
+    /** @param {string} _name
+     * @param {(event: { sourceId?: string }) => void} listener */
+    on(_name, listener) { this.fail = listener; }
+    /** @param {string} id
+     * @param {object} source */
+    addSource(id, source) { this.sources.set(id, source); }
+    /** @param {{ id: string, filter?: unknown }} layer
+     * @param {string} [before] */
+    addLayer({ id, filter }, before) { this.layers.set(id, { before, opacity: 0, filter }); }
+    /** @param {string} id */
+    getSource(id) { return this.sources.get(id); }
+    /** @param {string} id */
+    getLayer(id) { return this.layers.get(id) ?? (id === "names" ? {} : undefined); }
+    /** @param {string} id */
+    removeSource(id) { this.sources.delete(id); }
+    /** @param {string} id */
+    removeLayer(id) { this.layers.delete(id); }
+    /** @param {string} id */
+    isSourceLoaded(id) { return this.loaded.has(id); }
+    /** @param {string} id
+     * @param {string} _name
+     * @param {number} opacity */
+    setPaintProperty(id, _name, opacity) { Object.assign(this.layers.get(id) ?? {}, { opacity }); }
+    /** @param {string} id
+     * @param {unknown} filter */
+    setFilter(id, filter) { Object.assign(this.layers.get(id) ?? {}, { filter }); }
+    get opacities() { return Object.fromEntries([...this.layers].map(([id, { opacity }]) => [id, opacity])); }
+}
+
+test("a frame on MapLibre may have several parts, and is ready when all are loaded", () => {
+    const map = new FakeMap();
+    const frames = new MapLibreFrames(/** @type {any} */ (map), {
+        prefix: "f", before: "names", opacity: 0.5, address: (url) => url.replace(".png", "@2x.png"),
+        parts: (url) => [{ url: `low/${url}`, opacity: 1 }, { url: `high/${url}`, opacity: 0.4 }],
+    });
+    const [one, other] = [frames.add("1.png"), frames.add("2.png")];
+    equal([...map.sources].map(([id, { tiles }]) => `${id} ${tiles}`), [
+        "f-1 low/1@2x.png", "f-1-1 high/1@2x.png", "f-2 low/2@2x.png", "f-2-1 high/2@2x.png",
+    ]);
+    equal(map.layers.get("f-1")?.before, "names");
+    map.loaded.add("f-1");
+    equal(frames.isReady(one), false);
+    map.loaded.add("f-1-1");
+    equal(frames.isReady(one), true);
+    frames.show(one, null);
+    frames.show(other, one);
+    equal(map.opacities, { "f-1": 0, "f-1-1": 0, "f-2": 0.5, "f-2-1": 0.2 });
+    map.fail({ sourceId: "f-2-1" });
+    equal([frames.hasFailed(one), frames.hasFailed(other)], [false, true]);
+    frames.remove(one);
+    equal([...map.sources.keys()], ["f-2", "f-2-1"]);
+});
+
+test("points on MapLibre are filtered by time", () => {
+    const map = new FakeMap();
+    const points = new MapLibrePoints(/** @type {any} */ (map), { prefix: "p", before: "missing" });
+    const id = points.add([{ geometry: { type: "Point", coordinates: [1, 2] }, properties: { severity: 3 }, time: 5 }]);
+    equal(map.sources.get(id).data.features[0].properties, { severity: 3, "billow:time": 5 });
+    equal(map.layers.get(id)?.before, undefined, "the map has no such layer");
+    points.show(id, 4, 6);
+    equal(map.layers.get(id)?.filter.slice(1), [[">", ["get", "billow:time"], 4], ["<=", ["get", "billow:time"], 6]]);
+    points.remove(id);
+    equal([map.sources.size, map.layers.size], [0, 0]);
+});
+
+test("a frame on Leaflet is ready only after Leaflet's fade", () => ManualTime.use((time) => {
+    /** @type {Record<string, () => void>} */
+    const listeners = {};
+    /** @type {number[]} */
+    const opacities = [];
+    const layer = {
+        on: (/** @type {string} */ name, /** @type {() => void} */ listener) => { listeners[name] = listener; },
+        addTo: () => {}, remove: () => {}, setOpacity: (/** @type {number} */ opacity) => opacities.push(opacity),
+    };
+    const frames = new LeafletFrames({}, /** @type {any} */ ({ tileLayer: () => layer }), { opacity: 0.7 });
+    const frame = frames.add("1");
+    listeners.load?.();
+    equal(frames.isReady(frame), false);
+    time.advance(250);
+    equal(frames.isReady(frame), true);
+    listeners.loading?.();
+    equal(frames.isReady(frame), false, "the map has moved");
+    listeners.tileerror?.();
+    ok(frames.hasFailed(frame), "a tile failed");
+    frames.show(frame, null);
+    frames.show(frame, frame);
+    equal(opacities, [0.7, 0.7], "a frame does not hide itself");
+}));
+
+/** OpenLayers with layers that record their opacity, and sources that a test drives. */
+class FakeLibrary {
+    /** @type {Record<string, () => void>[]} */
+    sources = [];
+    source = { XYZ: this.#source(), Vector: this.#plain() };
+    layer = { Tile: this.#plain(), Vector: this.#plain() };
+    style = { Style: this.#plain(), Circle: this.#plain(), Fill: this.#plain(), Stroke: this.#plain() };
+    geom = { Point: this.#plain() };
+    proj = { fromLonLat: (/** @type {unknown} */ place) => place };
+    Feature = this.#plain();
+
+    /** A class of objects with the given options. */
+    #plain() {
+        return class {
+            opacity = 0;
+            changes = 0;
+            /** @param {object} options */
+            constructor(options) { Object.assign(this, options); }
+            /** @param {string} name */
+            get(name) { return /** @type {any} */ (this)[name]; }
+            /** @param {number} opacity */
+            setOpacity(opacity) { this.opacity = opacity; }
+            changed() { this.changes += 1; }
+        };
+    }
+
+    #source() {
+        const { sources } = this;
+        return class {
+            /** @type {Record<string, () => void>} */
+            listeners = {};
+            constructor() { sources.push(this.listeners); }
+            /** @param {string} name
+             * @param {() => void} listener */
+            on(name, listener) { this.listeners[name] = listener; }
+        };
+    }
+}
+
+test("a frame on OpenLayers is ready when the map has drawn all its tiles", () => {
+    const library = new FakeLibrary();
+    let draw = () => {};
+    const map = {
+        on: (/** @type {string} */ _name, /** @type {() => void} */ listener) => { draw = listener; },
+        addLayer: () => {}, removeLayer: () => {},
+    };
+    const frames = new OpenLayersFrames(map, library, { opacity: 0.7 });
+    const [one, other] = [frames.add("1"), frames.add("2")];
+    draw();
+    equal(frames.isReady(one), false, "no tile is requested yet");
+    library.sources[0]?.tileloadstart?.();
+    draw();
+    equal(frames.isReady(one), false);
+    library.sources[0]?.tileloadend?.();
+    draw();
+    equal([frames.isReady(one), frames.isReady(other)], [true, false]);
+    library.sources[1]?.tileloadstart?.();
+    library.sources[1]?.tileloaderror?.();
+    equal([frames.hasFailed(one), frames.hasFailed(other)], [false, true]);
+    frames.show(one, null);
+    frames.show(other, one);
+    equal([one.layer.opacity, other.layer.opacity], [0, 0.7]);
+});
+
+test("points on OpenLayers have a style only at their time", () => {
+    const points = new OpenLayersPoints({ addLayer: () => {}, removeLayer: () => {} }, new FakeLibrary());
+    const shown = points.add([10, 20].map((time) =>
+        ({ geometry: { type: "Point", coordinates: [1, 2] }, properties: { severity: 3 }, time })));
+    const visible = () => shown.layer.source.features.map((/** @type {any} */ feature) =>
+        shown.layer.style(feature) !== undefined);
+    equal(visible(), [false, false]);
+    points.show(shown, 9, 10);
+    points.show(shown, 9, 10);
+    equal([visible(), shown.layer.changes], [[true, false], 1]);
+});
