@@ -4,7 +4,7 @@
 // server answers, the worker serves nothing from the cache.
 
 /** @typedef {{
- *     respondWith(answer: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
+ *     respondWith(response: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
  * }} FetchEvent
  * @typedef {{ waitUntil(done: Promise<unknown>): void }} LifeEvent
  * @typedef {{
@@ -53,11 +53,11 @@ async function cacheShell() {
     const text = await page.clone().text();
     const named = [...text.matchAll(/(?:href|src)="([^":]+\.(?:js|css|svg))"/g)].map(([, path]) => path);
     const paths = [...new Set([...named, ...LAZY_FILES])];
-    const answers = await Promise.all(paths.map((path) => fetch(scope + path, { cache: "no-cache" })));
-    if (!page.ok || !answers.every(({ ok }) => ok)) return;
+    const responses = await Promise.all(paths.map((path) => fetch(scope + path, { cache: "no-cache" })));
+    if (!page.ok || !responses.every(({ ok }) => ok)) return;
     const cache = await caches.open(SHELL);
     await Promise.all([
-        cache.put(scope, page), ...paths.map((path, index) => cache.put(scope + path, answers[index])),
+        cache.put(scope, page), ...paths.map((path, index) => cache.put(scope + path, responses[index])),
     ]);
 }
 
@@ -67,13 +67,13 @@ async function serveShell(event, path) {
     const cache = await caches.open(SHELL);
     const known = await cache.match(worker.registration.scope + path);
     try {
-        const answer = await fetch(event.request);
-        const isNewer = known && answer.ok && known.headers.get("ETag") !== answer.headers.get("ETag");
+        const response = await fetch(event.request);
+        const isNewer = known && response.ok && known.headers.get("ETag") !== response.headers.get("ETag");
         if (isNewer && !isRenewing) {
             isRenewing = true;
             event.waitUntil(cacheShell().catch(() => {}).finally(() => { isRenewing = false; }));
         }
-        return answer;
+        return response;
     } catch (error) {
         if (known) return known;
         throw error;
@@ -85,9 +85,9 @@ async function serveData(event) {
     const cache = await caches.open(DATA);
     const { url } = event.request;
     try {
-        const answer = await fetch(event.request);
-        if (answer.ok) event.waitUntil(cacheResponse(cache, url, answer.clone()).catch(() => {}));
-        return answer;
+        const response = await fetch(event.request);
+        if (response.ok) event.waitUntil(cacheResponse(cache, url, response.clone()).catch(() => {}));
+        return response;
     } catch (error) {
         const known = event.request.signal.aborted ? undefined : await cache.match(url);
         if (known) return known;
@@ -97,13 +97,13 @@ async function serveData(event) {
 
 /** @param {Cache} cache
  * @param {string} url
- * @param {Response} answer */
-async function cacheResponse(cache, url, answer) {
-    const headers = new Headers(answer.headers);
+ * @param {Response} response */
+async function cacheResponse(cache, url, response) {
+    const headers = new Headers(response.headers);
     headers.set(CACHED_AT, new Date().toISOString());
     // The cached body is already decompressed.
     headers.delete("Content-Encoding");
-    await cache.put(url, new Response(await answer.blob(), { headers }));
+    await cache.put(url, new Response(await response.blob(), { headers }));
     cachedCount += 1;
     if (cachedCount % TRIM_EVERY) return;
     const keys = await cache.keys();

@@ -69,7 +69,7 @@ function start() {
     };
     const pictures = new Pictures(map, maplibregl, () => {
         // Removes the frame in the same turn, so that the map always shows either the frame or the picture.
-        if (dock.isLeaving && pictures.current?.request.subject === subjectOf(view) && !pictures.isOther) {
+        if (dock.isLeaving && pictures.current?.request.subject === subjectOf(view) && !pictures.isOutdated) {
             dock.end();
             onDockChange();
         }

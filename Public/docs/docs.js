@@ -37,9 +37,9 @@ const condensed = (description) => {
 };
 
 try {
-    const answer = await fetch("../openapi.json");
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    const description = condensed(await answer.json());
+    const response = await fetch("../openapi.json");
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const description = condensed(await response.json());
     // Requests go to the page's own server, also behind a proxy.
     description.servers = [{ url: new URL("..", location.href).href.replace(/\/$/, "") }];
     // @ts-ignore: the packaged library, loaded by the page.

@@ -61,12 +61,12 @@ export class AircraftAlerts {
         /** @type {Billow.Feature} */
         let aircraft;
         /** @type {Billow.Alerts} */
-        let answer;
+        let alerts;
         try {
             aircraft = await getJSON(
                 `collections/${AIRCRAFT}/items/${icao24}`, new URLSearchParams(time ? { time } : {}), signal,
             );
-            answer = await postJSON("alerts", requestBody(aircraft, view, time), signal);
+            alerts = await postJSON("alerts", requestBody(aircraft, view, time), signal);
         } catch (error) {
             if (signal.aborted) throw error;
             this.#draw(null);
@@ -77,25 +77,25 @@ export class AircraftAlerts {
             );
         }
         if (signal.aborted) return null;
-        this.#draw(answer);
+        this.#draw(alerts);
         const { callsign } = aircraft.properties;
-        const summary = summaryOf(answer);
+        const summary = summaryOf(alerts);
         if (this.#lastSummary && summary !== this.#lastSummary) {
             this.#changed(`Ahead of ${callsign || icao24}: ${summary}.`);
         }
         this.#lastSummary = summary;
-        return alertSection(aircraft.properties, answer, this.#legend);
+        return alertSection(aircraft.properties, alerts, this.#legend);
     }
 
-    /** @param {Billow.Alerts | null} answer */
-    #draw(answer) {
+    /** @param {Billow.Alerts | null} alerts */
+    #draw(alerts) {
         for (const label of this.#labels) label.remove();
         this.#labels = [];
-        const data = answer?.area ? { type: "Feature", properties: {}, geometry: answer.area } : EMPTY;
+        const data = alerts?.area ? { type: "Feature", properties: {}, geometry: alerts.area } : EMPTY;
         const source = this.#map.getSource(AREA);
         if (source) source.setData(data);
-        else if (answer) this.#add(data);
-        for (const { longitude, latitude, text } of answer?.clusters ?? []) {
+        else if (alerts) this.#add(data);
+        for (const { longitude, latitude, text } of alerts?.clusters ?? []) {
             const label = element("div", { className: "cluster" }, text);
             this.#labels.push(
                 new this.#library.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map)
@@ -133,12 +133,12 @@ function requestBody({ geometry, properties }, view, time) {
 }
 
 /** Summarises the worst of each kind ahead. The summary omits distances, because they shrink all the time.
- * @param {Pick<Billow.Alerts, "clusters" | "hazards" | "field">} answer */
+ * @param {Pick<Billow.Alerts, "clusters" | "hazards" | "field">} alerts */
 export function summaryOf({ clusters, hazards, field }) {
-    /** @type {(found: { severity?: number }[], how: string) => string[]} */
-    const worst = (found, how) => {
+    /** @type {(found: { severity?: number }[], basis: string) => string[]} */
+    const worst = (found, basis) => {
         const severity = Math.max(-1, ...found.map(({ severity = -1 }) => severity));
-        return severity < 0 ? [] : [`${SEVERITIES[severity]} ${how}`];
+        return severity < 0 ? [] : [`${SEVERITIES[severity]} ${basis}`];
     };
     const issued = hazards.map(({ kind, hazard }) =>
         [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "));
@@ -149,17 +149,17 @@ export function summaryOf({ clusters, hazards, field }) {
 }
 
 /** @param {Properties} aircraft
- * @param {Billow.Alerts} answer
+ * @param {Billow.Alerts} alerts
  * @param {import("./legend.js").Legend} legend */
-function alertSection({ callsign, icao24 }, answer, legend) {
-    const { query, dataTime, stale, incomplete } = answer;
+function alertSection({ callsign, icao24 }, alerts, legend) {
+    const { query, dataTime, stale, incomplete } = alerts;
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const received = instantOf(dataTime);
     const problem = received === null ? "The age of the data is unknown."
         : stale ? `The data is stale: received ${age(now() - received)} ago.` : null;
     return section(`Ahead of ${callsign || icao24}`,
         element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
-        ...groupNodes(alertGroups(answer), legend),
+        ...groupNodes(alertGroups(alerts), legend),
         problem === null ? null : element("p", { className: "problem" }, problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }

@@ -27,8 +27,8 @@ export function alertGroups({ clusters, hazards, field, items = [] }) {
         const title = `${AREA_KINDS.get(kind) ?? kind}, issued`;
         const group = issued.get(title) ?? { title, severity: null, lines: [] };
         issued.set(title, group);
-        const levels = `${flightLevel(altitudeMin ?? 0)} – ${
-            altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax)}`;
+        const lowest = flightLevel(altitudeMin ?? 0);
+        const levels = altitudeMax === undefined ? `${lowest} and above` : `${lowest} – ${flightLevel(altitudeMax)}`;
         group.lines.push({
             label: hazard ?? AREA_KINDS.get(kind) ?? kind,
             note: [[levels, altitudeReference].filter(Boolean).join(" "), validity(validFrom, validTo)]

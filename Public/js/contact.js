@@ -25,7 +25,7 @@ export function recordResponse(instant) {
     setProblem(null);
 }
 
-/** The server gave no answer.
+/** The server gave no response.
  * @param {string} reason */
 export function recordNoResponse(reason) {
     setProblem(reason);

@@ -74,9 +74,9 @@ export class Controls {
             if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
         // The form is initially open only if the window has room for it beside the map.
-        const fold = () => this.#open(!COMPACT.matches && innerWidth >= 960);
-        COMPACT.addEventListener("change", fold);
-        fold();
+        const openIfWide = () => this.#open(!COMPACT.matches && innerWidth >= 960);
+        COMPACT.addEventListener("change", openIfWide);
+        openIfWide();
     }
 
     /** Shows a view's values.

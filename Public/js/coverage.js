@@ -29,29 +29,29 @@ export class Coverage {
      * @param {Billow.View} view
      * @param {number | null} time
      * @param {string} box  the visible part of the map, from `boxOf`
-     * @param {string} key  the key of the picture
+     * @param {string} pictureKey  the key of the picture
      * @param {boolean} isPlaying  whether one request for all layers together suffices
      * @returns {Lacking} */
-    lackingLayers(view, time, box, key, isPlaying) {
+    lackingLayers(view, time, box, pictureKey, isPlaying) {
         // Layers of observations have no pictures of the future. A banner states that.
         const isAhead = time !== null && time > now();
         const layers = LAYERS.filter(({ shape }) => !isAhead || FORECAST_SHAPES.includes(shape)).map(({ id }) => id)
             .filter((id) => view.layers.includes(id));
         const parts = isPlaying && layers.length ? [layers.join()] : layers;
-        const question = [parts.join(" "), filters(view), time, box, key].join(" ");
-        const cached = this.#cache.get(question);
+        const cacheKey = [parts.join(" "), filters(view), time, box, pictureKey].join(" ");
+        const cached = this.#cache.get(cacheKey);
         if (cached !== undefined) return (this.#last = cached);
-        if (question !== this.#requested) this.#request(question, parts, view, time, box);
+        if (cacheKey !== this.#requested) this.#request(cacheKey, parts, view, time, box);
         return this.#last;
     }
 
-    /** @param {string} question
+    /** @param {string} cacheKey
      * @param {string[]} parts  layer ids, or several ids joined by commas
      * @param {Billow.View} view
      * @param {number | null} time
      * @param {string} box */
-    async #request(question, parts, view, time, box) {
-        this.#requested = question;
+    async #request(cacheKey, parts, view, time, box) {
+        this.#requested = cacheKey;
         const lacking = await Promise.all(parts.map(async (id) => {
             // The server would refuse a request for an instant without a field.
             if (isField(id) && await isOutside(id, time)) return id;
@@ -64,8 +64,8 @@ export class Coverage {
         })).then((found) => found.flatMap((id) => id?.split(",") ?? []), () => null);
         if (this.#cache.size > MAX_CACHED) this.#cache.clear();
         // A failed request is repeated with the next picture.
-        if (lacking) this.#cache.set(question, lacking);
-        else if (question === this.#requested) this.#last = null;
+        if (lacking) this.#cache.set(cacheKey, lacking);
+        else if (cacheKey === this.#requested) this.#last = null;
         this.#changed();
     }
 }

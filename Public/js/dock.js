@@ -268,8 +268,8 @@ export class Dock {
     /** @param {KeyboardEvent} event */
     #key(event) {
         const target = /** @type {Element} */ (event.target);
-        const means = "input, select, textarea, button, summary, a, [role=dialog]";
-        if (target.closest(means) && target !== scrubber) return;
+        const interactive = "input, select, textarea, button, summary, a, [role=dialog]";
+        if (target.closest(interactive) && target !== scrubber) return;
         if (event.key === " ") {
             event.preventDefault();
             play.click();

@@ -140,10 +140,10 @@ export function stretchesOf(features, level) {
  * sections with that severity, and the number of sections with any report.
  * @param {{ altitudes: number[], severities: (number | null)[][] }} profile
  * @param {number} level  feet
- * @param {number} reach  feet above and below */
-export function levelsAround({ altitudes, severities }, level, reach) {
+ * @param {number} range  feet above and below */
+export function levelsAround({ altitudes, severities }, level, range) {
     return altitudes.flatMap((altitude, index) => {
-        if (Math.abs(altitude - level) > reach || altitude % 2_000 !== level % 2_000) return [];
+        if (Math.abs(altitude - level) > range || altitude % 2_000 !== level % 2_000) return [];
         const known = severities[index].flatMap((severity) => severity ?? []);
         const worst = known.length ? Math.max(...known) : null;
         return [{ altitude, worst, count: known.filter((severity) => severity === worst).length, known: known.length }];

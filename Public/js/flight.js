@@ -3,7 +3,7 @@
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
-import { coveredEdges, middleOfRoom } from "./layout.js";
+import { coveredEdges, uncoveredCentre } from "./layout.js";
 import { getFeatures, getJSON, ServerError } from "./server.js";
 
 const TRACK = "flight-track";
@@ -114,10 +114,10 @@ export class Flight {
         const { clientWidth, clientHeight } = this.#map.getContainer();
         const { left, right, top, bottom } = coveredEdges();
         /** @type {(at: number, from: number, to: number) => boolean} */
-        const isOut = (at, from, to) => Math.abs(at - (from + to) / 2) > (MIDDLE * (to - from)) / 2;
-        if (isNew || isOut(x, left, clientWidth - right) || isOut(y, top, clientHeight - bottom)) {
+        const isOutside = (at, from, to) => Math.abs(at - (from + to) / 2) > (MIDDLE * (to - from)) / 2;
+        if (isNew || isOutside(x, left, clientWidth - right) || isOutside(y, top, clientHeight - bottom)) {
             this.#map.easeTo({
-                center: [lng, lat], zoom: Math.max(this.#map.getZoom(), 6), offset: middleOfRoom(), animate: false,
+                center: [lng, lat], zoom: Math.max(this.#map.getZoom(), 6), offset: uncoveredCentre(), animate: false,
             });
         }
     }

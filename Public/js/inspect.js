@@ -211,14 +211,14 @@ export class Inspector {
         const cellBelow = hits.find(({ distance }) => distance === 0);
         const isWide = CELL_DEGREES * pixelsInDegree >= WIDE_PIXELS;
         const { feature, distance } = isWide && cellBelow ? cellBelow : hits[0];
-        const middle = centroid(feature.geometry);
+        const cellCentre = centroid(feature.geometry);
         const { properties } = feature;
         const records = properties.reports > 1
-            ? await this.#observations(properties.h3, this.#query(...middle, 0.0002), signal) : [];
+            ? await this.#observations(properties.h3, this.#query(...cellCentre, 0.0002), signal) : [];
         const nameBelow = distance > 0 && cellBelow ? this.#name(cellBelow.feature.properties) : null;
         return this.#card(properties, records, [
             this.#explanation(properties),
-            distance > 0 ? `${bearingText(place, middle)} of the marker.` : null,
+            distance > 0 ? `${bearingText(place, cellCentre)} of the marker.` : null,
             nameBelow && `At the marker: ${nameBelow}, ${levelText(cellBelow?.feature.properties ?? {})}.`,
             hits.length > 1 && !isWide ? `The most severe of ${hits.length} cells within ${hitPixels} pixels.` : null,
         ]);

@@ -17,7 +17,7 @@ export function coveredEdges() {
 
 /** The centre of the uncovered part of the map, in pixels from the centre of the map.
  * @returns {[x: number, y: number]} */
-export function middleOfRoom() {
+export function uncoveredCentre() {
     const { left, right, top, bottom } = coveredEdges();
     return [(left - right) / 2, (top - bottom) / 2];
 }

@@ -73,8 +73,8 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null) {
  * @returns {Promise<Billow.PictureRequest>} */
 export async function withinExtent(request) {
     if (request.time === null || request.parts.length < 2) return request;
-    const isLeft = await Promise.all(request.parts.map(({ layers }) => isOutside(layers.join(), request.time)));
-    return { ...request, parts: request.parts.filter((_, index) => !isLeft[index]) };
+    const isEmpty = await Promise.all(request.parts.map(({ layers }) => isOutside(layers.join(), request.time)));
+    return { ...request, parts: request.parts.filter((_, index) => !isEmpty[index]) };
 }
 
 /** Identifies a view's layers, filters, style and instant. Snapshots of the same view share it.

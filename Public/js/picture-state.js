@@ -13,7 +13,7 @@ import { now } from "./server.js";
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
  * @typedef {{
  *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Snapshot | null, lacking: string[] | null,
- *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOther: boolean },
+ *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOutdated: boolean },
  * }} OnMap
  *
  * `time` is null if the map is empty. `isBehind` is true while the map does not yet show the latest request.
@@ -41,13 +41,13 @@ export function pictureState(onMap) {
             isBehind: !playing && (!ready || (view.time === null) !== live), incomplete,
         };
     }
-    const { current, isOther } = pictures;
+    const { current, isOutdated } = pictures;
     if (!current) return {
         time: null, isLive: false, isForecast: false, isPlaying: false, isBehind: true, incomplete: false,
     };
     const { time, asOf } = current.request;
     return {
         time: time ?? current.frameTime ?? asOf, isLive: time === null, isForecast: time !== null && time > now(),
-        isPlaying: false, isBehind: isOther || time !== view.time, incomplete,
+        isPlaying: false, isBehind: isOutdated || time !== view.time, incomplete,
     };
 }

@@ -97,11 +97,11 @@ export class Pictures {
     /** True until the map completely shows the latest subject. A newer snapshot of the same subject does not count: if
      * data arrives faster than pictures load, one is always loading. */
     get isBusy() {
-        return this.#current === null || this.isOther || !this.#isLoaded(this.#current);
+        return this.#current === null || this.isOutdated || !this.#isLoaded(this.#current);
     }
 
     /** True while the map still shows another subject than the latest request. */
-    get isOther() { return this.#next !== null && this.#next.request.subject !== this.#current?.request.subject; }
+    get isOutdated() { return this.#next !== null && this.#next.request.subject !== this.#current?.request.subject; }
 
     /** Shows the picture of a request {parts, subject, key, tileJSON}. `subject` identifies filters and instant; `key`
      * also identifies the snapshot. A newer snapshot of the same subject waits until the loading one is complete.
@@ -155,7 +155,7 @@ export class Pictures {
                     id: part.id, type: "raster", source: part.id, paint: { "raster-opacity": 0, ...NO_FADE },
                 }, FIRST_NAME_LAYER);
         }
-        if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
+        if (this.#current) this.#setOpacity(this.#current, this.isOutdated ? DIMMED_OPACITY : 1);
         this.#timer ??= setInterval(() => this.#swapWhenLoaded(), CHECK_MILLISECONDS);
         this.#changed();
     }
@@ -170,7 +170,7 @@ export class Pictures {
         if (!this.#isLoaded(picture)) return;
         const waiting = this.#waiting;
         const previous = this.#current;
-        if (picture.failures.size && previous && !this.isOther) {
+        if (picture.failures.size && previous && !this.isOutdated) {
             // The old picture is complete and its age is shown. That is better than a newer picture with holes.
             previous.missedFailures = picture.failures;
             this.#remove(picture, previous);

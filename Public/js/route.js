@@ -7,7 +7,7 @@ import { alertGroups, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { age, compactTime, flightLevel } from "./format.js";
 import { CELLS, layerName } from "./layers.js";
-import { coveredEdges, middleOfRoom } from "./layout.js";
+import { coveredEdges, uncoveredCentre } from "./layout.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { fetchResponse, getJSON, now, postJSON } from "./server.js";
@@ -128,7 +128,7 @@ export class RoutePanel {
         profile.set("departure", departs);
         if (view.level !== null) profile.set("level", String(view.level));
         const [start] = places;
-        const [ring, cells, side, ahead] = await Promise.all([
+        const [ring, cells, profileData, ahead] = await Promise.all([
             postJSON("corridors", { route: positions, width: WIDTH_NAUTICAL_MILES }, signal),
             getJSON(`collections/${CELLS}/corridor`, corridor, signal),
             getJSON("profiles.json", profile, signal, PROFILE_MILLISECONDS),
@@ -138,26 +138,27 @@ export class RoutePanel {
         this.#draw(ring, view);
         if (this.#isFitting) this.#fit(ring.geometry);
         this.#isFitting = false;
-        const picture = this.#sideView(profile, view, side.field !== undefined);
+        const picture = this.#profileImage(profile, view, profileData.field !== undefined);
         const stretches = stretchesOf(cells.features, view.level);
+        const flightTime = age((profileData.length / SPEED_KNOTS) * 3_600_000);
         return [
             element("h3", {}, route),
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "note" }, `${[
-                `${Math.round(side.length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
-                `${age((side.length / SPEED_KNOTS) * 3_600_000)} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
+                `${Math.round(profileData.length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
+                `${flightTime} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
             picture,
-            ...alertSection(ahead, side.length, this.#legend),
+            ...alertSection(ahead, profileData.length, this.#legend),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
-            ...fieldAlongRoute(side.field),
-            ...hazardsAlongRoute(side.hazards, departure, SPEED_KNOTS),
-            ...this.#levels(side, view.level),
-            cells.incomplete || side.incomplete
+            ...fieldAlongRoute(profileData.field),
+            ...hazardsAlongRoute(profileData.hazards, departure, SPEED_KNOTS),
+            ...this.#levels(profileData, view.level),
+            cells.incomplete || profileData.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
             element("p", { className: "row" },
                 element("a", { className: "link", href: `collections/${CELLS}/corridor?${corridor}&f=geojson`,
@@ -212,7 +213,7 @@ export class RoutePanel {
      * @param {URLSearchParams} parameters
      * @param {Billow.View} view
      * @param {boolean} hasField  true if the profile has a field; the picture then shows the flight path itself */
-    #sideView(parameters, view, hasField) {
+    #profileImage(parameters, view, hasField) {
         const query = new URLSearchParams(parameters);
         const { id, theme } = styleOf(view);
         const pictureOptions = { style: id, theme, "width-pixels": "640", "height-pixels": "300" };
@@ -259,7 +260,7 @@ export class RoutePanel {
         // At fractional zooms, MapLibre scales the tiles together with their labels.
         const zoom = Math.floor(this.#map.getZoom());
         this.#map.easeTo({
-            center: [(west + east) / 2, (south + north) / 2], zoom, offset: middleOfRoom(), animate: false,
+            center: [(west + east) / 2, (south + north) / 2], zoom, offset: uncoveredCentre(), animate: false,
         });
     }
 
@@ -305,17 +306,17 @@ function alertRequest(route, { longitude, latitude }, view, time) {
     return body;
 }
 
-/** @param {Billow.Alerts | null} answer
+/** @param {Billow.Alerts | null} alerts
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
  * @returns {Node[]} */
-function alertSection(answer, length, legend) {
-    if (!answer) return [];
-    const { minAltitude, maxAltitude, distance = 0 } = answer.query;
+function alertSection(alerts, length, legend) {
+    if (!alerts) return [];
+    const { minAltitude, maxAltitude, distance = 0 } = alerts.query;
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
-        element("div", { className: "groups" }, ...groupNodes(alertGroups(answer), legend)),
+        element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts), legend)),
     ];
 }
 

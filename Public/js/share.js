@@ -9,7 +9,7 @@ import { downloads, snippets } from "./downloads.js";
 export function openShareDialog(content) {
     const status = element("p", { className: "note", role: "status" });
     const link = location.href;
-    const isPale = Object.values(content.view.opacities).some((percent) => percent < 100);
+    const isTranslucent = Object.values(content.view.opacities).some((percent) => percent < 100);
     const dialog = element("dialog", { className: "share card", "aria-labelledby": "share-title" },
         element("div", { className: "row" }, element("h2", { id: "share-title" }, "Share and download"),
             element("button", { type: "button", className: "close", "aria-label": "Close",
@@ -24,7 +24,7 @@ export function openShareDialog(content) {
                 event.preventDefault();
                 save(label, url, file, status);
             } }, label))),
-        isPale ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,
+        isTranslucent ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,
         status,
         element("h3", {}, "In your own map"),
         element("p", { className: "note" }, "Complete pages to copy: ",

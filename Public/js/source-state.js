@@ -17,7 +17,7 @@ const STATES = {
 export function sourceState(source) {
     const known = STATES[source.state] ?? ["wait", source.state];
     if (known[0] !== "good") return known;
-    if (source.disabled) return ["warn", `without ${Object.keys(source.disabled).sort().join(", ")}`];
+    if (source.disabled) return ["warn", `no access to ${Object.keys(source.disabled).sort().join(", ")}`];
     if (source.stale) return ["warn", source.lastSuccess ? "no recent data" : "no data yet"];
     const received = instantOf(source.lastSuccess);
     return received !== null && now() - received > lateAfterMilliseconds(source) ? ["warn", "late"] : known;

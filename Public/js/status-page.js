@@ -39,7 +39,7 @@ function show() {
     const started = instantOf(status.started);
     setText(byId("about"), [
         `Version ${status.version ?? "–"}`, `${number(status.liveObservations)} live observations`,
-        started !== null && `up for ${age(now() - started)}`,
+        started !== null && `running for ${age(now() - started)}`,
         `last response ${age(now() - (contact.since ?? now()))} ago`,
     ].filter(Boolean).join(" · "));
     const isLost = problem !== null;

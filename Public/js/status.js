@@ -31,7 +31,7 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
 export function emptyKnowledge(view) {
     return {
         view, billow: null, server: null, contact, extent: null, problems: new Map(),
-        pictures: { current: null, next: null, isOther: false }, frame: null, lacking: null,
+        pictures: { current: null, next: null, isOutdated: false }, frame: null, lacking: null,
     };
 }
 
@@ -130,8 +130,8 @@ function withoutForecast({ layers }) {
 
 /** @param {Knowledge} knowledge */
 function lostContact({ contact: { since: contact, problem }, view }) {
-    const silent = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
-    if (!problem && !silent) return null;
+    const staleLayers = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
+    if (!problem && !staleLayers) return null;
     const reason = problem ?? "no response";
     if (contact === null) return `No response from the server yet: ${reason}.`;
     const since = `No contact with the server since ${shortTime(contact, now())} (${age(now() - contact)}): ${reason}.`;
@@ -153,12 +153,12 @@ function staleData(knowledge) {
     const { time: shown, isLive } = pictureState(knowledge);
     // A live frame of hazards has the time of their last change, which may be long ago. So frames are not checked.
     if (!frame && isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
-        return `The picture is ${age(now() - shown)} old and has not been renewed.`;
+        return `The picture is ${age(now() - shown)} old and has not been updated.`;
     }
     if (billow.unknown) return "The server does not say how old its data is.";
     const received = instantOf(billow.dataTime);
-    const silent = view.layers.filter((id) => server?.layers?.[id]?.stale);
-    const names = silent.map(layerName).join(", ");
+    const staleLayers = view.layers.filter((id) => server?.layers?.[id]?.stale);
+    const names = staleLayers.map(layerName).join(", ");
     if (billow.stale) {
         if (received === null) {
             return `No data has been received yet for ${names || "this view"}. An empty map does not mean smooth air.`;

@@ -19,9 +19,9 @@ let loading = null;
 export async function loadStyles() {
     if (isLoaded) return false;
     loading ??= getJSON("styles").finally(() => { loading = null; });
-    const answer = await loading;
+    const response = await loading;
     if (isLoaded) return false;
-    if (Array.isArray(answer.styles) && answer.styles.length) styles = answer.styles;
+    if (Array.isArray(response.styles) && response.styles.length) styles = response.styles;
     return (isLoaded = true);
 }
 

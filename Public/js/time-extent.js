@@ -4,7 +4,7 @@ import { instantOf } from "./format.js";
 import { getJSON, now } from "./server.js";
 
 const CACHE_MILLISECONDS = 60_000;
-/** @typedef {{ since: number, answer: Promise<Billow.TileJSON> }} Entry */
+/** @typedef {{ since: number, response: Promise<Billow.TileJSON> }} Entry */
 /** @type {Map<string, Entry>} */
 const cache = new Map();
 
@@ -14,11 +14,11 @@ const cache = new Map();
 export async function extentOf(layers) {
     let entry = cache.get(layers);
     if (!entry || now() - entry.since > CACHE_MILLISECONDS) {
-        entry = { since: now(), answer: getJSON(`tiles/${layers}.json`) };
+        entry = { since: now(), response: getJSON(`tiles/${layers}.json`) };
         cache.set(layers, entry);
     }
     try {
-        const [first = null, last = null] = (await entry.answer).time?.extent?.map(instantOf) ?? [];
+        const [first = null, last = null] = (await entry.response).time?.extent?.map(instantOf) ?? [];
         return first === null || last === null ? null : [first, last];
     } catch {
         cache.delete(layers);

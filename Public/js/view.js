@@ -32,13 +32,6 @@ const DEFAULT = {
     zoom: 4, longitude: -96, latitude: 39,
 };
 
-/** Sets the default layers from the server's status. Links without layers show the default.
- * @param {Billow.Status} status */
-export function chooseFirstLayers(status) {
-    DEFAULT.layers = defaultLayers(status);
-    return DEFAULT.layers;
-}
-
 /** Sets the default layers. Links without layers show the default.
  * @param {string[]} layers */
 export function setDefaultLayers(layers) {

@@ -45,9 +45,9 @@ const selectRow = (id) => {
 };
 
 try {
-    const answer = await fetch(place.dataset.features ?? "", { headers: { Accept: "application/geo+json" } });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    const collection = await answer.json();
+    const response = await fetch(place.dataset.features ?? "", { headers: { Accept: "application/geo+json" } });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const collection = await response.json();
     // MapLibre's layers read text ids only from properties.
     for (const feature of collection.features) feature.properties["billow:id"] = feature.id;
     const box = boundingBox(collection);

@@ -76,28 +76,28 @@ export class MapLibreFrames {
 
     /** @param {string} id */
     isReady(id) {
-        return this.#of(id).every(({ id }) => Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id));
+        return this.#partsOf(id).every(({ id }) => Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id));
     }
 
     /** @param {string} id */
-    hasFailed(id) { return this.#of(id).some(({ id }) => this.#failed.has(id)); }
+    hasFailed(id) { return this.#partsOf(id).some(({ id }) => this.#failed.has(id)); }
 
     /** Shows a frame and hides the previous one in the same frame of the map.
      * @param {string} id
      * @param {string | null} previous */
     show(id, previous) {
-        for (const part of this.#of(id)) {
+        for (const part of this.#partsOf(id)) {
             this.#map.setPaintProperty(part.id, "raster-opacity", this.#options.opacity * part.opacity);
         }
         if (!previous || previous === id) return;
-        for (const part of this.#of(previous)) {
+        for (const part of this.#partsOf(previous)) {
             if (this.#map.getLayer(part.id)) this.#map.setPaintProperty(part.id, "raster-opacity", 0);
         }
     }
 
     /** @param {string} id */
     remove(id) {
-        for (const part of this.#of(id)) {
+        for (const part of this.#partsOf(id)) {
             this.#failed.delete(part.id);
             removeLayerAndSource(this.#map, part.id);
         }
@@ -105,7 +105,7 @@ export class MapLibreFrames {
     }
 
     /** @param {string} id */
-    #of(id) { return this.#parts.get(id) ?? []; }
+    #partsOf(id) { return this.#parts.get(id) ?? []; }
 }
 
 /** Points on a MapLibre GL map: one source and layer, filtered by time. */

@@ -257,21 +257,21 @@ export class TimelinePlayer extends TimelinePart {
     #follow() {
         if (this.#ended) return;
         /** @param {number} milliseconds */
-        const later = (milliseconds) => {
+        const schedule = (milliseconds) => {
             clearTimeout(this.#poller);
             this.#poller = setTimeout(async () => {
                 // A hidden page sends no requests.
                 try {
                     if (document.visibilityState !== "hidden") await this.#refresh();
                 } finally {
-                    if (!this.#ended) later(POLL_MILLISECONDS);
+                    if (!this.#ended) schedule(POLL_MILLISECONDS);
                 }
             }, milliseconds);
         };
-        later(POLL_MILLISECONDS);
+        schedule(POLL_MILLISECONDS);
         if (!this.#options.events) return;
         this.#events = new EventSource(new URL(this.#options.events, document.baseURI));
-        this.#events.addEventListener("data", () => later(EVENT_PAUSE_MILLISECONDS));
+        this.#events.addEventListener("data", () => schedule(EVENT_PAUSE_MILLISECONDS));
     }
 
     // Frames on the map

@@ -7,7 +7,7 @@ export const PREPARE = Symbol("load the next frames, and show the requested one"
 export const STATE_AT = Symbol("ready, failed or loading, at an instant");
 export const IS_SETTLED = Symbol("whether there is nothing left to load");
 export const DISPATCH_STATE = Symbol("report whether it plays");
-export const LIVE_TIME = Symbol("the newest instant that is not ahead");
+export const LIVE_TIME = Symbol("the newest instant that is no forecast");
 /** A part calls these methods of its clock. */
 export const JOIN = Symbol("join");
 export const LEAVE = Symbol("leave");

@@ -17,32 +17,32 @@ const picture = (time, frameTime = null) => ({
  * @returns {import("/js/picture-state.js").OnMap} */
 const onMap = (difference) => ({
     view, frame: null, billow: null, lacking: null,
-    pictures: { current: picture(null), next: null, isOther: false }, ...difference,
+    pictures: { current: picture(null), next: null, isOutdated: false }, ...difference,
 });
 const FRAME = { time: NOON, live: false, forecast: false, incomplete: true, playing: false, ready: true };
 
 test("an empty map has no time", () => {
-    const { time, isBehind } = pictureState(onMap({ pictures: { current: null, next: null, isOther: false } }));
+    const { time, isBehind } = pictureState(onMap({ pictures: { current: null, next: null, isOutdated: false } }));
     equal([time, isBehind], [null, true]);
 });
 
 test("a live picture has the time of its oldest tile, or the time of the snapshot", () => {
     equal(pictureState(onMap({})).time, NOON);
-    const tiles = { current: picture(null, NOON - 60_000), next: null, isOther: false };
+    const tiles = { current: picture(null, NOON - 60_000), next: null, isOutdated: false };
     const { time, isLive, isBehind } = pictureState(onMap({ pictures: tiles }));
     equal([time, isLive, isBehind], [NOON - 60_000, true, false]);
 });
 
 test("a picture is behind while the view has another instant, or another subject loads", () => {
     equal(pictureState(onMap({ view: { ...view, time: NOON } })).isBehind, true);
-    const pictures = { current: picture(NOON), next: null, isOther: false };
+    const pictures = { current: picture(NOON), next: null, isOutdated: false };
     equal(pictureState(onMap({ view: { ...view, time: NOON }, pictures })).isBehind, false);
-    equal(pictureState(onMap({ pictures: { ...pictures, current: picture(null), isOther: true } })).isBehind, true);
+    equal(pictureState(onMap({ pictures: { ...pictures, current: picture(null), isOutdated: true } })).isBehind, true);
 });
 
 test("a picture of a future instant is a forecast", () => {
     const time = now() + 3_600_000;
-    const pictures = { current: picture(time), next: null, isOther: false };
+    const pictures = { current: picture(time), next: null, isOutdated: false };
     equal(pictureState(onMap({ view: { ...view, time }, pictures })).isForecast, true);
 });
 

@@ -110,9 +110,9 @@ test("a newer snapshot loads in the background; another subject dims the old pic
     map.loaded.add("turbulence-1");
     time.advance(100);
     pictures.show(request("a", "2"));
-    equal([pictures.isBusy, pictures.isOther], [false, false], "the same, newer");
+    equal([pictures.isBusy, pictures.isOutdated], [false, false], "the same, newer");
     pictures.show(request("b", "2"));
-    equal([pictures.isBusy, pictures.isOther], [true, true], "other filters");
+    equal([pictures.isBusy, pictures.isOutdated], [true, true], "other filters");
     equal(map.shown, { "turbulence-1": 0.3 });
 }));
 

@@ -21,7 +21,7 @@ function knowing(difference) {
         server: {
             sources: [{ id: "awc", kind: "awc", state: "waiting", update: "PT1M", reachable: true }], layers: {},
         },
-        contact: { since: time, problem: null }, pictures: { current: picture, next: null, isOther: false },
+        contact: { since: time, problem: null }, pictures: { current: picture, next: null, isOutdated: false },
         ...difference,
     };
 }
@@ -130,7 +130,7 @@ test("failed tiles, unreachable sources and invalid links have banners", () => {
 });
 
 test("a page without a picture is loading", () => {
-    const { state } = shown({ pictures: { current: null, next: null, isOther: false } });
+    const { state } = shown({ pictures: { current: null, next: null, isOutdated: false } });
     equal(state, { level: "wait", text: "Loading…" });
 });
 
@@ -141,7 +141,7 @@ test("a source's level follows its state, its disabled types and its freshness",
     equal(stateOfSource({ ...source, stale: true, lastSuccess: "2026-07-21T20:00:00Z" }), ["warn", "no recent data"]);
     equal(
         stateOfSource({ ...source, disabled: { polygons: "403", nowcast: "403" } }),
-        ["warn", "without nowcast, polygons"],
+        ["warn", "no access to nowcast, polygons"],
     );
     equal(stateOfSource({ ...source, state: "refused" }), ["bad", "key refused"]);
     equal(stateOfSource({ ...source, state: "something new" }), ["wait", "something new"]);
