@@ -21,7 +21,7 @@ const LOOP = { start: "-2h", end: "now", intervals: "13" };
  *     span: { start: string | null, end: string | null, intervals: number | null }, base: string,
  * }} MapContent */
 
-/** @param {MapContent} taken */
+/** @param {MapContent} content */
 function pictureQuery({ view, time, box }) {
     const query = filters(view);
     query.set("style", styleOf(view).id);
@@ -88,7 +88,7 @@ export function packZoom(box, zoom) {
 }
 
 /** The tiles of a view. Each group of layers of equal opacity has one address; the lowest comes first.
- * @param {MapContent} taken
+ * @param {MapContent} content
  * @returns {{ url: string, json: string, opacity: number }[]} */
 export function tileAddresses({ view, time, base }) {
     const query = filters(view);

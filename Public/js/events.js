@@ -10,8 +10,8 @@ const SILENCE_MILLISECONDS = 25_000;
 /** @typedef {(name: string, data: string) => void} OnEvent
  * @typedef {{ lastEventID: string | null }} State the event after which a new connection continues */
 
-/** Calls `hear(name, data)` for every event, as long as the page exists. If the connection breaks, it calls `lost` and
- * reconnects. There is no connection while the page rests.
+/** Calls `onEvent(name, data)` for every event, as long as the page exists. If the connection breaks, it calls `onLost`
+ * and reconnects. There is no connection while the page is paused.
  * @param {string} path
  * @param {OnEvent} onEvent
  * @param {() => void} [onLost]

@@ -20,7 +20,7 @@ const OWN_FEET = 2_000;
 /** @typedef {Pick<import("./airports.js").Airports, "find" | "count">} Codes */
 
 /** Parses a route: airport codes, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
- * one. `leftOut` contains the words that are no known places. `read` explains how three-letter codes were read.
+ * one. `unknown` contains the words that are no known places. `resolved` explains the three-letter codes.
  * Without a list of airports, any four letters count as an airport, and the server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */

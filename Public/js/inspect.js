@@ -61,8 +61,12 @@ export class Inspector {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#loadAlerts = () => (this.#alerts ??= import("./aircraft-alerts.js").then(({ AircraftAlerts }) =>
-            new AircraftAlerts(map, library, view, legend, callbacks.changed)));
+        this.#loadAlerts = () => (this.#alerts ??= import("./aircraft-alerts.js").then(
+            ({ AircraftAlerts }) => new AircraftAlerts(map, library, view, legend, callbacks.changed),
+            (error) => {
+                this.#alerts = null;
+                throw error;
+            }));
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
         map.on("click", ({ lngLat }) => (picking.onPick ? picking.onPick(lngLat) : this.open(lngLat)));
@@ -180,7 +184,7 @@ export class Inspector {
 
     #clearAlerts() {
         this.#aircraft = null;
-        this.#alerts?.then((alerts) => alerts.clear());
+        this.#alerts?.then((alerts) => alerts.clear(), () => {});
     }
 
     /** @param {string} icao24 */

@@ -29,7 +29,7 @@ const DESCRIPTIONS = {
 };
 
 /** Requests the sections for the view's layers with features at a place. Symbols and areas are separate lists.
- * `zoom` is the map's zoom. `look` shows the alerts ahead of an aircraft, by its ICAO address.
+ * `zoom` is the map's zoom. `showAlerts` shows the alerts ahead of an aircraft, by its ICAO address.
  * @param {Billow.View} view
  * @param {number} zoom
  * @param {number} longitude

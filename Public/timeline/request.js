@@ -3,7 +3,7 @@
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** Calls `ask` with a signal that aborts with another signal, and after a timeout. Not every browser has
+/** Calls `send` with a signal that aborts with another signal, and after a timeout. Not every browser has
  * `AbortSignal.any`. The timer ends with the response.
  * @template Answer
  * @param {AbortSignal} signal
