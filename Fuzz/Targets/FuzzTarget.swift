@@ -144,7 +144,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         let frame = Frame(
             window: Window(joining: [part], sources: rules ?? []), at: part.part.end.advanced(by: -1), filter: Filter(),
             table: SeverityTable())
-        let known = frame.standingRecords()
+        let known = frame.currentObservations()
         precondition(known.allSatisfy { ArchivePart($0.row.observedAt) == part.part }, "rows of the part")
         precondition((frame.plane().count > 0) || known.isEmpty, "cells of records")
     }

@@ -21,12 +21,12 @@ enum GRIBFuzz {
         }
     }
 
-    private static func items(_ bytes: [UInt8], cut: Int) -> [GRIBMessages.Item] {
+    private static func items(_ bytes: [UInt8], cut: Int) -> [GRIBMessages.Element] {
         var messages = GRIBMessages(limits: limits)
         return messages.read(bytes[..<cut]) + messages.read(bytes[cut...]) + messages.finish()
     }
 
-    private static func place(_ item: GRIBMessages.Item) -> String {
+    private static func place(_ item: GRIBMessages.Element) -> String {
         switch item {
         case .message(let message): "message \(message.number) at \(message.offset)"
         case .refused(let reason, let number, let offset): "\(reason) \(number) at \(offset)"

@@ -52,7 +52,7 @@ public struct AircraftReport: Sendable, Hashable {
     /// Words outside the documented lists, as `field: word`. They are stored unchanged and not interpreted.
     public var unknownWords: [String] {
         var words: [String] = []
-        func note<Word: OpenWord>(_ field: String, _ word: Word?) {
+        func note<Word: ExtensibleCode>(_ field: String, _ word: Word?) {
             if let word, !word.isKnown { words.append("\(field): \(word.rawValue)") }
         }
         note("kind", kind)

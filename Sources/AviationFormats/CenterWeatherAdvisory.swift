@@ -5,8 +5,8 @@ extension HazardProduct {
     public static let centerWeatherAdvisory = HazardProduct(rawValue: "cwa")
 }
 
-extension HazardForm {
-    static let centerWeatherAdvisory = HazardForm(product: .centerWeatherAdvisory, marks: ["cwsu"]) {
+extension HazardRecordFormat {
+    static let centerWeatherAdvisory = HazardRecordFormat(product: .centerWeatherAdvisory, marks: ["cwsu"]) {
         wire throws(ReportError) in try wire.centerWeatherAdvisory()
     }
 }

@@ -43,7 +43,7 @@ public enum HazardDecoder {
     }
 
     /// Members by which a record is recognised as a hazard.
-    public static let marks = Set(HazardForm.all.flatMap(\.marks))
+    public static let marks = Set(HazardRecordFormat.all.flatMap(\.marks))
 
     /// Decodes one record: an object of the JSON array, or one Feature.
     package static func report(json data: Data) throws(ReportError) -> HazardReport {
@@ -53,21 +53,21 @@ public enum HazardDecoder {
 
 extension HazardReport: WireReadable {
     init(wire: WireRecord) throws(ReportError) {
-        guard let form = HazardForm.all.first(where: { $0.marks.contains(where: wire.has) }) else {
+        guard let form = HazardRecordFormat.all.first(where: { $0.marks.contains(where: wire.has) }) else {
             throw .notAReport
         }
         self = try form.read(wire)
     }
 }
 
-extension HazardForm {
-    static let gairmet = HazardForm(product: .gairmet, marks: ["forecastHour"]) { wire throws(ReportError) in
+extension HazardRecordFormat {
+    static let gairmet = HazardRecordFormat(product: .gairmet, marks: ["forecastHour"]) { wire throws(ReportError) in
         try wire.gairmet()
     }
-    static let sigmet = HazardForm(product: .sigmet, marks: ["airSigmetType", "rawAirSigmet"]) {
+    static let sigmet = HazardRecordFormat(product: .sigmet, marks: ["airSigmetType", "rawAirSigmet"]) {
         wire throws(ReportError) in try wire.sigmet()
     }
-    static let internationalSigmet = HazardForm(product: .isigmet, marks: ["firId", "rawSigmet"]) {
+    static let internationalSigmet = HazardRecordFormat(product: .isigmet, marks: ["firId", "rawSigmet"]) {
         wire throws(ReportError) in try wire.internationalSigmet()
     }
 }

@@ -68,7 +68,7 @@ public struct HazardProduct: RawRepresentable, Sendable, Hashable {
 }
 
 /// How the records of a product are recognised and parsed.
-struct HazardForm: Sendable {
+struct HazardRecordFormat: Sendable {
     let product: HazardProduct
     /// Members that only records of this product have.
     let marks: [String]
@@ -76,5 +76,5 @@ struct HazardForm: Sendable {
 
     /// A record is parsed by the first form with one of its members. G-AIRMETs of an archive also have `rawAirSigmet`,
     /// so their form comes first.
-    static let all: [HazardForm] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
+    static let all: [HazardRecordFormat] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
 }

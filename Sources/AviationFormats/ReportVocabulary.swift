@@ -1,13 +1,13 @@
 /// A word of a documented list that the upstream may extend without notice. Unknown words are stored and marked as
 /// such.
-public protocol OpenWord: RawRepresentable, Sendable, Hashable where RawValue == String {
+public protocol ExtensibleCode: RawRepresentable, Sendable, Hashable where RawValue == String {
     /// The documented words.
     static var known: Set<String> { get }
     /// Makes a value from any word.
     init(rawValue: String)
 }
 
-extension OpenWord {
+extension ExtensibleCode {
     /// Whether the word is in the documented list.
     public var isKnown: Bool { Self.known.contains(rawValue) }
 }
@@ -15,7 +15,7 @@ extension OpenWord {
 /// The intensity of turbulence.
 ///
 /// Source: Data API of the Aviation Weather Center, https://aviationweather.gov/data/api/, schema of `pirep`, `tbInt1`
-public struct TurbulenceIntensity: OpenWord {
+public struct TurbulenceIntensity: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.
@@ -34,7 +34,7 @@ public struct TurbulenceIntensity: OpenWord {
 }
 
 /// The type of turbulence: `CAT`, `CHOP`, `LLWS`, `MWAVE`.
-public struct TurbulenceType: OpenWord {
+public struct TurbulenceType: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.
@@ -44,7 +44,7 @@ public struct TurbulenceType: OpenWord {
 }
 
 /// The frequency: `ISOL`, `OCNL`, `CONT`, and the undocumented `INT`.
-public struct TurbulenceFrequency: OpenWord {
+public struct TurbulenceFrequency: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.
@@ -54,7 +54,7 @@ public struct TurbulenceFrequency: OpenWord {
 }
 
 /// The intensity of icing.
-public struct IcingIntensity: OpenWord {
+public struct IcingIntensity: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.
@@ -66,7 +66,7 @@ public struct IcingIntensity: OpenWord {
 }
 
 /// The type of icing.
-public struct IcingType: OpenWord {
+public struct IcingType: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.
@@ -76,7 +76,7 @@ public struct IcingType: OpenWord {
 }
 
 /// The meaning of the flight level.
-public struct LevelKind: OpenWord {
+public struct LevelKind: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.
@@ -88,7 +88,7 @@ public struct LevelKind: OpenWord {
 }
 
 /// The kind of a report.
-public struct ReportKind: OpenWord {
+public struct ReportKind: ExtensibleCode {
     /// The word.
     public let rawValue: String
     /// Makes a value from any word.

@@ -68,7 +68,8 @@ public struct AviationWeatherClient: Sendable {
         self.configuration = configuration
         exchange = Exchange(
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
-            secrets: [], dialect: RefusalDialect(codeMember: nil, messageMember: "error", sendsKey: false), now: now)
+            secrets: [], dialect: ErrorResponseFormat(codeMember: nil, messageMember: "error", sendsKey: false),
+            now: now)
     }
 
     /// The local clock in Unix seconds.
@@ -124,7 +125,7 @@ public struct AviationWeatherClient: Sendable {
         // The service sends 204 if nothing matches.
         case 200, 204:
             do throws(DocumentError) { return reply(try decode(Data(answer.bytes)), fresh) } catch {
-                throw .unreadable(UnreadableAnswer(error))
+                throw .unreadable(UnreadableResponse(error))
             }
         case 304 where validators != Validators(): return reply(nil, validators)
         default: throw exchange.refusal(answer)
@@ -132,7 +133,7 @@ public struct AviationWeatherClient: Sendable {
     }
 }
 
-extension UnreadableAnswer {
+extension UnreadableResponse {
     /// Converts a format's error to the type that all upstreams share.
     init(_ error: DocumentError) {
         self =

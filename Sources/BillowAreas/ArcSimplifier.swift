@@ -28,14 +28,14 @@ struct ArcSimplifier {
     ///   - tolerance: units of 10⁻⁷ degrees. A corner is removed if its triangle is smaller than half the tolerance
     ///     squared.
     ///   - smoothing: the number of passes that cut corners.
-    func simplified(tolerance: Double, smoothing: Int, mostCorners: Int = .max) throws(TooManyCorners) -> ArcMap {
+    func simplified(tolerance: Double, smoothing: Int, maximumCorners: Int = .max) throws(TooManyCorners) -> ArcMap {
         var work = self
         work.load()
         work.removeCorners(smallerThan: tolerance * tolerance)
         work.store()
         let corners = work.map.points.count << smoothing
-        guard smoothing == 0 || corners <= mostCorners else {
-            throw TooManyCorners(smoothing: smoothing, corners: corners, most: mostCorners)
+        guard smoothing == 0 || corners <= maximumCorners else {
+            throw TooManyCorners(smoothing: smoothing, corners: corners, most: maximumCorners)
         }
         for _ in 0..<smoothing {
             work.load()

@@ -92,14 +92,14 @@ public struct DissolvedCells: Sendable {
     /// - Parameters:
     ///   - tolerance: the approximate maximum shift of a boundary, in degrees; 0 removes only points on straight lines.
     ///   - smoothing: the number of passes that cut corners afterwards, 0…3. Each about doubles the number of corners.
-    ///   - mostCorners: the maximum number of corners after smoothing.
-    public func simplified(tolerance: Double, smoothing: Int = 0, mostCorners: Int = .max) throws(TooManyCorners)
+    ///   - maximumCorners: the maximum number of corners after smoothing.
+    public func simplified(tolerance: Double, smoothing: Int = 0, maximumCorners: Int = .max) throws(TooManyCorners)
         -> DissolvedCells
     {
         var result = self
         result.arcs = try ArcSimplifier(arcs).simplified(
             tolerance: tolerance * DegreePoint.unitsPerDegree, smoothing: min(max(smoothing, 0), 3),
-            mostCorners: mostCorners)
+            maximumCorners: maximumCorners)
         return result
     }
 }

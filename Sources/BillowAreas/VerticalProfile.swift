@@ -27,7 +27,7 @@ public struct VerticalProfile: Sendable, Hashable {
     ///   - stretch: metres; increased if there would be more stretches than `stretchLimit`.
     ///   - route: the route.
     ///   - half: metres to each side of the route.
-    public init(_ records: [StandingRecord], along route: Route, half: Double, stretch: Double) {
+    public init(_ records: [CurrentObservation], along route: Route, half: Double, stretch: Double) {
         let stretch = max(stretch, route.metres / Double(Self.stretchLimit))
         let count = max(1, Int((route.metres / stretch - 1e-9).rounded(.up)))
         self.stretch = stretch

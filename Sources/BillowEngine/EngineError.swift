@@ -24,7 +24,7 @@ package enum EngineError: Error, Sendable, Hashable {
     case historyNotMade(seconds: Int, made: [Int])
     /// The layers have no frame in the timeline.
     case noFrames(TimelineRequest.End, extent: ClosedRange<Instant>)
-    /// An animation would have more than `AnimationRenderer.mostPixels`.
+    /// An animation would have more than `AnimationRenderer.maximumPixels`.
     case tooManyPixels(frames: Int, width: Int, height: Int)
     /// The key or the server has reached its limit of monitored flights.
     case tooManyFlights
@@ -67,12 +67,12 @@ extension EngineError: CustomStringConvertible {
             "There is no picture at \(asked.text.prefix(100)): the log reaches from \(extent.lowerBound) to "
                 + "\(extent.upperBound)."
         case .historyNotMade(_, let made):
-            "There are no turbulence polygons of this history; there are some of \(HoursText.list(made)) hours."
+            "There are no turbulence polygons of this history; there are some of \(HistoryText.list(made)) hours."
         case .noFrames: "These layers have no frame in that time."
         case .tooManyPixels(let frames, let width, let height):
             "\(frames) frames of \(width) × \(height) pixels are \(frames * width * height) pixels."
         case .tooManyFlights:
-            "A key may monitor at most \(FlightMonitor.mostOfAKey) flights, and all keys \(FlightMonitor.most)."
+            "A key may monitor at most \(FlightMonitor.maximumPerKey) flights, and all keys \(FlightMonitor.most)."
         case .flightNotStored(.registration): "The flight can't be stored at present, and is not followed."
         case .flightNotStored(.end): "The end of the flight can't be stored at present; it is still followed."
         case .flightNotStored(.restoration): "The stored flights can't be read at present."

@@ -12,31 +12,31 @@ package import Turbulence
 ///     try await out.write(writer.drain())
 package struct FeatureWriter: Sendable {
     package let dataset: Dataset
-    package let form: FeatureForm
+    package let form: FeatureFormat
     private let members: CollectionMembers?
     private let hasGeometry: Bool
     /// The names of a table's columns between `id` and the geometry's.
-    private let columns: [StaticString]
+    let columns: [StaticString]
     /// The plan of observations and hexagons.
-    private let plan: WritingPlan<ObservationFeature>
-    private let reports: WritingPlan<PilotReport>
-    private let positions: WritingPlan<AircraftPosition>
+    private let plan: EncodingPlan<ObservationFeature>
+    private let reports: EncodingPlan<PilotReport>
+    private let positions: EncodingPlan<AircraftPosition>
     /// The properties to write; nil writes all. Tables always contain all properties.
     private let selected: Set<String>?
     /// The writer of KML; nil in other forms.
     private var kml: KMLWriter?
     /// The height of the open KML feature.
     private var height: KMLWriter.Height?
-    private var json = JSONWriter()
-    private var day = DayText()
+    var json = JSONWriter()
+    var day = CachedDateText()
     /// The number of polygons that a CSV row of the open feature has so far.
     private var polygons = 0
     /// Features written so far.
-    package private(set) var features = 0
+    package internal(set) var features = 0
     /// Whether another writer's features come before the first one.
     private var isContinuation = false
     /// Whether each feature has its own `simulated` member, because the form has no collection for it.
-    private var isSimulatedAlone: Bool { members?.simulated == true && form != .geojson }
+    var isSimulatedAlone: Bool { members?.simulated == true && form != .geojson }
 
     /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
     package static let coordinateDecimals = 7
@@ -57,15 +57,15 @@ package struct FeatureWriter: Sendable {
     ///
     /// - Parameter design: the style of KML features; other forms ignore it.
     package init(
-        _ dataset: Dataset, in form: FeatureForm, members: CollectionMembers? = nil, hasGeometry: Bool = true,
+        _ dataset: Dataset, in form: FeatureFormat, members: CollectionMembers? = nil, hasGeometry: Bool = true,
         properties: Set<String>? = nil, design: KMLStyle? = nil
     ) {
         self.dataset = dataset
         selected = form.isTable ? nil : properties
-        let plan: WritingPlan<ObservationFeature> = dataset.isHexagons ? .hexagons : .observations
+        let plan: EncodingPlan<ObservationFeature> = dataset.isHexagons ? .hexagons : .observations
         self.plan = plan.selecting(selected)
-        reports = WritingPlan.reports.selecting(selected)
-        positions = WritingPlan.traffic.selecting(selected)
+        reports = EncodingPlan.reports.selecting(selected)
+        positions = EncodingPlan.traffic.selecting(selected)
         kml = form == .kml ? KMLWriter(dataset, design, isSimulated: members?.simulated ?? false) : nil
         columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
         self.form = form
@@ -209,14 +209,14 @@ package struct FeatureWriter: Sendable {
     }
 
     private mutating func write<Record>(
-        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, at place: LonLat
+        _ record: borrowing Record, _ plan: EncodingPlan<Record>, id: String, at place: LonLat
     ) {
         guard form.isTable else { return write(record, plan, id: id, geometry: .point(place)) }
         row(record, plan, id: id, geometry: .point(place))
     }
 
     private mutating func write<Record>(
-        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, geometry: FeatureGeometry,
+        _ record: borrowing Record, _ plan: EncodingPlan<Record>, id: String, geometry: FeatureGeometry,
         more: [(name: StaticString, value: PropertyValue)] = []
     ) {
         openFeature(id: id, geometry: geometry)
@@ -430,7 +430,7 @@ package struct FeatureWriter: Sendable {
 
     // MARK: Tables
 
-    private mutating func header() {
+    mutating func header() {
         json.append("id")
         for name in columns {
             json.append(",")
@@ -442,14 +442,14 @@ package struct FeatureWriter: Sendable {
     }
 
     /// Ends a row of CSV. Its last column is the only place in CSV that can mark simulated data.
-    private mutating func endRow(isHeader: Bool = false) {
+    mutating func endRow(isHeader: Bool = false) {
         if isSimulatedAlone { json.append(isHeader ? ",simulated" : ",true") }
         json.append("\r\n")
     }
 
     /// Writes a record as a row with its geometry. Missing values are empty cells.
-    private mutating func row<Record>(
-        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, geometry: FeatureGeometry
+    mutating func row<Record>(
+        _ record: borrowing Record, _ plan: EncodingPlan<Record>, id: String, geometry: FeatureGeometry
     ) {
         beginRow(id)
         for step in plan.steps { cell(step, record) }
@@ -457,13 +457,13 @@ package struct FeatureWriter: Sendable {
     }
 
     /// Writes a feature as a row. Missing values are empty cells.
-    private mutating func row(_ feature: Feature) {
+    mutating func row(_ feature: Feature) {
         rowWithoutGeometry(feature)
         endRow(feature.geometry)
     }
 
     /// Ends a row with its geometry.
-    private mutating func endRow(_ geometry: FeatureGeometry) {
+    mutating func endRow(_ geometry: FeatureGeometry) {
         guard form == .csv else {
             endColumns()
             return json.bytes.append(.geometry) { GeoPackageGeometry.append(geometry, to: &$0) }
@@ -478,18 +478,18 @@ package struct FeatureWriter: Sendable {
     }
 
     /// Ends the columns before a binary geometry.
-    private mutating func endColumns() {
+    mutating func endColumns() {
         guard isSimulatedAlone else { return }
         json.bytes.append(.integer)
         json.bytes.append(little: Int64(1))
     }
 
-    private mutating func beginRow(_ id: String) {
+    mutating func beginRow(_ id: String) {
         features += 1
         cell(id, first: true)
     }
 
-    private mutating func rowWithoutGeometry(_ feature: Feature) {
+    mutating func rowWithoutGeometry(_ feature: Feature) {
         beginRow(feature.id)
         var next = feature.properties.startIndex
         for name in columns {
@@ -503,12 +503,12 @@ package struct FeatureWriter: Sendable {
         }
     }
 
-    private mutating func emptyCell() {
+    mutating func emptyCell() {
         if form == .csv { json.append(",") } else { json.bytes.append(.null) }
     }
 
     /// Writes the value that a step reads from a record. A missing value is an empty cell.
-    private mutating func cell<Record>(_ step: WritingPlan<Record>.Step, _ record: borrowing Record) {
+    mutating func cell<Record>(_ step: EncodingPlan<Record>.Step, _ record: borrowing Record) {
         switch step.reading {
         case .text(let read): if let text = read(record) { return cell(text) }
         case .integer(let read): if let number = read(record) { return cell(number) }
@@ -521,7 +521,7 @@ package struct FeatureWriter: Sendable {
         emptyCell()
     }
 
-    private mutating func cell(_ value: PropertyValue) {
+    mutating func cell(_ value: PropertyValue) {
         switch value {
         case .text(let text): cell(text)
         case .integer(let number): cell(number)
@@ -533,11 +533,11 @@ package struct FeatureWriter: Sendable {
         }
     }
 
-    private mutating func cell(_ flag: Bool) {
+    mutating func cell(_ flag: Bool) {
         if form == .csv { cell(flag ? "true" : "false") } else { cell(flag ? 1 : 0) }
     }
 
-    private mutating func cell(_ number: Double, decimals: Int) {
+    mutating func cell(_ number: Double, decimals: Int) {
         guard form == .csv else {
             let scale = FeatureWriter.scales[min(max(decimals, 0), 9)]
             json.bytes.append(.decimal)
@@ -549,7 +549,7 @@ package struct FeatureWriter: Sendable {
 
     private static let scales: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-    private mutating func cell(_ instant: Instant) {
+    mutating func cell(_ instant: Instant) {
         guard form == .csv else {
             json.bytes.append(.text)
             json.bytes.append(little: UInt32(FeatureWriter.instantLength))
@@ -566,7 +566,7 @@ package struct FeatureWriter: Sendable {
     /// The number of bytes of `2026-11-21T02:30:00.000Z`.
     private static let instantLength = 24
 
-    private mutating func cell(_ value: Int) {
+    mutating func cell(_ value: Int) {
         guard form == .csv else {
             json.bytes.append(.integer)
             return json.bytes.append(little: Int64(value))
@@ -576,7 +576,7 @@ package struct FeatureWriter: Sendable {
     }
 
     /// Writes a text cell. CSV quotes it if RFC 4180 section 2 requires quotes, or if blanks at its ends would be lost.
-    private mutating func cell(_ text: String, first: Bool = false) {
+    mutating func cell(_ text: String, first: Bool = false) {
         guard form == .csv else {
             var text = text
             return text.withUTF8 { json.bytes.append(.text, $0) }

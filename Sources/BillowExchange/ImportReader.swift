@@ -10,7 +10,7 @@ package enum ImportItem: Sendable, Hashable {
     /// An issued area. It comes at the end of a file, because ids and copies of several offices depend on all areas.
     case area(IssuedArea)
     /// The hazards of an archive at one moment, at the end of a file.
-    case pull(HazardPull)
+    case pull(HazardArchiveCopy)
     case refused(Refusal)
 }
 
@@ -37,11 +37,11 @@ package struct ImportReader: Sendable {
     /// The detected format.
     package private(set) var format: ImportFormat?
 
-    /// Whether reading stopped because there are more records than `mostRecords`.
+    /// Whether reading stopped because there are more records than `maximumRecords`.
     package private(set) var hasTooManyRecords = false
 
     private let decoder: ObservationDecoder
-    private let mostRecords: Int
+    private let maximumRecords: Int
     private let takesOnlyObservations: Bool
     private let awc: SourceID
     private let pulledAt: Instant?
@@ -60,15 +60,15 @@ package struct ImportReader: Sendable {
     ///   - aviationWeatherSource: the source of pilot reports and hazards in the Aviation Weather Center's formats;
     ///     `awc` by default.
     ///   - fileName: contains the time of an archive's copy.
-    ///   - mostRecords: reading stops at the next record, counting rejected ones too.
+    ///   - maximumRecords: reading stops at the next record, counting rejected ones too.
     ///   - takesOnlyObservations: rejects everything else, so that each record is one item, in the order of the file.
     package init(
         now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil, fileName: String? = nil,
-        mostRecords: Int = .max, takesOnlyObservations: Bool = false
+        maximumRecords: Int = .max, takesOnlyObservations: Bool = false
     ) {
-        self.mostRecords = mostRecords
+        self.maximumRecords = maximumRecords
         self.takesOnlyObservations = takesOnlyObservations
-        pulledAt = fileName.flatMap(HazardPull.time(inName:))
+        pulledAt = fileName.flatMap(HazardArchiveCopy.time(inName:))
         decoder = ObservationDecoder(now: now, source: source ?? .import)
         awc = aviationWeatherSource ?? .aviationWeather
     }
@@ -126,7 +126,7 @@ package struct ImportReader: Sendable {
                 if let table { return try reader.readCSV(range, line: line, table) }
                 reader.record -= 1
                 do throws(RefusalReason) { table = try CSVTable(header: reader.buffer[range]) } catch {
-                    reader.giveUp(line: line, error)
+                    reader.reject(line: line, error)
                 }
             }
             if !isUnusable { mode = .csv(splitter, table) }
@@ -157,11 +157,11 @@ package struct ImportReader: Sendable {
             case .csv: mode = .csv(CSVSplitter(), nil)
             case .adds: mode = .adds(LineSplitter(), nil)
             }
-        } catch { giveUp(line: 1, error) }
+        } catch { reject(line: 1, error) }
     }
 
     /// Rejects the whole file.
-    private mutating func giveUp(line: Int, _ reason: RefusalReason) {
+    private mutating func reject(line: Int, _ reason: RefusalReason) {
         mode = .unusable
         buffer = []
         refuse(line: line, record: 0, reason)
@@ -173,7 +173,7 @@ package struct ImportReader: Sendable {
     ) {
         while let split = splitter.next(in: buffer, atEnd: atEnd) {
             record += 1
-            guard record <= mostRecords else {
+            guard record <= maximumRecords else {
                 hasTooManyRecords = true
                 mode = .unusable
                 buffer = []
@@ -246,7 +246,9 @@ package struct ImportReader: Sendable {
         if let pulledAt, !archived.isEmpty {
             let areas = counted(HazardAreas(archived, source: awc))
             items.append(
-                .pull(HazardPull(at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas))
+                .pull(
+                    HazardArchiveCopy(
+                        at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas))
             )
         }
     }

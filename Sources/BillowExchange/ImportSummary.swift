@@ -66,7 +66,7 @@ package struct ImportSummary: Sendable, Hashable {
     }
 
     /// Counts a message about another parameter.
-    package mutating func leaveOut(message reason: String) {
+    package mutating func omit(message reason: String) {
         read += 1
         leftOut[reason, default: 0] += 1
     }

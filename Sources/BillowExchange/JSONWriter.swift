@@ -7,7 +7,7 @@ package struct JSONWriter: Sendable {
     /// The written bytes.
     package var bytes: [UInt8] = []
     private var needsComma = false
-    private var day = DayText()
+    private var day = CachedDateText()
 
     package init() {}
 
@@ -169,7 +169,7 @@ extension [UInt8] {
     }
 
     /// Appends an instant as ISO 8601, `2026-11-21T02:30:00Z`.
-    mutating func append(_ instant: Instant, day: inout DayText) {
+    mutating func append(_ instant: Instant, day: inout CachedDateText) {
         let seconds = instant.seconds % 86_400
         let number = instant.seconds / 86_400
         if number != day.number {
@@ -258,7 +258,7 @@ private struct BackwardText {
 }
 
 /// The date part of the last written instant: a chronological export calls the calendar once per day.
-struct DayText: Sendable {
+struct CachedDateText: Sendable {
     /// Days since 1970.
     var number = -1
     /// `2026-11-21T`.

@@ -98,10 +98,10 @@ struct CSVSplitter: RecordSplitter {
                 }
             default: break
             }
-            if scanned - kept > CSVSplitter.longestRow { return giveUpLine(.tooLong(limit: CSVSplitter.longestRow)) }
+            if scanned - kept > CSVSplitter.longestRow { return rejectLine(.tooLong(limit: CSVSplitter.longestRow)) }
         }
         guard atEnd, kept < buffer.count else { return nil }
-        if quoted { return giveUpLine(.syntax("a quote that isn't closed")) }
+        if quoted { return rejectLine(.syntax("a quote that isn't closed")) }
         return cut(buffer, to: buffer.count)
     }
 
@@ -115,7 +115,7 @@ struct CSVSplitter: RecordSplitter {
     }
 
     /// Rejects the first line of a record that can't be closed, and continues with the second.
-    private mutating func giveUpLine(_ reason: RefusalReason) -> Split {
+    private mutating func rejectLine(_ reason: RefusalReason) -> Split {
         let start = line
         kept = firstLineEnd ?? scanned
         if firstLineEnd != nil { line += 1 }

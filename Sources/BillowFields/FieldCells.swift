@@ -17,7 +17,7 @@ package final class GridCells: Sendable {
     fileprivate let places: [UInt32]
 
     /// The memory in bytes.
-    package var keptBytes: Int { (cells.count + places.count) * 4 }
+    package var estimatedBytes: Int { (cells.count + places.count) * 4 }
 
     /// Finds the cells of a grid's points.
     /// - Complexity: O(points); GTG's 1.9 million take a second or two, most of it in libh3.

@@ -49,7 +49,7 @@ package struct PackedFieldPlane: Sendable {
         let sizes = isOne ? 8 : 4
         guard bytes.count >= sizes + 4 else { throw .length(bytes.count) }
         (width, height) = (Self.integer(bytes, sizes, 2), Self.integer(bytes, sizes + 2, 2))
-        let isPossible = width > 0 && height > 0 && width * height <= FieldPlane.mostPoints
+        let isPossible = width > 0 && height > 0 && width * height <= FieldPlane.maximumPoints
         guard isPossible else { throw .size(width: width, height: height) }
         guard bytes.count >= codeStart else { throw .length(bytes.count) }
     }
@@ -248,7 +248,8 @@ extension FieldPlane {
     }
 
     /// Decodes the result of `packed()`.
-    /// - Throws: for bytes that it never returns. No bytes make it trap, or allocate memory for more than `mostPoints`.
+    /// - Throws: for bytes that it never returns. No bytes make it trap, or allocate memory for more than
+    ///   `maximumPoints`.
     package init(packed bytes: [UInt8]) throws(FieldDamage) { self = try PackedFieldPlane(bytes).plane() }
 
     /// One in `countedShare` blocks is counted, at least `leastCounted` of them, because blocks are similar.

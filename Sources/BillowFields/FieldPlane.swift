@@ -15,12 +15,12 @@ package struct FieldPlane: Sendable, Hashable {
     package private(set) var values: [UInt8]
 
     /// The maximum number of points; no published grid has more. The limit prevents a file from exhausting memory.
-    package static let mostPoints = 1 << 24
+    package static let maximumPoints = 1 << 24
 
-    /// - Returns: nil unless the sides are in range, their product is at most `mostPoints`, and it is the number of
+    /// - Returns: nil unless the sides are in range, their product is at most `maximumPoints`, and it is the number of
     ///   values.
     package init?(width: Int, height: Int, values: [UInt8]) {
-        guard (1...65_535).contains(width), (1...65_535).contains(height), width * height <= Self.mostPoints,
+        guard (1...65_535).contains(width), (1...65_535).contains(height), width * height <= Self.maximumPoints,
             values.count == width * height
         else { return nil }
         self.width = width

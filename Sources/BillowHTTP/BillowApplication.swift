@@ -94,7 +94,7 @@ package struct BillowApplication: Sendable {
     let tiles: TileService
     private let vectors: VectorTileSource
     private let pictures: PictureSource
-    let hot = HotTiles()
+    let latestTiles = LatestTileRequests()
     /// The renderer of maps and animations.
     package let maps: MapRenderer
     package let animations: AnimationRenderer
@@ -134,7 +134,7 @@ package struct BillowApplication: Sendable {
         self.states = states
         self.loops = loops
         connections = ConnectionTable(configuration.connections, logger: logger)
-        events = EventHub(mostListeners: configuration.connections.maximumListeners, logger: logger)
+        events = EventHub(maximumListeners: configuration.connections.maximumListeners, logger: logger)
         feed = EventFeed(hub: events, states: states)
         self.now = now
         self.logger = logger
@@ -196,7 +196,7 @@ package struct BillowApplication: Sendable {
         let queries = reading.working(.query, work)
         let tileRoutes = TileRoutes(
             frames: frames, tiles: tiles, styleStore: styles, policy: policy,
-            publicURL: configuration.publicURL, hot: hot,
+            publicURL: configuration.publicURL, latestTiles: latestTiles,
             vectors: vectors)
         tileRoutes.add(to: reading)
         let catalogue = OGCCatalogue(
@@ -286,7 +286,7 @@ package struct BillowApplication: Sendable {
 
     var packs: PackSource { PackSource(frames: frames, tiles: tiles, vectors: vectors, policy: policy) }
 
-    var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
+    var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, latestTiles: latestTiles) }
 
     /// Whether ingested data is simulated. Without any fetched source it is real. Otherwise, without a setting, the
     /// first response of an upstream determines it.
@@ -312,7 +312,7 @@ package struct BillowApplication: Sendable {
         Application(
             router: router(),
             server: HTTPServerBuilder { [microcache, journal, connections] responder in
-                ServingChannel(
+                HTTPServerChannel(
                     responder: responder, microcache: microcache, journal: journal, connections: connections)
             },
             configuration: ApplicationConfiguration(
@@ -331,8 +331,8 @@ package struct BillowApplication: Sendable {
 
     /// Wraps a service that ingests data. It then runs on separate threads, so that it
     /// and requests don't delay each other.
-    package func receiving(_ service: any Service) -> any Service {
-        ReservedService(service: service, workClass: .intake, work: work)
+    package func onIntakeThreads(_ service: any Service) -> any Service {
+        WorkClassService(service: service, workClass: .intake, work: work)
     }
 
     /// The services in the order of starting. They stop in the reverse order.
@@ -343,7 +343,7 @@ package struct BillowApplication: Sendable {
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights, logger: logger)
         let reserved = { (workClass: WorkClass, service: any Service) in
-            ReservedService(service: service, workClass: workClass, work: work)
+            WorkClassService(service: service, workClass: workClass, work: work)
         }
         return [
             reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
@@ -406,7 +406,7 @@ private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let answering = Readiness.Answering(readiness)
+        let answering = Readiness.ActiveRequest(readiness)
         var response = try await ResponseBudget.$ofServer.withValue(answers) {
             #if DEBUG
                 try await WorkExecutor.$isAnswering.withValue(true) { try await next(request, context) }

@@ -59,7 +59,7 @@ package final class MBTilesFile: TilesetWriter {
     }
 
     private let file: SQLiteFile
-    private let form: TileForm
+    private let form: TileKind
     /// The known numbers of tiles, by the digests of their bytes.
     private let known = Mutex<[Digest: Int64]>([:])
     private let changed = Mutex(0)
@@ -71,7 +71,7 @@ package final class MBTilesFile: TilesetWriter {
     }
 
     /// Creates a file at a path for `SQLiteFile.init(creating:)`.
-    package init(creating path: String, form: TileForm) throws(PackError) {
+    package init(creating path: String, form: TileKind) throws(PackError) {
         file = try SQLiteFile(creating: path, applicationID: Self.applicationID)
         self.form = form
         try file.execute(Self.schema)
@@ -79,7 +79,7 @@ package final class MBTilesFile: TilesetWriter {
 
     /// Opens a copy of a file that this type wrote, for changes.
     /// - Throws: `PackError.foreign` for any other file.
-    package init(changing path: String, form: TileForm) throws(PackError) {
+    package init(changing path: String, form: TileKind) throws(PackError) {
         file = try SQLiteFile(changing: path)
         self.form = form
         let format: String?

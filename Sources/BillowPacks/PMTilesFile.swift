@@ -32,7 +32,7 @@ package final class PMTilesFile: TilesetWriter {
     }
 
     private let file: FileWriter
-    private let form: TileForm
+    private let form: TileKind
     private let state = Mutex(Archive())
 
     /// The offset of the first tile. The header and the root directory must fit before it.
@@ -42,7 +42,7 @@ package final class PMTilesFile: TilesetWriter {
     /// The initial number of entries of a leaf directory. It grows if the root directory would not fit.
     private static let leafEntries = 4_096
 
-    package init(_ file: FileWriter, form: TileForm) {
+    package init(_ file: FileWriter, form: TileKind) {
         self.file = file
         self.form = form
     }

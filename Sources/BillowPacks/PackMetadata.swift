@@ -11,7 +11,7 @@ package struct PackMetadata: Sendable {
     package var attribution: String
     package var region: BoundingBox
     package var zooms: ClosedRange<Int>
-    package var form: TileForm
+    package var form: TileKind
     /// The version of the log.
     package var version: Int64
     /// The layers of vector tiles in the form of TileJSON.
@@ -23,7 +23,7 @@ package struct PackMetadata: Sendable {
 
     package init(
         name: String, description: String, attribution: String, region: BoundingBox, zooms: ClosedRange<Int>,
-        form: TileForm, version: Int64, vectorLayers: [JSONValue], legend: [UInt8],
+        form: TileKind, version: Int64, vectorLayers: [JSONValue], legend: [UInt8],
         more: [(name: String, value: String)]
     ) {
         self.name = name

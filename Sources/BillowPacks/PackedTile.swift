@@ -17,7 +17,7 @@ package struct PackedTile: Sendable {
 }
 
 /// The kind of tiles in a tileset.
-package enum TileForm: String, Sendable, Hashable, CaseIterable {
+package enum TileKind: String, Sendable, Hashable, CaseIterable {
     /// Pictures.
     case png
     /// Vector tiles.

@@ -9,14 +9,14 @@ package struct TileCover: Sendable, Hashable {
     package let box: BoundingBox
 
     /// The region has more tiles than permitted.
-    package struct TooMany: Error, Sendable, Hashable {
+    package struct TooManyTiles: Error, Sendable, Hashable {
         /// The number of tiles; for an area an estimate, because the search ends above the limit.
         package var tiles: Int
         package var limit: Int
     }
 
     /// The tiles of a box, clipped to the extent of web mercator.
-    package init(_ box: BoundingBox, zooms: ClosedRange<Int>, limit: Int) throws(TooMany) {
+    package init(_ box: BoundingBox, zooms: ClosedRange<Int>, limit: Int) throws(TooManyTiles) {
         let limits = UnitMercator.maximumLatitude
         let parts =
             box.crossesAntimeridian ? [(box.west, 180.0), (-180.0, box.east)] : [(box.west, box.east)]
@@ -41,7 +41,7 @@ package struct TileCover: Sendable, Hashable {
             total += columns.reduce(0) { $0 + $1.count } * rows.count
             levels.append((z, columns, rows))
         }
-        guard total <= limit else { throw TooMany(tiles: total, limit: limit) }
+        guard total <= limit else { throw TooManyTiles(tiles: total, limit: limit) }
         let found = levels.flatMap { z, columns, rows in
             columns.flatMap { $0.flatMap { x in rows.compactMap { TileCoord(z: z, x: x, y: $0) } } }
         }
@@ -49,7 +49,7 @@ package struct TileCover: Sendable, Hashable {
     }
 
     /// The tiles that share a point with an area.
-    package init(_ area: AreaIndex, zooms: ClosedRange<Int>, limit: Int) throws(TooMany) {
+    package init(_ area: AreaIndex, zooms: ClosedRange<Int>, limit: Int) throws(TooManyTiles) {
         var found: [TileCoord] = []
         var level = [TileCoord(z: 0, x: 0, y: 0)].compactMap(\.self)
         for z in 0...zooms.upperBound {
@@ -62,7 +62,7 @@ package struct TileCover: Sendable, Hashable {
                 let further = (z...zooms.upperBound).reduce(0) { sum, zoom in
                     zooms.contains(zoom) ? sum + level.count << (2 * (zoom - z)) : sum
                 }
-                throw TooMany(tiles: found.count + further, limit: limit)
+                throw TooManyTiles(tiles: found.count + further, limit: limit)
             }
             if zooms.contains(z) { found += level }
             level = level.flatMap { coord in

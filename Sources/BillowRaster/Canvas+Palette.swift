@@ -1,7 +1,7 @@
 extension Canvas {
     /// Colours of more than 1/400 of the picture's pixels stay exact, the most frequent first.
     private static let wholeShare = 400
-    private static let mostWhole = 160
+    private static let maximumExactColours = 160
 
     /// The picture as a PNG file with straight alpha and exact colours: with a palette if 256 colours are enough,
     /// otherwise as true colour.
@@ -38,9 +38,10 @@ extension Canvas {
             }
         }
         let common = counts.filter { $0.value > width * height / Canvas.wholeShare }
-        return common.sorted { ($1.value, $0.key.bits) < ($0.value, $1.key.bits) }.prefix(Canvas.mostWhole).map {
-            ($0.key, $0.key.straight)
-        }
+        return common.sorted { ($1.value, $0.key.bits) < ($0.value, $1.key.bits) }.prefix(Canvas.maximumExactColours)
+            .map {
+                ($0.key, $0.key.straight)
+            }
     }
 }
 

@@ -1,13 +1,13 @@
 /// Why a canvas can't be made.
 public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The width or height is outside 1...`PNG.largestSide`, or their product exceeds `Canvas.mostPixels`.
+    /// The width or height is outside 1...`PNG.largestSide`, or their product exceeds `Canvas.maximumPixels`.
     case sizeOutOfRange(width: Int, height: Int)
 
     public var description: String {
         switch self {
         case .sizeOutOfRange(let width, let height):
             "canvas of \(width) × \(height) pixels; each side must be 1 to \(PNG.largestSide), at most "
-                + "\(Canvas.mostPixels) pixels in all"
+                + "\(Canvas.maximumPixels) pixels in all"
         }
     }
 }
@@ -16,7 +16,7 @@ public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
 /// legends, maps, and tiles of several layers. Tiles with only hexagons have an exact path of their own.
 public struct Canvas: Sendable {
     /// 4096 × 4096: the maximum for one request, which takes 64 MB.
-    package static let mostPixels = 4096 * 4096
+    package static let maximumPixels = 4096 * 4096
 
     /// The width in pixels.
     public let width: Int
@@ -28,7 +28,7 @@ public struct Canvas: Sendable {
     /// - Throws: `sizeOutOfRange`.
     package init(width: Int, height: Int) throws(CanvasError) {
         guard (1...PNG.largestSide).contains(width), (1...PNG.largestSide).contains(height),
-            width * height <= Canvas.mostPixels
+            width * height <= Canvas.maximumPixels
         else { throw .sizeOutOfRange(width: width, height: height) }
         self.width = width
         self.height = height
@@ -74,7 +74,7 @@ public struct Canvas: Sendable {
     }
 
     /// A shape of a layer. For rings, see `Mask`.
-    package struct Part: Sendable {
+    package struct LayerShape: Sendable {
         let rings: [[Point]]
         let colour: StraightColour
         let ink: Ink?
@@ -91,7 +91,7 @@ public struct Canvas: Sendable {
 
     /// Draws shapes over the picture as *one* layer. If several shapes share a pixel, their shares are added, so no
     /// background shows through a common edge. If they overlap, the first takes its share first.
-    package mutating func fill(parts: [Part]) {
+    package mutating func fill(parts: [LayerShape]) {
         paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour, $0.ink) })
     }
 

@@ -150,7 +150,7 @@ final class ColourGroups {
     private static let firstSteps: [UInt64] = [64, 32, 16, 1]
     /// The maximum number of groups; with more, a coarser quantisation is tried.
     private static let most = 2_048
-    private static let mostColours = 256
+    private static let maximumColours = 256
     /// The possible numbers of steps per channel. With one step there are at most 16 colours.
     private static let steps: [UInt64] = [64, 56, 48, 42, 37, 32, 28, 24, 21, 18, 16, 14, 12, 10, 8, 6, 4, 2, 1]
 
@@ -204,7 +204,7 @@ final class ColourGroups {
         // A single step per channel always fits.
         let steps = Self.firstSteps.first { assign(runs, count, steps: $0) } ?? 1
         let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
-        if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
+        if table.count > Self.maximumColours { return (reduce(colours, steps: steps), stepped) }
         if stepsFirst, assignExact(runs, count) { return (255, exact) }
         finish(colours.map(\.straight))
         return (Int(steps), stepped)
@@ -212,7 +212,7 @@ final class ColourGroups {
 
     /// Makes the palette of the exact colours; returns false if there are too many.
     private func assignExact(_ runs: RunList, _ count: Int) -> Bool {
-        guard assign(runs, count, to: runs.exactGroups, most: Self.mostColours, smallTable, key: { $0.bits }) else {
+        guard assign(runs, count, to: runs.exactGroups, most: Self.maximumColours, smallTable, key: { $0.bits }) else {
             return false
         }
         finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
@@ -259,7 +259,7 @@ final class ColourGroups {
         let first = whole.count
         // Find the largest number of steps with few enough groups. The number of groups falls about in proportion to
         // the steps, which gives the first attempt.
-        let wanted = steps * UInt64(Self.mostColours - first) / UInt64(colours.count)
+        let wanted = steps * UInt64(Self.maximumColours - first) / UInt64(colours.count)
         var enough = Self.steps.firstIndex { $0 <= wanted } ?? 0
         var groups = number(colours, steps: Self.steps[enough])
         if groups == nil {
@@ -307,7 +307,7 @@ final class ColourGroups {
         return indices.withUnsafeMutableBufferPointer { indices in
             for (at, colour) in colours.enumerated() {
                 let number = smallTable.number(of: colour.stepped(steps))
-                if number >= Self.mostColours { return nil }
+                if number >= Self.maximumColours { return nil }
                 indices[whole.count &+ at] = UInt8(truncatingIfNeeded: number)
             }
             return smallTable.count

@@ -4,7 +4,7 @@ import Turbulence
 struct LegendLayout {
     enum Weight { case regular, bold }
 
-    enum Item {
+    enum Element {
         case box(Box)
         case hexagon(centre: Point, radius: Double, paint: SeverityPaint)
         case drawing(Drawing, centre: Point)
@@ -46,7 +46,7 @@ struct LegendLayout {
     /// The size in whole points, so that it is whole pixels at every scale.
     private(set) var width = 0
     private(set) var height = 0
-    private(set) var items: [Item] = []
+    private(set) var items: [Element] = []
 
     private static let padding = 14.0
     private static let cardRadius = 8.0
@@ -102,7 +102,7 @@ struct LegendLayout {
         }
         let content = max(plain, lines.isEmpty ? 0 : widestLine + 2 * Layout.noticePadding).rounded(.up)
 
-        var inner: [Item] = []
+        var inner: [Element] = []
         var y = Layout.padding + title.capHeight.rounded(.up)
         inner.append(
             .text(

@@ -88,7 +88,7 @@ extension Canvas {
         }
         // The outline is one pixel at every scale: a hairline.
         let (outer, inner) = (ring(inset: 0), ring(inset: 1))
-        fill(parts: [Part([inner], box.fill), Part([outer, inner.reversed()], box.outline)])
+        fill(parts: [LayerShape([inner], box.fill), LayerShape([outer, inner.reversed()], box.outline)])
     }
 
     fileprivate mutating func drawHexagon(centre: Point, radius: Double, scale: Double, paint: SeverityPaint) {
@@ -98,7 +98,7 @@ extension Canvas {
             return ink(outer, paint.pattern, scale: scale)
         }
         let inner = Hexagon.ring(centre: centre, radius: Hexagon.innerRadius(radius: radius / scale) * scale)
-        fill(parts: [Part([inner], paint.fill.colour), Part([outer, inner.reversed()], border.colour)])
+        fill(parts: [LayerShape([inner], paint.fill.colour), LayerShape([outer, inner.reversed()], border.colour)])
         ink(inner, paint.pattern, scale: scale)
     }
 

@@ -15,7 +15,7 @@ enum LegendSVG {
         return lines.joined(separator: "\n")
     }
 
-    private static func element(_ item: LegendLayout.Item, scale: Int) -> String {
+    private static func element(_ item: LegendLayout.Element, scale: Int) -> String {
         switch item {
         case .box(let box):
             // A stroke is centred on its line. Moving it inwards by half a hairline keeps it inside the box.

@@ -32,7 +32,7 @@ public struct Pattern: Sendable, Hashable {
 
     /// A cache of computed patterns. There are few, and every mark of a picture uses one.
     private static let known = Mutex<[Key: [UInt8]]>([:])
-    private static let mostKnown = 64
+    private static let maximumCachedPatterns = 64
 
     /// - Parameters:
     ///   - period: pixels, 2…256; a tile's width must be a multiple of it.
@@ -49,7 +49,7 @@ public struct Pattern: Sendable, Hashable {
         let coverage = Pattern.coverage(kind, period, width)
         self.coverage = coverage
         Pattern.known.withLock { known in
-            if known.count >= Pattern.mostKnown { known = [:] }
+            if known.count >= Pattern.maximumCachedPatterns { known = [:] }
             known[key] = coverage
         }
     }

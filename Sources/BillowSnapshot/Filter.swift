@@ -93,7 +93,7 @@ struct RowPredicate: Sendable {
     func severity(of index: Int, in segment: borrowing SegmentColumns) -> Severity? {
         let observed = segment.observedAt[index]
         guard observed > after, observed <= upTo, segment.replacedAt[index] > upTo else { return nil }
-        let place = RowPlace(bits: segment.places[index])
+        let place = RowKey(bits: segment.places[index])
         guard place.highest >= minimum, place.lowest < maximum, takesSource[Int(place.source.rawValue)],
             takesKind[Int(segment.kinds[index])]
         else { return nil }
@@ -111,7 +111,7 @@ struct RowPredicate: Sendable {
 
     /// Whether the severity that `severity(of:in:)` returns was derived from EDR.
     func isDerived(_ index: Int, in segment: borrowing SegmentColumns) -> Bool {
-        let code = RowPlace(bits: segment.places[index]).categoryCode
+        let code = RowKey(bits: segment.places[index]).categoryCode
         return segment.severities[index] == Segment.none || !(code == 0 || code == categoryCode)
     }
 }

@@ -45,7 +45,7 @@ public struct Frame: Sendable {
         forEachChunk(after: after, area: area) { chunk in
             var best = [Best?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
-                let dense = RowPlace(bits: columns.places[row]).dense
+                let dense = RowKey(bits: columns.places[row]).dense
                 let position = dense % CellTable.chunkSize
                 let candidate = Best(
                     severity: severity, observedAt: columns.observedAt[row], segment: segment, row: row, reports: 1)
@@ -68,16 +68,16 @@ public struct Frame: Sendable {
     }
 
     /// Every standing observation in the order of (cell, key), starting after that pair.
-    public func standingRecords(
+    public func currentObservations(
         after: (Cell, ObservationKey)? = nil, limit: Int = .max, area: CellArea = .everywhere
-    ) -> [StandingRecord] {
-        var found: [StandingRecord] = []
+    ) -> [CurrentObservation] {
+        var found: [CurrentObservation] = []
         forEachChunk(after: after?.0, area: area) { chunk in
-            var here: [StandingRecord] = []
+            var here: [CurrentObservation] = []
             // Whether `area` contains each cell, computed once per cell.
             var isTaken = [Bool?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
-                let cell = Cell(uncheckedDense: UInt32(RowPlace(bits: columns.places[row]).dense))
+                let cell = Cell(uncheckedDense: UInt32(RowKey(bits: columns.places[row]).dense))
                 let position = Int(cell.dense) % CellTable.chunkSize
                 let takes = isTaken[position] ?? area.contains(cell)
                 isTaken[position] = takes
@@ -142,7 +142,7 @@ public struct Frame: Sendable {
             segment.withColumns { columns in
                 for row in rows {
                     guard let severity = testBefore.severity(of: row, in: columns) else { continue }
-                    let position = RowPlace(bits: columns.places[row]).dense % CellTable.chunkSize
+                    let position = RowKey(bits: columns.places[row]).dense % CellTable.chunkSize
                     severities[position] = severities[position].map { max($0, severity) } ?? severity
                 }
             }
@@ -159,7 +159,7 @@ public struct Frame: Sendable {
             let values = plane.values(inChunk: chunk)
             guard !values.isEmpty else { return true }
             standing(inChunk: chunk) { _, row, severity, columns in
-                let dense = RowPlace(bits: columns.places[row]).dense
+                let dense = RowKey(bits: columns.places[row]).dense
                 guard values[values.startIndex + dense % CellTable.chunkSize] == FramePlane.value(severity),
                     area == .everywhere || area.contains(Cell(uncheckedDense: UInt32(dense)))
                 else { return }
@@ -180,15 +180,15 @@ public struct Frame: Sendable {
         return found
     }
 
-    private func record(_ segment: Int, _ row: Int, _ severity: Severity) -> StandingRecord? {
+    private func record(_ segment: Int, _ row: Int, _ severity: Severity) -> CurrentObservation? {
         guard let found = segments[segment].row(row), let source = sources[found.source] else { return nil }
         let isDerived = segments[segment].withColumns { test.isDerived(row, in: $0) }
-        return StandingRecord(row: found, source: source, severity: severity, basis: isDerived ? .edr : .reported)
+        return CurrentObservation(row: found, source: source, severity: severity, basis: isDerived ? .edr : .reported)
     }
 }
 
 /// An observation that is current at the frame's instant, with its severity.
-public struct StandingRecord: Sendable, Hashable {
+public struct CurrentObservation: Sendable, Hashable {
     /// The observation itself.
     public var row: ObservationRow
     /// The source that reported it.
@@ -202,7 +202,7 @@ public struct StandingRecord: Sendable, Hashable {
 /// One cell of the aggregated picture.
 public struct Hexagon: Sendable, Hashable {
     /// The observation that decides the hexagon's severity.
-    public var record: StandingRecord
+    public var record: CurrentObservation
     /// The number of standing observations in the cell, including that one.
     public var reports: Int
     /// The hexagon's severity 30 minutes before, by the same rule; nil if there was none.
@@ -210,7 +210,7 @@ public struct Hexagon: Sendable, Hashable {
 }
 
 /// A cache of which cells an area contains, because many rows share a cell.
-package struct CellAnswers: Sendable {
+package struct CellContainmentCache: Sendable {
     private let area: CellArea
     private var known: [Cell: Bool] = [:]
 

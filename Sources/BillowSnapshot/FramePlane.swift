@@ -53,7 +53,7 @@ public struct FramePlane: Sendable {
                 maxima.withUnsafeMutableBufferPointer { maxima in
                     for row in 0..<columns.places.count {
                         guard let severity = test.severity(of: row, in: columns) else { continue }
-                        let dense = RowPlace(bits: columns.places[row]).dense
+                        let dense = RowKey(bits: columns.places[row]).dense
                         let (chunk, cell) = dense.quotientAndRemainder(dividingBy: 343)
                         let at = Int(slots[chunk]) * Self.block + cell
                         maxima[at] = max(maxima[at], Self.value(severity))

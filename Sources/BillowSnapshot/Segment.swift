@@ -3,7 +3,7 @@ import Turbulence
 
 /// The rows of one hour or part of the archive, in columns, sorted by place and time. It takes 28 bytes per row.
 struct Segment: Sendable {
-    /// The places, with 64 bits per row; see `RowPlace`.
+    /// The places, with 64 bits per row; see `RowKey`.
     private(set) var places: [UInt64]
     /// The times of observation in Unix seconds.
     private(set) var observedAt: [UInt32]
@@ -39,7 +39,7 @@ struct Segment: Sendable {
     /// (`replacedAt`) aren't set.
     /// - Complexity: O(n + m log m) for n rows here and m added
     func merging(_ added: [ObservationRow], removing removed: Set<Int64>) -> Segment {
-        let order = RowPlace.order(of: added)
+        let order = RowKey.order(of: added)
         var merged = Segment()
         merged.reserve(count + added.count)
         var next = 0
@@ -103,7 +103,7 @@ struct Segment: Sendable {
     mutating func indexChunks() {
         var chunk = 0
         for (index, place) in places.enumerated() {
-            let own = RowPlace(bits: place).dense / CellTable.chunkSize
+            let own = RowKey(bits: place).dense / CellTable.chunkSize
             while chunk <= own {
                 chunkStarts[chunk] = UInt32(index)
                 chunk += 1
@@ -120,8 +120,8 @@ struct Segment: Sendable {
 
     /// The rows of one place, in time order.
     func rows(at place: UInt64) -> Range<Int> {
-        var low = Int(chunkStarts[RowPlace(bits: place).dense / CellTable.chunkSize])
-        var high = Int(chunkStarts[RowPlace(bits: place).dense / CellTable.chunkSize + 1])
+        var low = Int(chunkStarts[RowKey(bits: place).dense / CellTable.chunkSize])
+        var high = Int(chunkStarts[RowKey(bits: place).dense / CellTable.chunkSize + 1])
         let end = high
         while low < high {
             let middle = (low + high) / 2
@@ -139,7 +139,7 @@ struct Segment: Sendable {
 
     /// The row as an `ObservationRow`, without its versions, which a segment doesn't store.
     func row(_ index: Int) -> ObservationRow? {
-        let place = RowPlace(bits: places[index])
+        let place = RowKey(bits: places[index])
         let severity = Severity(rawValue: severities[index])
         let edr = edrs[index] == Segment.noEDR ? nil : EDR(tenThousandths: Int(edrs[index]))
         guard let intensity = Intensity(severity: severity, edr: edr), let altitude = place.altitude,
@@ -154,7 +154,7 @@ struct Segment: Sendable {
 
 /// The cell, altitude, category and source of a row, in 45 bits. A newer computed observation supersedes an older one
 /// only if these are equal. The order is first by cells.
-struct RowPlace: Hashable {
+struct RowKey: Hashable {
     let bits: UInt64
 
     init(bits: UInt64) { self.bits = bits }
@@ -162,13 +162,13 @@ struct RowPlace: Hashable {
     init(of row: ObservationRow) {
         let category = UInt64(row.category.map { $0.number / 10 } ?? 0)
         bits =
-            UInt64(row.cell.dense) << RowPlace.kindBits | UInt64(row.source.rawValue) << 16 | category << 12
+            UInt64(row.cell.dense) << RowKey.kindBits | UInt64(row.source.rawValue) << 16 | category << 12
             | UInt64(row.altitude.lowest.thousands) << 6 | UInt64(row.altitude.highest.thousands)
     }
 
     /// The order of an hour's rows by place and key. It sorts small items, and uses radix sort for many rows.
     fileprivate static func order(of rows: [ObservationRow]) -> [(place: UInt64, index: Int)] {
-        var order = rows.indices.map { (place: RowPlace(of: rows[$0]).bits, index: $0) }
+        var order = rows.indices.map { (place: RowKey(of: rows[$0]).bits, index: $0) }
         // The order in which the store returns them.
         let isByKey = zip(rows, rows.dropFirst()).allSatisfy { $0.key < $1.key }
         guard isByKey, rows.count > 1 << digitBits else {
@@ -177,7 +177,7 @@ struct RowPlace: Hashable {
         }
         // Each pass is stable, so the keys stay sorted within each place.
         var sorted = order
-        for shift in stride(from: 0, to: RowPlace.bitWidth, by: digitBits) {
+        for shift in stride(from: 0, to: RowKey.bitWidth, by: digitBits) {
             let digit = { (place: UInt64) in Int(place >> UInt64(shift)) & (1 << digitBits - 1) }
             var next = [Int](repeating: 0, count: 1 << digitBits + 1)
             for entry in order { next[digit(entry.place) + 1] += 1 }
@@ -198,7 +198,7 @@ struct RowPlace: Hashable {
     static let kindMask: UInt32 = 1 << 24 - 1
     private static let digitBits = 12
 
-    @inline(__always) var dense: Int { Int(bits >> RowPlace.kindBits) }
+    @inline(__always) var dense: Int { Int(bits >> RowKey.kindBits) }
     @inline(__always) var source: SourceNumber { SourceNumber(rawValue: UInt8(truncatingIfNeeded: bits >> 16)) }
     /// 0 if no category was given, otherwise a tenth of its number.
     @inline(__always) var categoryCode: UInt8 { UInt8(bits >> 12 & 0xF) }

@@ -115,7 +115,7 @@ package struct Snapshot: Sendable {
 
     /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address; nil if that is too long ago.
     package func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
-        let remembered = publication.asOf.advanced(by: -Traffic.keptSeconds)
+        let remembered = publication.asOf.advanced(by: -Traffic.retentionSeconds)
         guard instant.advanced(by: -droppedAfterSeconds) >= remembered else { return nil }
         return traffic.positions(at: instant, droppedAfterSeconds: droppedAfterSeconds)
     }

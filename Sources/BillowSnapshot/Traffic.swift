@@ -5,7 +5,7 @@ package import Turbulence
 /// A position with a later time waits in `ahead`, and doesn't replace any other before its time.
 package struct Traffic: Sendable {
     /// How long an aircraft is retained after its last position, in seconds.
-    package static let keptSeconds = 600
+    package static let retentionSeconds = 600
 
     /// The newest position of each aircraft at or before `asOf`.
     private var newest: [ICAO24: AircraftPosition] = [:]
@@ -73,7 +73,7 @@ package struct Traffic: Sendable {
         let waiting = ahead
         ahead = []
         update(waiting)
-        let oldest = now.advanced(by: -Traffic.keptSeconds)
+        let oldest = now.advanced(by: -Traffic.retentionSeconds)
         newest = newest.filter { $0.value.observedAt > oldest }
     }
 

@@ -61,7 +61,7 @@ public struct Window: Sendable {
         for hour in segments.keys.sorted(by: >) {
             guard let segment = segments[hour] else { continue }
             var newest: UInt32 = 0
-            for index in segment.places.indices where RowPlace(bits: segment.places[index]).source == source {
+            for index in segment.places.indices where RowKey(bits: segment.places[index]).source == source {
                 newest = max(newest, segment.observedAt[index])
             }
             if newest > 0 { return Instant(clamping: Int(newest)) }
@@ -129,7 +129,7 @@ public struct Window: Sendable {
         var heads = columns.map { ($0.places.last ?? .max) &+ 1 }
         while let head = heads.max(), head > 0 {
             let place = head - 1
-            let replaces = replacing.contains(RowPlace(bits: place).source)
+            let replaces = replacing.contains(RowKey(bits: place).source)
             var observedLater = UInt32.max
             var replacedLater = UInt32.max
             // The newest hour comes first.
@@ -154,8 +154,8 @@ public struct Window: Sendable {
     /// Recomputes the links of the observations at the places of some rows.
     private mutating func link(placesOf opened: [ObservationRow], _ closed: [ObservationRow]) {
         var places = Set<UInt64>()
-        for row in opened where replacing.contains(row.source) { places.insert(RowPlace(of: row).bits) }
-        for row in closed where replacing.contains(row.source) { places.insert(RowPlace(of: row).bits) }
+        for row in opened where replacing.contains(row.source) { places.insert(RowKey(of: row).bits) }
+        for row in closed where replacing.contains(row.source) { places.insert(RowKey(of: row).bits) }
         let hours = segments.keys.sorted(by: >)
         for place in places {
             var observedLater = UInt32.max

@@ -13,7 +13,7 @@ package import Turbulence
 /// | 4 | n, the number of rows; in the order of (place, key) |
 /// | 4 | m, the number of kinds of place |
 /// | 4 | 1 if there are EDRs, otherwise 0 |
-/// | 4 m | kinds of place, ascending: a `RowPlace` without its cell |
+/// | 4 m | kinds of place, ascending: a `RowKey` without its cell |
 /// | n, 2 n or 4 n | the kind of each row's place: a byte if m ≤ 256, two if m ≤ 65,536 |
 /// | 2 n | seconds since the start of the part |
 /// | 4 n | tags |
@@ -27,7 +27,7 @@ package import Turbulence
 /// Source: RFC 1952 section 8 (CRC-32), DWARF 5 section 7.6 (unsigned LEB128)
 extension WindowPart {
     package func packed() -> [UInt8] {
-        let kinds = Set(segment.places.lazy.map { UInt32(truncatingIfNeeded: $0) & RowPlace.kindMask }).sorted()
+        let kinds = Set(segment.places.lazy.map { UInt32(truncatingIfNeeded: $0) & RowKey.kindMask }).sorted()
         let numbers = Dictionary(uniqueKeysWithValues: zip(kinds, UInt32(0)...))
         let hasEDRs = segment.edrs.contains { $0 != Segment.noEDR }
         let header = PackedHeader(
@@ -37,7 +37,7 @@ extension WindowPart {
         bytes.reserveCapacity(header.cellsAt + count + count / 4)
         for kind in kinds { bytes.append(littleEndian: kind) }
         for place in segment.places {
-            let number = numbers[UInt32(truncatingIfNeeded: place) & RowPlace.kindMask] ?? 0
+            let number = numbers[UInt32(truncatingIfNeeded: place) & RowKey.kindMask] ?? 0
             switch header.kindWidth {
             case 1: bytes.append(UInt8(truncatingIfNeeded: number))
             case 2: bytes.append(littleEndian: UInt16(truncatingIfNeeded: number))
@@ -53,7 +53,7 @@ extension WindowPart {
         if hasEDRs { for edr in segment.edrs { bytes.append(littleEndian: edr) } }
         var cell = 0
         for place in segment.places {
-            var step = RowPlace(bits: place).dense - cell
+            var step = RowKey(bits: place).dense - cell
             cell += step
             while step > 127 {
                 bytes.append(UInt8(step & 127 | 128))
@@ -125,7 +125,7 @@ extension Segment {
             guard isGiven || severity == PackedHeader.noSeverity else { throw .value("severity") }
             guard edr <= 10_000 || edr == Segment.noEDR && isGiven else { throw .value("EDR") }
             guard ObservationKind(rawValue: word >> 4) != nil else { throw .value("kind of observation") }
-            let place = UInt64(cell) << RowPlace.kindBits | UInt64(kinds[number])
+            let place = UInt64(cell) << RowKey.kindBits | UInt64(kinds[number])
             let key = ObservationKey(observedAt: Instant(clamping: start + second), tag: tag).rawValue
             guard (last.place, last.key) < (place, key) else { throw .value("order of rows") }
             last = (place, key)
@@ -143,8 +143,8 @@ extension Segment {
         var kinds: [UInt32] = []
         for index in 0..<Int(header.kinds) {
             let kind = bytes.littleEndian(PackedHeader.length, index, width: 4)
-            let place = RowPlace(bits: UInt64(kind))
-            guard kind <= RowPlace.kindMask, place.altitude != nil, place.categoryCode == 0 || place.category != nil
+            let place = RowKey(bits: UInt64(kind))
+            guard kind <= RowKey.kindMask, place.altitude != nil, place.categoryCode == 0 || place.category != nil
             else {
                 throw .value("kind of place")
             }

@@ -20,7 +20,7 @@ package struct Batch: Sendable {
     /// Ends transient observations that are no longer requested.
     package var transientEnd: TransientEnd?
     /// The newest time of a fetch at each place. Observations there that a `TransientEnd` ended become current again.
-    package var fetchedPlaces: [Retraction.ValuePlace: Instant]
+    package var fetchedPlaces: [Retraction.ValueKey: Instant]
     /// The areas that the source is queried for from now on.
     package var coverage: [CoverageChange]
     /// New cursors by piece; nil as a value removes one.
@@ -49,7 +49,7 @@ package struct Batch: Sendable {
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         fields: [FieldLevelDraft] = [], retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
-        fetchedPlaces: [Retraction.ValuePlace: Instant] = [:], coverage: [CoverageChange] = [],
+        fetchedPlaces: [Retraction.ValueKey: Instant] = [:], coverage: [CoverageChange] = [],
         cursors: [String: String?] = [:], values: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [FeedKind: Instant] = [:], completeSince: Instant? = nil,
         importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
@@ -108,7 +108,7 @@ package struct SourceRegistration: Sendable, Hashable {
 /// `standing`, or its place is not in `standing`.
 package struct Retraction: Sendable {
     /// A place, an altitude band and an aircraft category.
-    package struct ValuePlace: Sendable, Hashable {
+    package struct ValueKey: Sendable, Hashable {
         package var cell: UInt32
         package var altitude: AltitudeBand
         package var category: AircraftCategory?
@@ -130,11 +130,11 @@ package struct Retraction: Sendable {
     /// Whether the fetch would have contained this row (area, altitudes, category).
     package var covers: @Sendable (ObservationRow) -> Bool
     /// The content of the fetch: the observation time at each place.
-    package var standing: [ValuePlace: Instant]
+    package var standing: [ValueKey: Instant]
 
     package init(
         from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool,
-        standing: [ValuePlace: Instant]
+        standing: [ValueKey: Instant]
     ) {
         self.from = from
         self.to = to

@@ -71,7 +71,7 @@ extension BatchWriter {
             (!isComputed || found.row.isKnown(observation.intensity))
                 && (found.row.kind.isShown || !observation.kind.isShown)
         }
-        if let found = try rowByFormerRule(observation, subject, source) {
+        if let found = try rowByFormerMergeRule(observation, subject, source) {
             if isKnown(by: found) { return try countDuplicate(found) }
             origin.inherit(try correct(found))
         }
@@ -90,7 +90,7 @@ extension BatchWriter {
     }
 
     /// Finds the row of an observation without id under the source's former merge rule.
-    mutating func rowByFormerRule(
+    mutating func rowByFormerMergeRule(
         _ observation: Observation, _ subject: Subject, _ source: SourceRecord
     ) throws -> StoredObservation? {
         guard sourcesOfChangedRule.contains(source.id) else { return nil }
@@ -255,7 +255,7 @@ extension BatchWriter {
         func isSame(_ found: StoredObservation) -> Bool {
             isCandidate(found, subject, source.merge) && found.row.intensity == observation.intensity
         }
-        if let found = try rowByFormerRule(observation, subject, source), isSame(found) { return found }
+        if let found = try rowByFormerMergeRule(observation, subject, source), isSame(found) { return found }
         var key = key(of: observation, source.merge)
         while let found = try row(at: key) {
             if isSame(found) { return found }

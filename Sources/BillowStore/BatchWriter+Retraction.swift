@@ -32,7 +32,7 @@ extension BatchWriter {
     /// Ends transient rows: each is superseded by a new row.
     /// - Parameter lasting: the time of the newest lasting row, by place.
     mutating func endTransient(
-        _ end: TransientEnd, of source: SourceID, _ number: SourceNumber, lasting: [Retraction.ValuePlace: Instant]
+        _ end: TransientEnd, of source: SourceID, _ number: SourceNumber, lasting: [Retraction.ValueKey: Instant]
     ) throws {
         let rows = try TransientRows(db, end, source: number, damage: damage)
         for key in rows.later {
@@ -53,7 +53,7 @@ extension BatchWriter {
     }
 
     /// Reopens transient rows that were fetched again, by closing the rows that ended them.
-    mutating func reopen(_ fetched: [Retraction.ValuePlace: Instant], source: SourceNumber) throws {
+    mutating func reopen(_ fetched: [Retraction.ValueKey: Instant], source: SourceNumber) throws {
         guard let newest = fetched.values.filter({ $0 != .distantFuture }).max() else { return }
         let statement = try RawStatement(db, Query.openTransientEnds)
         try statement.bind(
@@ -61,7 +61,7 @@ extension BatchWriter {
             ObservationKey.first(of: newest.advanced(by: -2 * History.sixHours.seconds)).rawValue)
         var ends: [ObservationKey] = []
         try statement.forEachReadable(damage, ObservationRow.init) { row in
-            guard let observedAt = fetched[Retraction.ValuePlace(of: row)],
+            guard let observedAt = fetched[Retraction.ValueKey(of: row)],
                 observedAt <= row.observedAt
             else { return }
             ends.append(row.key)

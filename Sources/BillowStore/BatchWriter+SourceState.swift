@@ -14,7 +14,7 @@ extension BatchWriter {
             let statement = try RawStatement(db, Query.setFetchedKind)
             try statement.bind(
                 Int64(source.rawValue), kind.rawValue, Int64(instant.seconds), Int64(kind.longestGapSeconds ?? .max),
-                Int64(instant.advanced(by: Instant.mostAheadSeconds).seconds))
+                Int64(instant.advanced(by: Instant.clockToleranceSeconds).seconds))
             try statement.run()
         }
         try set(Query.setComplete, batch.completeSince, source: source)
@@ -81,7 +81,7 @@ extension BatchWriter {
         let removeAhead = try RawStatement(db, Query.removeCoveredAreasAhead)
         try removeAhead.bind(
             Int64(source.rawValue), change.kind.rawValue, change.part,
-            Int64(change.at.advanced(by: Instant.mostAheadSeconds).seconds))
+            Int64(change.at.advanced(by: Instant.clockToleranceSeconds).seconds))
         try removeAhead.run()
         for area in ended {
             if let last = lastFetch.map({ Int64($0.seconds) }), last >= area.since {

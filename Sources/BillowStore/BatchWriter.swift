@@ -47,11 +47,11 @@ struct BatchWriter {
         isTransient = batch.isTransient
         self.damage = damage
         let reporter = try batch.reporter.map { key in
-            try damage.noting(.reporter) { try Self.number(ofReporter: key, db) }
+            try damage.recordingDamage(.reporter) { try Self.number(ofReporter: key, db) }
         }
         self.reporter = reporter ?? 0
         if let registration = batch.registration {
-            try damage.noting(.reporterSource) { try Self.register(registration, reporter: reporter ?? 0, db) }
+            try damage.recordingDamage(.reporterSource) { try Self.register(registration, reporter: reporter ?? 0, db) }
         }
         let records = try SourceRecord.all(db)
         sources = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -147,7 +147,7 @@ final class DamageRegister: Sendable {
             let joined = gaps[first..<end].reduce(gap) {
                 min($0.lowerBound, $1.lowerBound)...max($0.upperBound, $1.upperBound)
             }
-            guard first < end || gaps.count < DamageRegister.mostKeys else { return }
+            guard first < end || gaps.count < DamageRegister.maximumKeys else { return }
             gaps.replaceSubrange(first..<end, with: [joined])
         }
 
@@ -160,11 +160,11 @@ final class DamageRegister: Sendable {
 
     private let state = Mutex(State())
     /// The most keys that are stored to avoid counting a row twice.
-    private static let mostKeys = 10_000
+    private static let maximumKeys = 10_000
 
     func note(_ row: UnreadableRow) {
         change(row.table, row.description) { entry in
-            if entry.rows.count < Self.mostKeys {
+            if entry.rows.count < Self.maximumKeys {
                 entry.rows.insert(row.key)
             } else if !entry.rows.contains(row.key) {
                 entry.moreRows += 1
@@ -197,7 +197,7 @@ final class DamageRegister: Sendable {
     }
 
     /// Reads from a table, and records an unreadable page.
-    func noting<Value>(_ table: StoredTable, _ body: () throws -> Value) throws -> Value {
+    func recordingDamage<Value>(_ table: StoredTable, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError where error.isPageDamage {
             note(unreadable: table, error.description)
             throw error
@@ -238,7 +238,7 @@ final class DamageRegister: Sendable {
     }
 
     /// The sources' records, each complete only after the last time that unreadable rows may affect.
-    func marking(_ sources: [SourceRecord]) -> [SourceRecord] {
+    func limitingCompleteness(_ sources: [SourceRecord]) -> [SourceRecord] {
         let entries = state.withLock { $0.entries }
         guard !entries.isEmpty else { return sources }
         return sources.map { source in
@@ -365,7 +365,7 @@ struct DamagedRange {
     /// The number of single rows that were probed.
     private(set) var probes = 0
     /// The maximum number of probes. After them, the rest of the range counts as unreadable.
-    private let mostProbes: Int
+    private let maximumProbes: Int
     /// Keys near which rows are likely, rising: for a range that is far wider than the stored data.
     private let hints: [Int64]
     /// Throws if the read was cancelled.
@@ -374,9 +374,9 @@ struct DamagedRange {
     /// The number of keys inside a gap that are probed for a readable part.
     private static let samples: Int64 = 32
 
-    init(hints: [Int64] = [], mostProbes: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
+    init(hints: [Int64] = [], maximumProbes: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
         self.hints = hints.sorted()
-        self.mostProbes = mostProbes
+        self.maximumProbes = maximumProbes
         self.check = check
     }
 
@@ -412,7 +412,7 @@ struct DamagedRange {
         var unread = keys.lowerBound
         var end: Int64?
         var step: Int64 = 1
-        while end == nil, unread < keys.upperBound, probes < mostProbes {
+        while end == nil, unread < keys.upperBound, probes < maximumProbes {
             let place = keys.upperBound - keys.lowerBound > step ? keys.lowerBound + step : keys.upperBound
             if try canRead(place...keys.upperBound, scan) { end = place } else { unread = place }
             step = step > Int64.max / 2 ? Int64.max : step * 2
@@ -422,7 +422,7 @@ struct DamagedRange {
             (unread, end) = found
         }
         while var found = end {
-            while found - unread > 1, probes < mostProbes {
+            while found - unread > 1, probes < maximumProbes {
                 let middle = unread + (found - unread) / 2
                 if try canRead(middle...keys.upperBound, scan) { found = middle } else { unread = middle }
             }
@@ -445,7 +445,7 @@ struct DamagedRange {
         places += hints
         var unread = first
         for place in Set(places).sorted() where place > first && place < end {
-            guard probes < mostProbes else { return nil }
+            guard probes < maximumProbes else { return nil }
             if try canRead(place...last, scan) { return (unread, place) }
             unread = place
         }

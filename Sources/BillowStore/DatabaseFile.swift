@@ -28,7 +28,7 @@ struct DatabaseFile {
         guard files.fileExists(atPath: path, isDirectory: &isFolder) else {
             guard access == .writing else { throw unavailable("there is no such file") }
             try checkFolder()
-            return try checkNoLogRemains("there is no such file")
+            return try checkNoOrphanedLog("there is no such file")
         }
         guard !isFolder.boolValue else { throw unavailable("it is a folder") }
         guard files.isReadableFile(atPath: path) else { throw unavailable("no permission to read it") }
@@ -38,7 +38,7 @@ struct DatabaseFile {
         }
         let header = try header()
         if header.isEmpty {
-            try checkNoLogRemains("it is empty (0 bytes)")
+            try checkNoOrphanedLog("it is empty (0 bytes)")
             guard access == .writing else { throw StoreError.corrupt(path: path, reason: "it is empty (0 bytes)") }
             return
         }
@@ -93,7 +93,7 @@ struct DatabaseFile {
 
     /// Whether the damaged file begins with SQLite's magic bytes and Billow's application id. Billow never moves
     /// another program's file.
-    func wasOurs() -> Bool {
+    func isBillowFile() -> Bool {
         // An unreadable header is no proof of ownership.
         guard let header = try? header() else { return false }
         return header.isSQLite && header.isOurs
@@ -153,7 +153,7 @@ struct DatabaseFile {
     // MARK: The log beside it
 
     /// SQLite deletes a WAL that has no database, so Billow creates no database beside one.
-    private func checkNoLogRemains(_ what: String) throws {
+    private func checkNoOrphanedLog(_ what: String) throws {
         guard Self.size(path + "-wal") > 0 else { return }
         throw unavailable(
             "\(what), but a write-ahead log \(path)-wal with data is there; put the database back, or move the log away"

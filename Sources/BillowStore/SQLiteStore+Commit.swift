@@ -24,7 +24,7 @@ extension SQLiteStore {
         }
         let items = BatchItems(batch)
         let retracted = try await keysRetracted(by: batch)
-        let lasting = try await lastingTimes(beside: batch)
+        let lasting = try await newestPermanentTimes(beside: batch)
         let tags = tags
         let longest = batch.source == nil ? longestTransaction : nil
         var next = 0
@@ -137,7 +137,7 @@ extension SQLiteStore {
 
     /// The time of the newest lasting row at each place where transient rows end. It is searched before the
     /// transaction, like the retracted rows, because rows have no index by place.
-    private func lastingTimes(beside batch: Batch) async throws(StoreError) -> [Retraction.ValuePlace: Instant] {
+    private func newestPermanentTimes(beside batch: Batch) async throws(StoreError) -> [Retraction.ValueKey: Instant] {
         guard let end = batch.transientEnd, let source = batch.source else { return [:] }
         return try await reading { [register] db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
@@ -149,9 +149,9 @@ extension SQLiteStore {
             try statement.bind(
                 ObservationKey.first(of: oldest).rawValue,
                 ObservationKey.first(of: end.at).rawValue + 1 << ObservationKey.tagBits, Int64(number.rawValue))
-            var lasting: [Retraction.ValuePlace: Instant] = [:]
+            var lasting: [Retraction.ValueKey: Instant] = [:]
             try statement.forEachReadable(register, ObservationRow.init) { row in
-                let place = Retraction.ValuePlace(of: row)
+                let place = Retraction.ValueKey(of: row)
                 guard transient.ending[place] != nil, !transient.keys.contains(row.key) else { return }
                 lasting[place] = max(lasting[place] ?? row.observedAt, row.observedAt)
             }

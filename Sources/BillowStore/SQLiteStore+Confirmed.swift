@@ -4,16 +4,16 @@ package import Turbulence
 extension SQLiteStore {
     package func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant? {
         try await reading { db in
-            [try Self.agreedTime(db), try Self.filledTime(retentionSeconds, db)].compactMap { $0 }.max()
+            [try Self.confirmedByTwoWitnesses(db), try Self.filledTime(retentionSeconds, db)].compactMap { $0 }.max()
         }
     }
 
     /// The most rows that are searched for a second witness. One reporter may have sent thousands of the newest rows.
-    private static let mostRows: Int64 = 10_000
+    private static let maximumRows: Int64 = 10_000
 
     /// The newest time that two independent witnesses confirm: the second newest of their times.
-    private static func agreedTime(_ db: Database) throws -> Instant? {
-        var seconds = try observationVoices(db)
+    private static func confirmedByTwoWitnesses(_ db: Database) throws -> Instant? {
+        var seconds = try newestObservationWitnesses(db)
         seconds += try values(Query.newestReports, db)
         seconds += try values(Query.newestIssues, db)
         seconds += try newestRuns(db)
@@ -25,7 +25,7 @@ extension SQLiteStore {
     /// don't count, because they are in the future.
     private static func newestRuns(_ db: Database) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestRuns)
-        try statement.bind(mostRows)
+        try statement.bind(maximumRows)
         var runs: [Int64] = []
         do {
             try statement.forEachValue { run in
@@ -39,9 +39,9 @@ extension SQLiteStore {
     }
 
     /// The times of the two newest witnesses among observations. All observations of one reporter are one witness.
-    private static func observationVoices(_ db: Database) throws -> [Int64] {
+    private static func newestObservationWitnesses(_ db: Database) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestVoices)
-        try statement.bind(mostRows)
+        try statement.bind(maximumRows)
         var voices: [Int64] = []
         var first: Int64?
         do {
@@ -61,7 +61,7 @@ extension SQLiteStore {
     /// The number of parts into which a retention period is divided for the search.
     private static let parts = 8
     /// The most candidate times that may be rejected because a gap precedes them.
-    private static let mostJumps = 64
+    private static let maximumRejectedTimes = 64
 
     /// The time of an observation that is preceded by a whole retention period of others without a gap. At least one
     /// observation must be newer, by an eighth of the retention.
@@ -75,7 +75,7 @@ extension SQLiteStore {
             { return nil }
         }
         var newest = try last(before: .distantFuture)
-        for _ in 0..<mostJumps {
+        for _ in 0..<maximumRejectedTimes {
             guard let end = newest else { return nil }
             var jump: Instant??
             for number in 1..<parts where jump == nil {

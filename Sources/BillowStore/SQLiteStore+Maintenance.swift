@@ -86,7 +86,7 @@ extension SQLiteStore {
     /// created. Nothing is deleted.
     /// - Returns: the new name; nil if the file is not Billow's.
     package static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
-        guard DatabaseFile(path: path).wasOurs() else { return nil }
+        guard DatabaseFile(path: path).isBillowFile() else { return nil }
         return try rename(path: path, to: "corrupt", at: now)
     }
 

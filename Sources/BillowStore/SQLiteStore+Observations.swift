@@ -7,7 +7,7 @@ extension SQLiteStore {
     /// counting would add a tenth to its time.
     private static let uncountedSeconds = 3_600
     /// The capacity for an unknown number of rows: some 5 MB.
-    private static let mostExpected = 65_536
+    private static let maximumReservedRows = 65_536
 
     package func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
@@ -27,10 +27,11 @@ extension SQLiteStore {
             }
             let rows = try self.observations(first, end, asOf: version, capacity: capacity, db)
             if isShort {
-                self.shortWindow.store(min(rows.count + rows.count / 8, Self.mostExpected), ordering: .relaxed)
+                self.shortWindow.store(min(rows.count + rows.count / 8, Self.maximumReservedRows), ordering: .relaxed)
             }
             // The sources are read after the rows, because unreadable rows mark them as incomplete.
-            return try Rows(head: Head(db), sources: self.register.marking(SourceRecord.all(db)), rows: rows)
+            return try Rows(
+                head: Head(db), sources: self.register.limitingCompleteness(SourceRecord.all(db)), rows: rows)
         }
     }
 

@@ -109,7 +109,7 @@ extension SQLiteStore {
     /// A page of positions, by bucket of three minutes, aircraft, time and source. With an unknown source, the page
     /// starts after all positions of that aircraft and second.
     package func positions(
-        after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
+        after: PositionCursor?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { [self] db in
             let statement = try RawStatement(db, Query.positionsPage)

@@ -18,7 +18,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> PruneResult {
         let found = try await reading { db in try DeletedRows(db, pruning) }
         var pruned = PruneResult()
-        var place: DeletionPlace? = .observations(before: ObservationKey.first(of: pruning.before))
+        var place: DeletionCursor? = .observations(before: ObservationKey.first(of: pruning.before))
         var transactions = 0
         while let next = place {
             let began = ContinuousClock.now
@@ -51,7 +51,7 @@ extension PruneResult {
 }
 
 /// The position at which the next deletion transaction starts.
-private enum DeletionPlace: Sendable {
+private enum DeletionCursor: Sendable {
     case observations(before: ObservationKey)
     /// The number of reports that are done.
     case reports(Int)
@@ -131,11 +131,11 @@ private struct Deletion {
     }
 
     /// Deletes until the time limit, then records the deletions.
-    mutating func run(from first: DeletionPlace, longest: Duration) throws -> (
-        pruned: PruneResult, next: DeletionPlace?
+    mutating func run(from first: DeletionCursor, longest: Duration) throws -> (
+        pruned: PruneResult, next: DeletionCursor?
     ) {
         let began = ContinuousClock.now
-        var place: DeletionPlace? = first
+        var place: DeletionCursor? = first
         repeat {
             switch place {
             case .observations(let end): place = try deleteObservations(before: end)
@@ -195,7 +195,7 @@ private struct Deletion {
     /// Deletes the last rows before a key in descending order, so that a run of consecutive keys can be deleted whole.
     /// A row whose next key remains becomes void instead: it occupies its key (see `StoreSchema`) and is visible at no
     /// version.
-    private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
+    private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionCursor {
         let statement = try RawStatement(db, Query.prunable)
         try statement.bind(ObservationKey.first(of: pruning.from).rawValue, end.rawValue, Int64(rowsAtOnce))
         var read = 0
@@ -235,7 +235,7 @@ private struct Deletion {
         return read == rowsAtOnce ? .observations(before: last) : .reports(0)
     }
 
-    private mutating func deleteReports(from done: Int) throws -> DeletionPlace {
+    private mutating func deleteReports(from done: Int) throws -> DeletionCursor {
         let rows = found.reports.dropFirst(done).prefix(rowsAtOnce)
         pruned.pilotReports += try delete(rows, Query.pruneReport, .rest)
         if let oldest = rows.map(\.time).min(), let newest = rows.map(\.time).max() {
@@ -245,30 +245,30 @@ private struct Deletion {
         return done + rows.count < found.reports.count ? .reports(done + rows.count) : .areas(0)
     }
 
-    private mutating func deleteAreas(from done: Int) throws -> DeletionPlace {
+    private mutating func deleteAreas(from done: Int) throws -> DeletionCursor {
         let rows = found.areas.dropFirst(done).prefix(rowsAtOnce)
         pruned.areas += try delete(rows, Query.pruneArea, .rest)
         return done + rows.count < found.areas.count ? .areas(done + rows.count) : placeOfFields
     }
 
-    private var placeOfFields: DeletionPlace { found.fields.isEmpty ? placeOfEarlierForecasts : .fields(0) }
-    private var placeOfEarlierForecasts: DeletionPlace {
+    private var placeOfFields: DeletionCursor { found.fields.isEmpty ? placeOfEarlierForecasts : .fields(0) }
+    private var placeOfEarlierForecasts: DeletionCursor {
         found.earlierForecasts.isEmpty ? placeOfPositions : .earlierForecasts(0)
     }
-    private var placeOfPositions: DeletionPlace {
+    private var placeOfPositions: DeletionCursor {
         .positions(bucket: AircraftPosition.bucket(pruning.from), from: 0)
     }
 
     /// The number of levels in a transaction. A level has some hundred times the bytes of any other row.
     private var levelsAtOnce: Int { max(1, rowsAtOnce / 100) }
 
-    private mutating func deleteFields(from done: Int) throws -> DeletionPlace {
+    private mutating func deleteFields(from done: Int) throws -> DeletionCursor {
         let rows = found.fields.dropFirst(done).prefix(levelsAtOnce)
         pruned.fieldLevels += try delete(rows, Query.pruneFieldLevel, .fields)
         return done + rows.count < found.fields.count ? .fields(done + rows.count) : placeOfEarlierForecasts
     }
 
-    private mutating func deleteEarlierForecasts(from done: Int) throws -> DeletionPlace {
+    private mutating func deleteEarlierForecasts(from done: Int) throws -> DeletionCursor {
         let rows = found.earlierForecasts.dropFirst(done).prefix(levelsAtOnce)
         pruned.fieldLevels += try delete(rows, Query.pruneFieldLevel, .earlierForecasts)
         return done + rows.count < found.earlierForecasts.count
@@ -293,7 +293,7 @@ private struct Deletion {
     }
 
     /// Deletes the positions of some aircraft in one bucket.
-    private mutating func deletePositions(in bucket: Int64, from address: Int64) throws -> DeletionPlace? {
+    private mutating func deletePositions(in bucket: Int64, from address: Int64) throws -> DeletionCursor? {
         let next = try RawStatement(db, Query.nextBucket)
         try next.bind(bucket)
         guard let bucket = try next.value().map({ (number: $0, from: $0 == bucket ? address : 0) }),

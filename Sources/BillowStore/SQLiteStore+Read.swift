@@ -6,13 +6,14 @@ extension SQLiteStore {
     package func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
     package func sources() async throws(StoreError) -> [SourceRecord] {
-        try await reading { [register] db in register.marking(try SourceRecord.allWithAreas(db, register)) }
+        try await reading { [register] db in register.limitingCompleteness(try SourceRecord.allWithAreas(db, register))
+        }
     }
 
     package func state() async throws(StoreError) -> LogState {
         try await reading { [register] db in
             LogState(
-                head: try Head(db), sources: register.marking(try SourceRecord.allWithAreas(db, register)),
+                head: try Head(db), sources: register.limitingCompleteness(try SourceRecord.allWithAreas(db, register)),
                 extent: try LogExtent(db))
         }
     }
@@ -84,7 +85,7 @@ extension SQLiteStore {
                 changes.remainingFields = try fieldIndex(upTo: nil, on: grids, db)
             }
             // The sources are read after the rows, because unreadable rows mark them as incomplete.
-            changes.sources = register.marking(try SourceRecord.allWithAreas(db, register))
+            changes.sources = register.limitingCompleteness(try SourceRecord.allWithAreas(db, register))
             return changes
         }
     }

@@ -67,7 +67,7 @@ extension SQLiteStore {
         _ decode: @escaping (Columns, SourceNames) throws -> Value
     ) throws -> [Value] {
         let names = try SourceNames(db)
-        let last = try Self.edge(newest, db) ?? Self.mostNumbers
+        let last = try Self.edge(newest, db) ?? Self.maximumRowNumber
         // A missing report is no newer than the newest stored one. The end of a missing area's validity is unknown.
         let stored = Column.table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
         let start = max(from, stored?.lowerBound ?? from)
@@ -90,7 +90,7 @@ extension SQLiteStore {
     }
 
     /// An upper bound for the rows of reports or areas, used if the table's last page is unreadable.
-    private static let mostNumbers: Int64 = 1 << 24
+    private static let maximumRowNumber: Int64 = 1 << 24
 
     /// The first or last value of an index; nil if the index is empty or its page is unreadable.
     static func edge(_ query: String, _ db: Database) throws -> Int64? {

@@ -21,14 +21,16 @@ extension SQLiteStore {
         guard FileIdentity(path) == nil else { throw .unavailable(path: path, reason: "it exists already") }
         let result: Result<SalvageResult, any Error> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
-                continuation.resume(returning: Result { try salvageNow(damaged, to: path, at: now) })
+                continuation.resume(returning: Result { try salvageSynchronously(damaged, to: path, at: now) })
             }
         }
         do { return try result.get() } catch { throw StoreError(error, path: damaged) }
     }
 
     /// The synchronous salvage, on the caller's thread.
-    private static func salvageNow(_ damaged: String, to path: String, at now: Instant) throws -> SalvageResult {
+    private static func salvageSynchronously(_ damaged: String, to path: String, at now: Instant) throws
+        -> SalvageResult
+    {
         guard FileIdentity(damaged) != nil else {
             throw StoreError.unavailable(path: damaged, reason: "there is no such file")
         }

@@ -85,12 +85,12 @@ extension SQLiteStore {
     }
 
     private func surveyPositions(_ rest: Duration) async throws(StoreError) {
-        var next: PositionPlace?
+        var next: PositionCursor?
         while true {
             let page = try await positions(
                 after: next, from: .distantPast, to: .distantFuture, limit: Self.positionsAtOnce)
             guard page.count == Self.positionsAtOnce, let last = page.last else { return }
-            next = PositionPlace(last)
+            next = PositionCursor(last)
             try await pause(rest)
         }
     }

@@ -26,7 +26,7 @@ package final class SQLiteStore: Store {
     /// The damage that reads have encountered.
     let register = DamageRegister()
     package var damage: [StoredDamage] { register.damage }
-    package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.marking(sources) }
+    package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.limitingCompleteness(sources) }
     /// The number of bytes that the file lacked when it was opened.
     package let missingBytes: Int64
 
@@ -159,7 +159,7 @@ package final class SQLiteStore: Store {
                 throw StoreError.unavailable(path: path, reason: "SQLite refuses synchronous = FULL")
             }
             try db.execute(sql: "PRAGMA wal_autocheckpoint = \(SQLiteStore.checkpointPages)")
-            try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteStore.keptLogBytes)")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteStore.maximumLogBytes)")
             try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
         }
         try migrate(pool)
@@ -194,7 +194,7 @@ package final class SQLiteStore: Store {
     /// once, and frequent enough for fast reads.
     private static let checkpointPages = 4_000
     /// The size to which the WAL is truncated after a long read delayed a checkpoint.
-    private static let keptLogBytes = 64 << 20
+    private static let maximumLogBytes = 64 << 20
 
     private static var configuration: Configuration {
         var configuration = Configuration()
@@ -229,7 +229,7 @@ package final class SQLiteStore: Store {
     func reading<T: Sendable>(
         _ table: StoredTable, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws(StoreError) -> T {
-        try await reading { [register] db in try register.noting(table) { try body(db) } }
+        try await reading { [register] db in try register.recordingDamage(table) { try body(db) } }
     }
 
     /// Runs one IMMEDIATE transaction, off the caller's thread. An error or cancellation rolls it back. When it

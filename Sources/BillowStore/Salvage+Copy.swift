@@ -8,7 +8,7 @@ extension Salvage {
     /// The number of levels in a transaction: each has tens of thousands of bytes.
     private static let levelsAtOnce = 200
     /// The most probes: far more than a thousand gaps need.
-    private static let mostProbes = 1 << 20
+    private static let maximumProbes = 1 << 20
 
     /// An error of the new file. Reading the old file in another way would not help.
     private struct TargetError: Error {
@@ -29,7 +29,7 @@ extension Salvage {
                 SELECT \(columns.list) FROM \(table) \(order.isUnique ? "NOT INDEXED" : "")
                 WHERE \(order.list) >= \(order.marks) ORDER BY \(order.columns.joined(separator: ", "))
                 """
-            var range = DamagedRange(hints: hints(table), mostProbes: Self.mostProbes)
+            var range = DamagedRange(hints: hints(table), maximumProbes: Self.maximumProbes)
             // The minimum and maximum keys may be in an unreadable page, so the range is unbounded.
             let source = source
             var gaps: [ClosedRange<Int64>] = []
@@ -55,7 +55,7 @@ extension Salvage {
             // Any column of a row may be wrong, including its time.
             if !strays.isEmpty || writer.hasWrongSum { noteMissing(time(0).map { _ in newest }) }
             for gap in gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
-            if try copyFromBehind(table, order, columns, into: &writer) { noteMissing(newest) }
+            if try copyBackwards(table, order, columns, into: &writer) { noteMissing(newest) }
         } else {
             // A table without numbers can't be bisected, so it is read from both ends.
             for direction in ["", "ORDER BY 1 DESC"] {
@@ -81,7 +81,7 @@ extension Salvage {
     /// Reads a table from its other end if its pages contradict each other. A corrupt key hides the rows on one side of
     /// it.
     /// - Returns: whether the pages contradict each other.
-    private func copyFromBehind(
+    private func copyBackwards(
         _ table: String, _ order: SalvageOrder, _ columns: SalvageColumns, into writer: inout SalvageWriter
     ) throws -> Bool {
         guard let stored = StoredTable(rawValue: table), try source.contradiction(in: stored) != nil else {

@@ -31,7 +31,7 @@ struct Salvage {
         self.isUnreleased = isUnreleased
         // The clock may be behind: stored rows prove a later time.
         let stored = [source, found].compactMap(\.self).compactMap(Self.newestTime)
-        end = max(now, stored.max() ?? now).advanced(by: Instant.mostAheadSeconds)
+        end = max(now, stored.max() ?? now).advanced(by: Instant.clockToleranceSeconds)
     }
 
     /// The newest time of a row with a right checksum; nil if there is none or it is unreadable.

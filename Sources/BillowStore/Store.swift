@@ -157,7 +157,7 @@ package protocol Store: Sendable {
     /// A page of the positions observed at `from` ≤ t < `to` that are visible at a version (nil: the head), in the
     /// store's own order, after `after`. A page with fewer than `limit` is the last one.
     func positions(
-        after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
+        after: PositionCursor?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition]
 
     /// The aircraft with a position observed at `from` ≤ t < `to` that is visible at a version (nil: the head), ordered
@@ -203,7 +203,7 @@ extension Store {
 
     /// A page of the positions that are visible at the head.
     package func positions(
-        after: PositionPlace?, from: Instant, to: Instant, limit: Int
+        after: PositionCursor?, from: Instant, to: Instant, limit: Int
     ) async throws(StoreError) -> [AircraftPosition] {
         try await positions(after: after, from: from, to: to, limit: limit, asOf: nil)
     }

@@ -109,7 +109,7 @@ package struct ObservationDetails: Sendable, Hashable {
 }
 
 /// The identity of a position, and the start of a page of positions.
-package struct PositionPlace: Sendable, Hashable {
+package struct PositionCursor: Sendable, Hashable {
     package var observedAt: Instant
     package var icao24: ICAO24
     package var source: SourceID

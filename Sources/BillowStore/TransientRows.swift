@@ -7,7 +7,7 @@ struct TransientRows {
     /// The keys of all of them.
     var keys: Set<ObservationKey> = []
     /// The newest row of each place, if it must be ended: observed before the instant and not ended already.
-    var ending: [Retraction.ValuePlace: ObservationRow] = [:]
+    var ending: [Retraction.ValueKey: ObservationRow] = [:]
     /// Rows to end that were observed at the instant or later.
     var later: [ObservationKey] = []
 
@@ -15,14 +15,14 @@ struct TransientRows {
         let statement = try RawStatement(db, Query.openTransient)
         let oldest = end.at.advanced(by: -History.sixHours.seconds)
         try statement.bind(Int64(source.rawValue), ObservationKey.first(of: oldest).rawValue)
-        var newest: [Retraction.ValuePlace: ObservationRow] = [:]
+        var newest: [Retraction.ValueKey: ObservationRow] = [:]
         try statement.forEachReadable(damage, ObservationRow.init) { row in
             keys.insert(row.key)
             if row.observedAt >= end.at {
                 if row.kind.isShown, end.covers(row) { later.append(row.key) }
                 return
             }
-            let place = Retraction.ValuePlace(of: row)
+            let place = Retraction.ValueKey(of: row)
             if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
         }
         ending = newest.filter { $0.value.kind.isShown && end.covers($0.value) }
@@ -32,7 +32,7 @@ struct TransientRows {
 extension Retraction {
     /// Whether the retraction closes an open row of its source and window.
     func closes(_ row: ObservationRow) -> Bool {
-        if let standing = standing[ValuePlace(of: row)], row.observedAt <= standing { return false }
+        if let standing = standing[ValueKey(of: row)], row.observedAt <= standing { return false }
         return covers(row)
     }
 }

@@ -135,7 +135,9 @@ package struct DatabaseNames: Sendable {
         if include(path) { return true }
         let place = Self.resolved(path)
         let bases = [""] + DatabaseFile.companions
-        return bases.contains { place.hasSuffix($0) && DatabaseFile(path: String(place.dropLast($0.count))).wasOurs() }
+        return bases.contains {
+            place.hasSuffix($0) && DatabaseFile(path: String(place.dropLast($0.count))).isBillowFile()
+        }
     }
 
     /// The absolute path without links of a file that may not exist.

@@ -6,8 +6,8 @@ import Turbulence
 /// clock.
 struct AviationWeatherSchedule: Sendable {
     /// A request and its state.
-    struct Call: Sendable, Hashable {
-        var place: CallPlace
+    struct ScheduledCall: Sendable, Hashable {
+        var place: CallTarget
         var validators = AviationWeatherClient.Validators()
         var requestedAt: Instant?
         var respondedAt: Instant?
@@ -15,13 +15,13 @@ struct AviationWeatherSchedule: Sendable {
         var count: Int?
     }
 
-    enum CallPlace: Sendable, Hashable {
+    enum CallTarget: Sendable, Hashable {
         case area(GeographicBox)
         case forecastHour(Int)
         case everywhere
     }
 
-    private var calls: [AviationWeatherUpstream.Product: [Call]]
+    private var calls: [AviationWeatherUpstream.Product: [ScheduledCall]]
     private var requestedAt: [AviationWeatherUpstream.Product: Instant] = [:]
     private let spacingSeconds: Int
 
@@ -35,15 +35,15 @@ struct AviationWeatherSchedule: Sendable {
         for product in products {
             calls[product] =
                 switch product {
-                case .pilotReports: areas.map { Call(place: .area($0)) }
-                case .gairmets: AviationWeatherQuery.forecastHours.map { Call(place: .forecastHour($0)) }
-                default: [Call(place: .everywhere)]
+                case .pilotReports: areas.map { ScheduledCall(place: .area($0)) }
+                case .gairmets: AviationWeatherQuery.forecastHours.map { ScheduledCall(place: .forecastHour($0)) }
+                default: [ScheduledCall(place: .everywhere)]
                 }
         }
     }
 
     /// The requests that are due, in order.
-    func due(_ product: AviationWeatherUpstream.Product, at now: Instant) -> [Call] {
+    func due(_ product: AviationWeatherUpstream.Product, at now: Instant) -> [ScheduledCall] {
         let all = calls[product, default: []]
         if spacingSeconds == 0 { return all }
         // After the clock was set back, the last request is in the future and must not block the next one.
@@ -55,7 +55,7 @@ struct AviationWeatherSchedule: Sendable {
     }
 
     /// Records that a request is sent.
-    mutating func noteRequest(_ product: AviationWeatherUpstream.Product, _ place: CallPlace, at now: Instant) {
+    mutating func noteRequest(_ product: AviationWeatherUpstream.Product, _ place: CallTarget, at now: Instant) {
         requestedAt[product] = now
         update(product, place) { $0.requestedAt = now }
     }
@@ -64,7 +64,7 @@ struct AviationWeatherSchedule: Sendable {
     /// reports may be truncated, so the area is divided into quarters.
     /// - Returns: whether reports of the area may be lost, because it is too small to divide.
     mutating func answered(
-        _ product: AviationWeatherUpstream.Product, _ place: CallPlace, count: Int?,
+        _ product: AviationWeatherUpstream.Product, _ place: CallTarget, count: Int?,
         validators: AviationWeatherClient.Validators, at now: Instant
     ) -> Bool {
         update(product, place) { call in
@@ -76,7 +76,7 @@ struct AviationWeatherSchedule: Sendable {
         guard min(box.east - box.west, box.north - box.south) >= 2 * Self.smallestArea,
             let index = calls[product]?.firstIndex(where: { $0.place == place })
         else { return true }
-        calls[product]?.replaceSubrange(index...index, with: box.quarters.map { Call(place: .area($0)) })
+        calls[product]?.replaceSubrange(index...index, with: box.quarters.map { ScheduledCall(place: .area($0)) })
         return false
     }
 
@@ -110,7 +110,7 @@ struct AviationWeatherSchedule: Sendable {
     }
 
     private mutating func update(
-        _ product: AviationWeatherUpstream.Product, _ place: CallPlace, _ change: (inout Call) -> Void
+        _ product: AviationWeatherUpstream.Product, _ place: CallTarget, _ change: (inout ScheduledCall) -> Void
     ) {
         guard let index = calls[product]?.firstIndex(where: { $0.place == place }) else { return }
         if var call = calls[product]?[index] {

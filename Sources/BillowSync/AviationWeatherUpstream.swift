@@ -73,7 +73,7 @@ package struct AviationWeatherUpstream: Upstream {
     private final class Progress: Sendable {
         struct ScheduleState {
             var schedule: AviationWeatherSchedule
-            var gairmets = GairmetPictures()
+            var gairmets = GairmetForecasts()
             /// The products whose last response was empty.
             var empty: Set<Product> = []
             /// The first round after a gap in pilot reports; nil once all areas were requested again.
@@ -130,12 +130,12 @@ package struct AviationWeatherUpstream: Upstream {
     package var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
     package var feeds: Set<FeedKind> { Set(products.flatMap(\.feeds)) }
 
-    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
+    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.AreaCollection> {
         parts(of: collections(of: products.filter { !due($0, at: now).isEmpty }))
     }
 
     /// The requests for a product that are due.
-    private func due(_ product: Product, at now: Instant) -> [AviationWeatherSchedule.Call] {
+    private func due(_ product: Product, at now: Instant) -> [AviationWeatherSchedule.ScheduledCall] {
         progress.state.withLock { $0.schedule.due(product, at: now) }
     }
 
@@ -164,7 +164,7 @@ package struct AviationWeatherUpstream: Upstream {
         var failed = Set<FeedKind>()
         var requested = Set<FeedKind>()
         for product in products {
-            var use = RecordTally()
+            var use = RecordCounts()
             /// The failure of one product does not affect the others. If the service is down or limits the rate, the
             /// round ends.
             func attempt(_ body: () async throws(SyncError) -> Void) async throws(SyncError) {
@@ -229,7 +229,7 @@ package struct AviationWeatherUpstream: Upstream {
     }
 
     private func fetch(
-        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordTally,
+        _ product: Product, _ call: AviationWeatherSchedule.ScheduledCall, _ now: Instant, _ use: inout RecordCounts,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         progress.state.withLock { $0.schedule.noteRequest(product, call.place, at: now) }
@@ -292,7 +292,8 @@ package struct AviationWeatherUpstream: Upstream {
     }
 
     private func answered<Content>(
-        _ product: Product, _ call: AviationWeatherSchedule.Call, _ reply: AviationWeatherClient.Reply<Content>,
+        _ product: Product, _ call: AviationWeatherSchedule.ScheduledCall,
+        _ reply: AviationWeatherClient.Reply<Content>,
         _ now: Instant, count: Int?, isUseful: Bool
     ) -> Bool {
         // After an unreadable response, the next request is unconditional.

@@ -121,7 +121,7 @@ package struct DataQuery: Sendable, Hashable {
     }
 
     /// Whether a persistent area includes a cell's turbulence. Upstreams assign a cell to an area by its centre.
-    func isLasting(_ cell: Cell) -> Bool {
+    func isCoveredPersistently(_ cell: Cell) -> Bool {
         areas(of: .turbulence).contains { area in
             switch area {
             case .corridor: polygon?.contains(H3.center(of: cell)) ?? false
@@ -150,7 +150,7 @@ package struct DataQuery: Sendable, Hashable {
 /// The requests of a round, by type. Two equal values request the same data.
 package struct SyncRequest: Sendable, Hashable {
     /// One type of data.
-    struct Part: Sendable, Hashable {
+    struct DataRequest: Sendable, Hashable {
         var type: DataQuery.SkyPathType
         /// The requested areas, in addition to the world.
         var rings: Set<AreaRing>
@@ -163,7 +163,7 @@ package struct SyncRequest: Sendable, Hashable {
         var category: AircraftCategory?
 
         /// Whether data that was fetched for this request satisfies another one.
-        func serves(_ required: Part) -> Bool {
+        func serves(_ required: DataRequest) -> Bool {
             guard type == required.type, category == required.category, severities.isSuperset(of: required.severities),
                 isGlobal || !required.isGlobal && rings.isSuperset(of: required.rings)
             else { return false }
@@ -175,7 +175,7 @@ package struct SyncRequest: Sendable, Hashable {
         }
     }
 
-    var parts: Set<Part> = []
+    var parts: Set<DataRequest> = []
 
     /// Creates an empty query, for upstreams that have no query.
     package init() {}
@@ -185,7 +185,7 @@ package struct SyncRequest: Sendable, Hashable {
     init(_ query: DataQuery, types: Set<DataQuery.SkyPathType>? = nil) {
         parts = Set(
             query.types.intersection(types ?? query.types).compactMap { type in
-                query.areas(of: type).isEmpty ? nil : Part(type, query)
+                query.areas(of: type).isEmpty ? nil : DataRequest(type, query)
             })
     }
 
@@ -197,7 +197,7 @@ package struct SyncRequest: Sendable, Hashable {
     }
 }
 
-extension SyncRequest.Part {
+extension SyncRequest.DataRequest {
     /// The request for a type in all areas of a query.
     init(_ type: DataQuery.SkyPathType, _ query: DataQuery) {
         let histories: Set<History> =

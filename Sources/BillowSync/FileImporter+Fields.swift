@@ -92,7 +92,7 @@ extension FileImporter {
             found.summary.count(levelOf: identity.product.name)
         } catch FieldRefusal.parameter {
             // A file of GTG has three such messages for each EDR message.
-            found.summary.leaveOut(message: FieldRefusal.parameter.description)
+            found.summary.omit(message: FieldRefusal.parameter.description)
         } catch let refusal as FieldRefusal {
             found.summary.refuse(message: message.number, refusal.description)
         }

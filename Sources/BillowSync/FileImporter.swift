@@ -9,7 +9,7 @@ package struct FileImporter: Sendable {
     let now: @Sendable () -> Instant
     let source: SourceID?
     let simulated: Bool?
-    let work: any LongWork
+    let work: any ComputationExecutor
     private let agingSeconds: Int?
 
     /// The observations of a batch. Two batches, one parsed and one written, take some 90 MB. The store writes a batch
@@ -19,7 +19,7 @@ package struct FileImporter: Sendable {
     /// The number of observations as which a report or an area counts.
     private static let weight = 20
     /// The most new sources in one file. A file with more probably has another column in place of the source names.
-    static let mostNewSources = 16
+    static let maximumNewSources = 16
 
     /// - Parameters:
     ///   - source: the source of observations that name none; `import` by default.
@@ -28,7 +28,7 @@ package struct FileImporter: Sendable {
     ///   - work: decodes grids.
     package init(
         store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
-        agingSeconds: Int? = nil, work: any LongWork = InlineWork()
+        agingSeconds: Int? = nil, work: any ComputationExecutor = InlineExecutor()
     ) {
         self.store = store
         self.now = now
@@ -129,7 +129,7 @@ package struct FileImporter: Sendable {
             batch.areas.append(area)
             return 0
         case .pull(let pull):
-            let reach = HazardPull.reachSeconds
+            let reach = HazardArchiveCopy.reachSeconds
             var stored: [IssuedArea] = []
             for collection in pull.collections {
                 stored += try await store.areas(
@@ -159,7 +159,7 @@ package struct FileImporter: Sendable {
             throw SimulatedDataError(source: source)
         }
         sources.new.formUnion(new)
-        guard sources.new.count <= Self.mostNewSources else { throw TooManySourcesError(sources.new.sorted()) }
+        guard sources.new.count <= Self.maximumNewSources else { throw TooManySourcesError(sources.new.sorted()) }
         batch.registration = SourceRegistration(new, simulated: isSimulated)
     }
 
@@ -194,7 +194,7 @@ package struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConve
         let names = sources.prefix(3).map(\.name).joined(separator: ", ")
         return
             "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and they are too many: "
-            + "at most \(FileImporter.mostNewSources) in a file, and "
+            + "at most \(FileImporter.maximumNewSources) in a file, and "
             + "\(SourceRecord.most - SourceRecord.reserved) in a database; has the column "
             + "'source' another meaning?"
     }

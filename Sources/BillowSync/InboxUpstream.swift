@@ -30,14 +30,14 @@ package struct InboxUpstream: Upstream {
         struct FolderState {
             var files: [String: FileAttributes] = [:]
             /// Files that were imported but could not be moved since, with their verdicts.
-            var read: [String: (attributes: FileAttributes, verdict: Verdict)] = [:]
+            var read: [String: (attributes: FileAttributes, verdict: ImportResult)] = [:]
             var notedAt: Instant?
         }
         let state = Mutex(FolderState())
     }
 
     /// The result of a file's import.
-    private struct Verdict: Sendable {
+    private struct ImportResult: Sendable {
         var isRefused: Bool
         var report: String?
     }
@@ -56,7 +56,7 @@ package struct InboxUpstream: Upstream {
     ///   - work: decodes grids.
     package init(
         id: SourceID, path: String, simulated: Bool? = nil, store: any Store, retentionSeconds: Int,
-        now: @escaping @Sendable () -> Instant, work: any LongWork = InlineWork()
+        now: @escaping @Sendable () -> Instant, work: any ComputationExecutor = InlineExecutor()
     ) {
         self.id = id
         self.simulated = simulated
@@ -155,7 +155,7 @@ package struct InboxUpstream: Upstream {
         let known = inbox.state.withLock { state in
             state.read[name].flatMap { $0.attributes == before ? $0.verdict : nil }
         }
-        let verdict: Verdict
+        let verdict: ImportResult
         if let known {
             verdict = known
         } else {
@@ -176,24 +176,24 @@ package struct InboxUpstream: Upstream {
 
     /// nil for a file that changed while it was read: it is incomplete, and is imported once it is complete.
     private func read(_ name: String, _ before: FileAttributes, _ outcome: inout SyncOutcome) async throws(SyncError)
-        -> Verdict?
+        -> ImportResult?
     {
-        let verdict: Verdict
+        let verdict: ImportResult
         do {
             let summary = try await importer.importFile(folder.appending(path: name).path)
             guard attributes(of: name) == before else { return nil }
             count(summary, &outcome)
             let taken =
                 summary.observationCount + summary.pilotReportCount + summary.areaCount + summary.fieldCount
-            verdict = Verdict(
+            verdict = ImportResult(
                 isRefused: taken == 0 && summary.refusedCount > 0,
                 report: summary.refusedCount > 0 ? summary.description : nil)
         } catch let error as ImportFileError {
-            verdict = Verdict(isRefused: true, report: error.description)
+            verdict = ImportResult(isRefused: true, report: error.description)
         } catch let error as SimulatedDataError {
-            verdict = Verdict(isRefused: true, report: error.description)
+            verdict = ImportResult(isRefused: true, report: error.description)
         } catch let error as TooManySourcesError {
-            verdict = Verdict(isRefused: true, report: error.description)
+            verdict = ImportResult(isRefused: true, report: error.description)
         } catch {
             if Task.isCancelled { throw .cancelled }
             throw SyncError(kind: .store, code: .store, message: "\(error)", isReachable: nil)

@@ -55,7 +55,7 @@ package struct OpenSkyUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             var positions: [AircraftPosition] = []
-            var use = RecordTally()
+            var use = RecordCounts()
             for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
                 positions += try await fetch(box, now, &use, &outcome)
             }
@@ -70,7 +70,7 @@ package struct OpenSkyUpstream: Upstream {
     }
 
     private func fetch(
-        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordTally, _ outcome: inout SyncOutcome
+        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordCounts, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [AircraftPosition] {
         let answer: StateVectors
         do throws(UpstreamError) { answer = try await client.states(in: box, includesCategory: true) } catch {

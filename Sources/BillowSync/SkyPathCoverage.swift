@@ -3,7 +3,7 @@ import Geometry
 import Turbulence
 
 /// The name of a cursor: its area and its piece.
-struct SkyPathPieceName: Sendable, Hashable {
+struct SkyPathCursorKey: Sendable, Hashable {
     var area: DataQuery.Area
     var piece: String
 
@@ -55,7 +55,7 @@ struct SkyPathCoverage: Sendable {
     /// The name under which earlier versions stored the last round's query for all areas.
     private static let oldName = "query"
 
-    private static func name(_ area: DataQuery.Area) -> String { SkyPathPieceName(area, "coverage").text }
+    private static func name(_ area: DataQuery.Area) -> String { SkyPathCursorKey(area, "coverage").text }
 
     /// - Parameters:
     ///   - values: the key-values of the source.

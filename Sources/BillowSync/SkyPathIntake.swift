@@ -19,7 +19,7 @@ struct SkyPathIntake {
     /// The accepted observations in time order, which suits the store best; one for each place and second.
     private(set) var observations: [Observation] = []
     /// The newest time of each place in the response.
-    private(set) var standing: [Retraction.ValuePlace: Instant] = [:]
+    private(set) var standing: [Retraction.ValueKey: Instant] = [:]
     /// The newest time in the response, including rejected records; nil if it is empty.
     private(set) var newest: Instant?
 
@@ -54,7 +54,9 @@ struct SkyPathIntake {
             let group = order[start...].prefix { $0.key == order[start].key }
             start = group.endIndex
             // Finer cells that were replaced by one parent may have different values in one second: the worst counts.
-            if let worst = group.map({ records[$0.index] }).max(by: { $0.isMilder(than: $1) }) { append(worst, rules) }
+            if let worst = group.map({ records[$0.index] }).max(by: { $0.isLessSevere(than: $1) }) {
+                append(worst, rules)
+            }
         }
     }
 
@@ -76,8 +78,8 @@ struct SkyPathIntake {
 }
 
 extension SkyPathIntake.Rules {
-    fileprivate func place(_ cell: Cell, _ block: AltitudeBlock) -> Retraction.ValuePlace {
-        Retraction.ValuePlace(cell: cell.dense, altitude: AltitudeBand(block), category: category)
+    fileprivate func place(_ cell: Cell, _ block: AltitudeBlock) -> Retraction.ValueKey {
+        Retraction.ValueKey(cell: cell.dense, altitude: AltitudeBand(block), category: category)
     }
 }
 
@@ -85,7 +87,7 @@ extension SkyPathRecord {
     fileprivate var block: AltitudeBlock? { AltitudeBlock(thousands: altitudeThousands) }
 
     /// Compares severity, then EDR; a record without EDR is milder.
-    fileprivate func isMilder(than other: SkyPathRecord) -> Bool {
+    fileprivate func isLessSevere(than other: SkyPathRecord) -> Bool {
         (severity, edr ?? -1) < (other.severity, other.edr ?? -1)
     }
 }

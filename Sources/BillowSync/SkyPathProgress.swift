@@ -5,11 +5,11 @@ import Turbulence
 final class SkyPathProgress: Sendable {
     private struct ProgressState {
         /// The last nowcast, and the time of its fetch.
-        var nowcast: FetchedRequest<SyncRequest.Part>?
+        var nowcast: FetchedRequest<SyncRequest.DataRequest>?
         /// The request of the last complete round, by area.
         var requests: [DataQuery.Area: FetchedRequest<SyncRequest>] = [:]
         /// The last fetch of turbulence, by area.
-        var turbulence: [DataQuery.Area: FetchedRequest<SyncRequest.Part>] = [:]
+        var turbulence: [DataQuery.Area: FetchedRequest<SyncRequest.DataRequest>] = [:]
         var disabled: [DataQuery.SkyPathType: (since: Instant, message: String)] = [:]
         /// The types whose last response was empty.
         var empty: Set<DataQuery.SkyPathType> = []
@@ -32,11 +32,11 @@ final class SkyPathProgress: Sendable {
     // MARK: - Fetches
 
     /// The time of the last nowcast, if it satisfies a request; nil otherwise.
-    func nowcastAt(for required: SyncRequest.Part) -> Instant? {
+    func nowcastAt(for required: SyncRequest.DataRequest) -> Instant? {
         state.withLock { state in state.nowcast.flatMap { $0.request.serves(required) ? $0.at : nil } }
     }
 
-    func noteNowcast(_ request: SyncRequest.Part, at now: Instant) {
+    func noteNowcast(_ request: SyncRequest.DataRequest, at now: Instant) {
         state.withLock { $0.nowcast = FetchedRequest(request: request, at: now) }
     }
 
@@ -46,7 +46,7 @@ final class SkyPathProgress: Sendable {
     }
 
     /// Records a fetch of an area's turbulence.
-    func note(_ turbulence: SyncRequest.Part?, of area: DataQuery.Area, at now: Instant) {
+    func note(_ turbulence: SyncRequest.DataRequest?, of area: DataQuery.Area, at now: Instant) {
         state.withLock { $0.turbulence[area] = turbulence.map { FetchedRequest(request: $0, at: now) } }
     }
 
@@ -61,7 +61,7 @@ final class SkyPathProgress: Sendable {
     }
 
     /// The oldest fetch of the turbulence of some areas; nil if one isn't satisfied.
-    func allFetched(_ requests: [(area: DataQuery.Area, turbulence: SyncRequest.Part?)]) -> Instant? {
+    func allFetched(_ requests: [(area: DataQuery.Area, turbulence: SyncRequest.DataRequest?)]) -> Instant? {
         state.withLock { state in
             let times = requests.map { area, part -> Instant? in
                 guard let part, let fetched = state.turbulence[area], fetched.request.serves(part) else { return nil }

@@ -11,7 +11,7 @@ extension SkyPathUpstream {
     struct BulkFilter {
         var minimum: Severity
         /// The newest time at each place.
-        var standing: [Retraction.ValuePlace: Instant] = [:]
+        var standing: [Retraction.ValueKey: Instant] = [:]
         /// The base cells with a completely readable response.
         var baseCells: Set<Int> = []
         var isEmpty = true
@@ -47,9 +47,9 @@ extension SkyPathUpstream {
         }
         guard let source = rows.sources.first(where: { $0.id == id })?.number else { return }
         let (category, ring) = (wanted.category, ring(of: area))
-        var newest: [Retraction.ValuePlace: ObservationRow] = [:]
+        var newest: [Retraction.ValueKey: ObservationRow] = [:]
         for row in rows.rows where row.source == source && row.category == category {
-            let place = Retraction.ValuePlace(cell: row.cell.dense, altitude: row.altitude, category: category)
+            let place = Retraction.ValueKey(cell: row.cell.dense, altitude: row.altitude, category: category)
             if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
         }
         let missing = newest.filter { place, row in
@@ -69,7 +69,7 @@ extension SkyPathUpstream {
             from: start, to: clock.latest.advanced(by: Self.futureSeconds),
             covers: { row in
                 row.category == category && row.since <= head && (!row.kind.isShown || row.observedAt <= end)
-                    && standing[Retraction.ValuePlace(cell: row.cell.dense, altitude: row.altitude, category: category)]
+                    && standing[Retraction.ValueKey(cell: row.cell.dense, altitude: row.altitude, category: category)]
                         != nil
             }, standing: standing)
         try await write(

@@ -6,7 +6,7 @@ import UpstreamKit
 
 /// Fetches a piece and writes the response.
 extension SkyPathUpstream {
-    private struct PieceAnswer {
+    private struct PieceResult {
         var records: [SkyPathRecord]
         var counts: SkyPathCounts
         var isSimulated: Bool
@@ -19,7 +19,7 @@ extension SkyPathUpstream {
     /// Fetches a piece and writes the result: a delta if there is a cursor, else the whole piece.
     func fetch(
         _ piece: SkyPathPiece, of area: DataQuery.Area, after cursor: SkyPathCursor?, _ filter: inout BulkFilter?,
-        _ clock: Clock, _ use: inout RecordTally, _ outcome: inout SyncOutcome
+        _ clock: Clock, _ use: inout RecordCounts, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         // Rows after this version may be newer than the response, so it must not retract them.
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
@@ -49,7 +49,7 @@ extension SkyPathUpstream {
         if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
         // A cursor in the future would hide all changes, so the piece is fetched whole next time.
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
-        let name = SkyPathPieceName(area, piece.name).text
+        let name = SkyPathCursorKey(area, piece.name).text
         try await write(
             intake.observations, retraction, fetched: intake.standing, cursor: next.map { [name: $0.text] } ?? [:],
             isTransient: area == .viewport, &outcome)
@@ -60,7 +60,7 @@ extension SkyPathUpstream {
 
     /// Writes in batches. The cursor is stored with the last batch, never before it.
     func write(
-        _ observations: [Observation], _ retraction: Retraction?, fetched: [Retraction.ValuePlace: Instant],
+        _ observations: [Observation], _ retraction: Retraction?, fetched: [Retraction.ValueKey: Instant],
         cursor: [String: String?], isTransient: Bool, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         var start = 0
@@ -83,7 +83,7 @@ extension SkyPathUpstream {
 
     private func request(
         _ piece: SkyPathPiece, after cursor: SkyPathCursor?, minimum: Severity
-    ) async throws(SyncError) -> PieceAnswer {
+    ) async throws(SyncError) -> PieceResult {
         let hours = Double(reachSeconds) / 3_600
         do throws(UpstreamError) {
             switch (api, piece.area) {
@@ -92,21 +92,21 @@ extension SkyPathUpstream {
                     SkyPathCorridorQuery(
                         ring: ring.places, hours: hours, updatedSince: cursor?.value,
                         aircraftCategory: wanted.category.name))
-                return PieceAnswer(
+                return PieceResult(
                     records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated,
                     cursor: reply.lastUpdatedAt, updatedAt: reply.lastUpdatedAt.map { Instant(clamping: $0) })
             case (.v5, .baseCell(let parent, _)):
                 let reply = try await client.hexagons(
                     SkyPathHexagonsQuery(
                         parent: parent, hours: hours, minSeverity: Int(minimum.rawValue)))
-                return PieceAnswer(records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated)
+                return PieceResult(records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated)
             case (.v4, _), (.v5, .world):
                 let ring: [LonLat]? = if case .ring(let ring) = piece.area { ring.places } else { nil }
                 let reply = try await client.map(
                     SkyPathMapQuery(
                         cursor.map { .since(tick: $0.value) } ?? .hours(hours), ring: ring,
                         aircraftCategory: wanted.category.name))
-                return PieceAnswer(
+                return PieceResult(
                     records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated, cursor: reply.tick)
             }
         } catch {
@@ -116,7 +116,7 @@ extension SkyPathUpstream {
 
     /// The retraction that follows from values missing in a complete response; nil if there is none.
     private func retraction(
-        _ piece: SkyPathPiece, _ ring: AreaRing?, _ answer: PieceAnswer, _ intake: SkyPathIntake, asOf head: Version,
+        _ piece: SkyPathPiece, _ ring: AreaRing?, _ answer: PieceResult, _ intake: SkyPathIntake, asOf head: Version,
         _ clock: Clock
     ) -> Retraction? {
         // In a partly unreadable response, missing values may be unreadable ones. An upstream without any data is more
@@ -132,7 +132,7 @@ extension SkyPathUpstream {
             from: start, to: end,
             covers: { row in
                 // A superseding row at a place that the response lacks hides no value of the response, so it stays.
-                (row.kind.isShown || standing[Retraction.ValuePlace(of: row)] != nil) && row.category == category
+                (row.kind.isShown || standing[Retraction.ValueKey(of: row)] != nil) && row.category == category
                     && row.since <= head && row.intensity.severity != nil && piece.covers(row.cell)
                     && ring?.contains(H3.center(of: row.cell)) ?? true
             }, standing: standing)

@@ -20,12 +20,12 @@ extension SkyPathUpstream {
             )
         }
         for (member, ring) in [("polygon", query.polygon), ("viewport", query.viewport)] {
-            guard let ring, corridorCalls(ring, limits) > Double(mostCalls), query.category != .default else {
+            guard let ring, corridorCalls(ring, limits) > Double(maximumCalls), query.category != .default else {
                 continue
             }
             return (
                 member,
-                "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than \(mostCalls) calls of the "
+                "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than \(maximumCalls) calls of the "
                     + "upstream's limit, and bulk calls know category \(AircraftCategory.default.name) only: make it "
                     + "smaller, or use api v4"
             )
@@ -51,7 +51,7 @@ extension SkyPathUpstream {
         }
         guard let ring = ring(of: area) else { return api == .v4 ? SkyPathPiece.map(nil) : SkyPathPiece.baseCells }
         if api == .v4 { return SkyPathPiece.map(ring) }
-        if Self.corridorCalls(ring, limits) > Double(Self.mostCorridorCalls), wanted.category == .default {
+        if Self.corridorCalls(ring, limits) > Double(Self.maximumCorridorCalls), wanted.category == .default {
             return SkyPathPiece.baseCells(touching: ring)
         }
         let pieces = SkyPathPiece.corridors(ring, maximumAreaKm2: Self.pieceAreaKm2(limits))

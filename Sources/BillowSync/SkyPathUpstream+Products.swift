@@ -61,7 +61,7 @@ extension SkyPathUpstream {
 
     /// Whether the last nowcast is so recent that there is no newer one.
     func hasNowcast(at now: Instant) -> Bool {
-        progress.nowcastAt(for: SyncRequest.Part(.nowcast, wanted))
+        progress.nowcastAt(for: SyncRequest.DataRequest(.nowcast, wanted))
             .map { now >= $0 && now < $0.advanced(by: Self.nowcastSeconds) } ?? false
     }
 
@@ -95,7 +95,7 @@ extension SkyPathUpstream {
         }
         guard isTrusted(.nowcast, isEmpty: reply.records.isEmpty) else { return }
         try await replace(.forecast, "nowcast", with: areas.areas, at: issuedAt, &outcome)
-        progress.noteNowcast(SyncRequest.Part(.nowcast, wanted), at: now)
+        progress.noteNowcast(SyncRequest.DataRequest(.nowcast, wanted), at: now)
     }
 
     /// Creates ids of areas. Areas of the same name differ by their index in the response.
@@ -162,7 +162,7 @@ extension SkyPathUpstream {
         var positions: [AircraftPosition] = []
         var known: [ICAO24: String] = [:]
         for flight in reply.records where wanted.contains(flight.place, .flights) {
-            guard isTimely(flight.observedAt, now, &outcome), let aircraft = Self.address(of: flight.id) else {
+            guard isWithinHistory(flight.observedAt, now, &outcome), let aircraft = Self.address(of: flight.id) else {
                 continue
             }
             guard known[aircraft, default: flight.id] == flight.id else {
@@ -203,7 +203,7 @@ extension SkyPathUpstream {
         }
         var reports: [String: PilotReport] = [:]
         for report in reply.records where wanted.contains(report.place, .pireps) {
-            guard isTimely(report.observedAt, now, &outcome) else { continue }
+            guard isWithinHistory(report.observedAt, now, &outcome) else { continue }
             let severity = report.severity.flatMap { Severity(rawValue: UInt8($0)) }
             if let severity, !wanted.severities.contains(severity) { continue }
             let id = "\(self.id)-\(report.id)"
@@ -226,7 +226,7 @@ extension SkyPathUpstream {
         outcome.duplicates += count - result.pilotReports
     }
 
-    private func isTimely(_ seconds: Int, _ now: Instant, _ outcome: inout SyncOutcome) -> Bool {
+    private func isWithinHistory(_ seconds: Int, _ now: Instant, _ outcome: inout SyncOutcome) -> Bool {
         let reason: SkipReason? =
             if seconds > now.seconds + Self.futureSeconds {
                 .inTheFuture
@@ -249,7 +249,7 @@ extension SkyPathUpstream {
         try await register(
             in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.environment.baseURL)
         count(reply.counts, &outcome)
-        var use = RecordTally()
+        var use = RecordCounts()
         use.add(used: reply.records.count, unusable: reply.counts.skippedByReason)
         try use.check()
         return reply

@@ -97,7 +97,7 @@ extension SkyPathUpstream {
                 if error.code == .upstream(.disabled) {
                     progress.disable(type, at: clock.now, error.message)
                 } else if error.isAboutOneType {
-                    failure = failure ?? error.about(type)
+                    failure = failure ?? error.concerning(type)
                 } else {
                     failure = error
                     break types
@@ -133,13 +133,13 @@ extension SkyPathUpstream {
     ) async throws(SyncError) {
         if isComplete { progress.note(request(of: area), of: area, at: clock.now) }
         if answered.contains(.turbulence) {
-            progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: clock.now)
+            progress.note(SyncRequest.DataRequest(turbulenceOf: wanted, in: area), of: area, at: clock.now)
         }
         let result = try await progress.ledger.withLock { () async throws(SyncError) -> BatchResult in
             var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, clock.now) })
             if answered.contains(.turbulence) {
                 kinds[.observations] = progress.allFetched(
-                    wanted.areas(of: .turbulence).map { ($0, SyncRequest.Part(turbulenceOf: wanted, in: $0)) })
+                    wanted.areas(of: .turbulence).map { ($0, SyncRequest.DataRequest(turbulenceOf: wanted, in: $0)) })
             }
             let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
             let record = try await known(in: store)
@@ -161,7 +161,7 @@ extension SkyPathUpstream {
     private func noteCoverage(
         _ area: DataQuery.Area, _ pieces: [SkyPathPiece], _ clock: Clock, in batch: inout Batch
     ) async throws(SyncError) {
-        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
+        let names = Set(pieces.map { SkyPathCursorKey(area, $0.name).text })
         // Earlier coverage continues if the previous round had the same request and its time is inside this window.
         let start = clock.now.advanced(by: -reachSeconds)
         let (cursors, values) = try await stored { () async throws(StoreError) in
@@ -175,13 +175,13 @@ extension SkyPathUpstream {
         batch.values = coverage.changes(to: values)
         for name in cursors.keys where !names.contains(name) {
             // A name without an area was stored by an earlier version.
-            let piece = SkyPathPieceName(name)
+            let piece = SkyPathCursorKey(name)
             if piece == nil || piece?.area == area { batch.cursors.updateValue(nil, forKey: name) }
         }
         batch.completeSince = coverage.completeSince
         if area == .viewport, !covered.isContinued, let ring = wanted.viewport {
             batch.transientEnd = TransientEnd(at: clock.current) { [wanted] in
-                !ring.touches($0.cell) && !wanted.isLasting($0.cell)
+                !ring.touches($0.cell) && !wanted.isCoveredPersistently($0.cell)
             }
         }
     }
@@ -211,11 +211,11 @@ extension SkyPathUpstream {
             try await known(in: store) == nil
             ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
-        var use = RecordTally()
+        var use = RecordCounts()
         var filter = bulkFilter(pieces)
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
-            let cursor = cursors[SkyPathPieceName(area, piece.name).text].flatMap(SkyPathCursor.init(text:)).flatMap {
+            let cursor = cursors[SkyPathCursorKey(area, piece.name).text].flatMap(SkyPathCursor.init(text:)).flatMap {
                 $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
             }
             do {

@@ -50,9 +50,9 @@ package struct SkyPathUpstream: Upstream {
     static let recheckSeconds = 600
     /// The most corridor requests for one area in a round, which should take a minute. Above this, bulk requests are
     /// used.
-    static let mostCorridorCalls = 200
+    static let maximumCorridorCalls = 200
     /// The most corridor requests for one area if bulk requests can't be used.
-    static let mostCalls = 1_000
+    static let maximumCalls = 1_000
     /// The share of the upstream's area limit that a piece may use, so that rounding never makes one too large.
     static let areaShare = 0.999
     /// The name of the session among the values of the source.
@@ -127,16 +127,18 @@ package struct SkyPathUpstream: Upstream {
         guard wanted.asksForAnything else { return nil }
         var request =
             area == carrier ? SyncRequest(wanted, types: wanted.types.subtracting([.turbulence])) : SyncRequest()
-        if let turbulence = SyncRequest.Part(turbulenceOf: wanted, in: area) { request.parts.insert(turbulence) }
+        if let turbulence = SyncRequest.DataRequest(turbulenceOf: wanted, in: area) { request.parts.insert(turbulence) }
         return request.parts.isEmpty ? nil : request
     }
 
-    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
+    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.AreaCollection> {
         let due = due(area, at: now)
         var parts = self.parts(of: due.filter { $0 != .turbulence }.flatMap(\.collections))
         if due.contains(.turbulence) {
             parts.formUnion(
-                DataQuery.SkyPathType.turbulence.collections.map { SourceState.Part(area: area, collection: $0) })
+                DataQuery.SkyPathType.turbulence.collections.map {
+                    SourceState.AreaCollection(area: area, collection: $0)
+                })
         }
         return parts
     }
@@ -147,7 +149,7 @@ package struct SkyPathUpstream: Upstream {
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
         for name in cursors.keys {
-            guard SkyPathPieceName(name)?.area == area else { continue }
+            guard SkyPathCursorKey(name)?.area == area else { continue }
             gone.updateValue(nil, forKey: name)
         }
         let batch = Batch(source: id, cursors: gone)
@@ -183,10 +185,10 @@ package struct SkyPathUpstream: Upstream {
                 if values[Self.oldViewportName] != nil {
                     batch.values.updateValue(nil, forKey: Self.oldViewportName)
                 }
-                for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport {
+                for name in cursors.keys where SkyPathCursorKey(name)?.area == .viewport {
                     batch.cursors.updateValue(nil, forKey: name)
                 }
-                batch.transientEnd = TransientEnd(at: now) { [wanted] in !wanted.isLasting($0.cell) }
+                batch.transientEnd = TransientEnd(at: now) { [wanted] in !wanted.isCoveredPersistently($0.cell) }
                 batch.completeSince = coverage.completeSince
             }
             _ = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }

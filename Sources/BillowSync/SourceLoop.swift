@@ -45,7 +45,7 @@ package actor SourceLoop: Service {
         /// The upstream refused our key.
         case halted
         /// The query requests no data.
-        case nothingToAsk
+        case nothingToFetch
     }
 
     /// - Parameters:
@@ -91,7 +91,7 @@ package actor SourceLoop: Service {
 
     /// Reports an event to the machine and performs its actions.
     private func report(_ event: SyncStateMachine.Event) throws(Refusal) {
-        for action in machine.handle(event, at: SyncStateMachine.Moment(now: now(), uptime: uptime())) {
+        for action in machine.handle(event, at: SyncStateMachine.EventTimes(now: now(), uptime: uptime())) {
             switch action {
             case .poll(let area): if isRunning { report(due: area) }
             case .fetch(let area, let now, let resetsCursors):
@@ -172,7 +172,7 @@ package actor SourceLoop: Service {
         }
     }
 
-    private func log(_ note: SyncStateMachine.Note) {
+    private func log(_ note: SyncStateMachine.LogMessage) {
         switch note {
         case .planChanged(let update):
             logger.notice("the source's query changed", metadata: ["update": "\(update.text)"])

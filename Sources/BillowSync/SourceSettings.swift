@@ -116,43 +116,45 @@ package struct SourceSettings: Sendable, Hashable {
     private static func change(
         _ query: inout DataQuery, _ name: String, _ value: JSONValue, _ types: [DataQuery.SkyPathType]
     ) throws(Problem) {
-        func bad(_ allowed: String, _ area: DataQuery.Area? = nil) -> Problem {
+        func invalidValue(_ allowed: String, _ area: DataQuery.Area? = nil) -> Problem {
             Problem(member: name, value: value.text, allowed: allowed, area: area)
         }
         func flag() throws(Problem) -> Bool {
-            guard let flag = value.bool else { throw bad("true or false") }
+            guard let flag = value.bool else { throw invalidValue("true or false") }
             return flag
         }
         switch name {
         case "types":
             let named = value.array?.map { $0.string.flatMap(DataQuery.SkyPathType.init(rawValue:)) }
             guard let named, named.allSatisfy({ $0.map(types.contains) ?? false }) else {
-                throw bad("a list of \(types.map(\.rawValue).joined(separator: ", "))")
+                throw invalidValue("a list of \(types.map(\.rawValue).joined(separator: ", "))")
             }
             query.types = Set(named.compactMap { $0 })
         case "severities":
             let listed = value.array?.map { severity in
                 Severity(severity.integer.map(String.init) ?? severity.string ?? "")
             }
-            guard let listed, !listed.contains(nil) else { throw bad("a list of severities, 0 to 4 or their names") }
+            guard let listed, !listed.contains(nil) else {
+                throw invalidValue("a list of severities, 0 to 4 or their names")
+            }
             query.severities = SeveritySet(listed.compactMap { $0 })
         case "history":
             guard let hours = value.number, let history = History.allCases.first(where: { $0.hours == hours }) else {
-                throw bad(History.allCases.map(\.text).joined(separator: ", "))
+                throw invalidValue(History.allCases.map(\.text).joined(separator: ", "))
             }
             query.history = history
         case "category":
             guard let category = value.string.flatMap({ AircraftCategory($0) }) else {
-                throw bad("C10, C20 … C110")
+                throw invalidValue("C10, C20 … C110")
             }
             query.category = category
         case "global": query.global = try flag()
-        case "scope": query.scopes = try scopes(value, types) { bad($0) }
+        case "scope": query.scopes = try scopes(value, types) { invalidValue($0) }
         case "polygonsUpTo": query.polygonsUpTo = try flag()
-        case "polygon": query.polygon = try ring(value) { bad($0, .corridor) }
-        case "viewport": query.viewport = try ring(value) { bad($0, .viewport) }
+        case "polygon": query.polygon = try ring(value) { invalidValue($0, .corridor) }
+        case "viewport": query.viewport = try ring(value) { invalidValue($0, .viewport) }
         default:
-            throw bad(
+            throw invalidValue(
                 "one of update, types, severities, history, category, global, scope, polygon, viewport, polygonsUpTo; "
                     + "nothing else can be changed here")
         }
@@ -160,25 +162,25 @@ package struct SourceSettings: Sendable, Hashable {
 
     /// Parses null, or an object with a scope for some types.
     private static func scopes(
-        _ value: JSONValue, _ types: [DataQuery.SkyPathType], bad: (String) -> Problem
+        _ value: JSONValue, _ types: [DataQuery.SkyPathType], invalidValue: (String) -> Problem
     ) throws(Problem) -> [DataQuery.SkyPathType: DataQuery.Scope] {
         if value == .null { return [:] }
         let form =
             "null, or an object from \(types.map(\.rawValue).joined(separator: ", ")) to "
             + DataQuery.Scope.allCases.map(\.rawValue).joined(separator: " or ")
-        guard case .object(let members) = value else { throw bad(form) }
+        guard case .object(let members) = value else { throw invalidValue(form) }
         var scopes: [DataQuery.SkyPathType: DataQuery.Scope] = [:]
         for (name, scope) in members {
             guard let type = DataQuery.SkyPathType(rawValue: name), types.contains(type),
                 let scope = scope.string.flatMap(DataQuery.Scope.init(rawValue:))
-            else { throw bad(form) }
+            else { throw invalidValue(form) }
             scopes[type] = scope
         }
         return scopes
     }
 
     /// Parses null, a list of [longitude, latitude], or a GeoJSON Polygon of one ring.
-    private static func ring(_ value: JSONValue, bad: (String) -> Problem) throws(Problem) -> AreaRing? {
+    private static func ring(_ value: JSONValue, invalidValue: (String) -> Problem) throws(Problem) -> AreaRing? {
         if value == .null { return nil }
         let form = "null, a closed ring of 4 to 250 [longitude, latitude], or a GeoJSON Polygon of one"
         var list = value.array
@@ -187,18 +189,18 @@ package struct SourceSettings: Sendable, Hashable {
         {
             list = rings[0].array
         }
-        guard let list else { throw bad(form) }
+        guard let list else { throw invalidValue(form) }
         var places: [LonLat] = []
         for position in list {
             guard let numbers = position.array?.map(\.number), (2...3).contains(numbers.count),
                 let longitude = numbers[0], let latitude = numbers[1]
-            else { throw bad(form) }
+            else { throw invalidValue(form) }
             guard let place = LonLat(longitude: longitude, latitude: latitude) else {
-                throw bad("positions within longitude ±360 and latitude ±90; one is \(longitude), \(latitude)")
+                throw invalidValue("positions within longitude ±360 and latitude ±90; one is \(longitude), \(latitude)")
             }
             places.append(place)
         }
-        do throws(AreaRing.Failure) { return try AreaRing(places) } catch { throw bad("\(form): \(error)") }
+        do throws(AreaRing.Failure) { return try AreaRing(places) } catch { throw invalidValue("\(form): \(error)") }
     }
 }
 

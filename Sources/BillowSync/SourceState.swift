@@ -23,7 +23,7 @@ package struct SourceState: Sendable, Hashable {
     package var isReachable: Bool?
     /// The parts that the running round requests, even if the query changes meanwhile. Empty between rounds, in a round
     /// without due requests, and for a folder, which is scanned.
-    package var fetching: Set<Part> = []
+    package var fetching: Set<AreaCollection> = []
     package var isFetching: Bool { !fetching.isEmpty }
     /// Whether the upstream accepted the key in its last response; nil before that. false ends all attempts until
     /// `start`.
@@ -54,7 +54,7 @@ package struct SourceState: Sendable, Hashable {
         /// The failure of the last round; nil if it succeeded.
         package var lastError: Failure?
         /// The part of the round that failed.
-        package var failedParts: Set<Part> = []
+        package var failedParts: Set<AreaCollection> = []
         package var consecutiveFailures = 0
         /// The number of rounds since the start of the process.
         package var failures = 0
@@ -79,11 +79,13 @@ package struct SourceState: Sendable, Hashable {
     package var isRefused: Bool { session == false }
 
     /// A collection in a part of the query.
-    package struct Part: Sendable, Hashable, Comparable {
+    package struct AreaCollection: Sendable, Hashable, Comparable {
         package var area: DataQuery.Area
         package var collection: String
 
-        package static func < (a: Part, b: Part) -> Bool { (a.area, a.collection) < (b.area, b.collection) }
+        package static func < (a: AreaCollection, b: AreaCollection) -> Bool {
+            (a.area, a.collection) < (b.area, b.collection)
+        }
     }
 
     package struct Failure: Sendable, Hashable {

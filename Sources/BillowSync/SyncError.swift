@@ -73,7 +73,7 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { message }
 
     /// This error for one type of data.
-    func about(_ type: DataQuery.SkyPathType) -> SyncError {
+    func concerning(_ type: DataQuery.SkyPathType) -> SyncError {
         var error = self
         error.type = type
         return error

@@ -9,7 +9,7 @@ import UpstreamKit
 /// a restart may come at any time. It only interrupts and never starts an activity itself.
 struct SyncStateMachine: Sendable {
     /// The times of an event.
-    struct Moment: Sendable, Hashable {
+    struct EventTimes: Sendable, Hashable {
         /// The time of the data.
         var now: Instant
         /// A monotonic clock, for waits.
@@ -19,7 +19,7 @@ struct SyncStateMachine: Sendable {
     /// An event.
     enum Event: Sendable {
         /// The next round of an area is due. The parts are those that it would request now.
-        case due(DataQuery.Area, parts: Set<SourceState.Part>)
+        case due(DataQuery.Area, parts: Set<SourceState.AreaCollection>)
         /// A pause has ended or was interrupted.
         case slept(DataQuery.Area)
         /// The release of an area's data has ended, with its success.
@@ -59,11 +59,11 @@ struct SyncStateMachine: Sendable {
         /// Rejects a request.
         case refuse(SourceLoop.Refusal)
         /// Logs a line.
-        case log(Note)
+        case log(LogMessage)
     }
 
     /// A line for the log.
-    enum Note: Sendable, Hashable {
+    enum LogMessage: Sendable, Hashable {
         case planChanged(UpdateFrequency)
         case answersAgain(DataQuery.Area, failures: Int)
         case synchronised(DataQuery.Area, SyncOutcome)
@@ -125,7 +125,7 @@ struct SyncStateMachine: Sendable {
     /// A running round.
     private struct Round: Sendable {
         var request: SyncRequest
-        var parts: Set<SourceState.Part>
+        var parts: Set<SourceState.AreaCollection>
         var wasRequested: Bool
         /// The number of restarts at its start.
         var restartCount: Int
@@ -165,7 +165,7 @@ struct SyncStateMachine: Sendable {
     }
 
     /// Handles an event, and returns the actions in their order.
-    mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
+    mutating func handle(_ event: Event, at moment: EventTimes) -> [Action] {
         switch event {
         case .due(let area, let parts): return due(area, parts, moment)
         case .slept(let area): return slept(area, moment)
@@ -194,7 +194,7 @@ struct SyncStateMachine: Sendable {
     // MARK: - A round
 
     private mutating func due(
-        _ area: DataQuery.Area, _ parts: Set<SourceState.Part>, _ moment: Moment
+        _ area: DataQuery.Area, _ parts: Set<SourceState.AreaCollection>, _ moment: EventTimes
     ) -> [Action] {
         guard let lane = lanes[area], !isBusy(area) else { return [] }
         lanes[area]?.interrupt = nil
@@ -216,13 +216,13 @@ struct SyncStateMachine: Sendable {
     }
 
     /// Pauses until woken, because nothing is requested.
-    private mutating func rest(_ area: DataQuery.Area, _ moment: Moment) -> [Action] {
+    private mutating func rest(_ area: DataQuery.Area, _ moment: EventTimes) -> [Action] {
         lanes[area]?.syncRequested = false
         state.areas[area]?.nextAttempt = nil
         return [.publish(state)] + pause(area, for: Self.idle, moment)
     }
 
-    private mutating func released(_ area: DataQuery.Area, _ isDone: Bool, _ moment: Moment) -> [Action] {
+    private mutating func released(_ area: DataQuery.Area, _ isDone: Bool, _ moment: EventTimes) -> [Action] {
         guard case .releasing = lanes[area]?.phase else { return [] }
         lanes[area]?.phase = .resting
         guard isDone else {
@@ -233,7 +233,7 @@ struct SyncStateMachine: Sendable {
     }
 
     private mutating func fetched(
-        _ area: DataQuery.Area, _ result: Result<SyncOutcome, SyncError>, _ spread: Double, _ moment: Moment
+        _ area: DataQuery.Area, _ result: Result<SyncOutcome, SyncError>, _ spread: Double, _ moment: EventTimes
     ) -> [Action] {
         guard case .fetching(let round) = lanes[area]?.phase else { return [] }
         lanes[area]?.phase = .resting
@@ -258,7 +258,7 @@ struct SyncStateMachine: Sendable {
     }
 
     private mutating func succeeded(
-        _ area: DataQuery.Area, _ round: Round, _ outcome: SyncOutcome, _ moment: Moment
+        _ area: DataQuery.Area, _ round: Round, _ outcome: SyncOutcome, _ moment: EventTimes
     ) -> ([Action], Duration) {
         lanes[area]?.retryAfterSeconds = nil
         guard outcome.wasAnswered else {
@@ -287,7 +287,7 @@ struct SyncStateMachine: Sendable {
     }
 
     private mutating func failed(
-        _ area: DataQuery.Area, _ round: Round, _ error: SyncError, _ moment: Moment
+        _ area: DataQuery.Area, _ round: Round, _ error: SyncError, _ moment: EventTimes
     ) -> ([Action], Duration) {
         let failures = (lanes[area]?.failures ?? 0) + 1
         lanes[area]?.failures = failures
@@ -335,14 +335,14 @@ struct SyncStateMachine: Sendable {
     // MARK: - Pauses
 
     /// Begins the pause after a round, or the activity that an interrupt requires instead.
-    private mutating func pause(_ area: DataQuery.Area, for delay: Duration, _ moment: Moment) -> [Action] {
+    private mutating func pause(_ area: DataQuery.Area, for delay: Duration, _ moment: EventTimes) -> [Action] {
         lanes[area]?.delay = delay
         lanes[area]?.phase = .pausing(since: moment.uptime, delay: delay)
         if lanes[area]?.interrupt != nil { return slept(area, moment) }
         return delay > .zero ? [.sleep(area, delay)] : slept(area, moment)
     }
 
-    private mutating func slept(_ area: DataQuery.Area, _ moment: Moment) -> [Action] {
+    private mutating func slept(_ area: DataQuery.Area, _ moment: EventTimes) -> [Action] {
         guard let lane = lanes[area] else { return [] }
         guard case .pausing(let since, _) = lane.phase else {
             guard case .debouncing = lane.phase else { return [] }
@@ -435,9 +435,9 @@ struct SyncStateMachine: Sendable {
         return actions + wake(area, .debounce)
     }
 
-    private mutating func requested(_ full: Bool, _ moment: Moment) -> [Action] {
+    private mutating func requested(_ full: Bool, _ moment: EventTimes) -> [Action] {
         if isHalted { return [.refuse(.halted)] }
-        guard plan.query?.asksForAnything != false else { return [.refuse(.nothingToAsk)] }
+        guard plan.query?.asksForAnything != false else { return [.refuse(.nothingToFetch)] }
         if let requestedAt, moment.uptime - requestedAt < .seconds(Self.secondsBetweenRequests) {
             let left = Duration.seconds(Self.secondsBetweenRequests) - (moment.uptime - requestedAt)
             let seconds = Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)

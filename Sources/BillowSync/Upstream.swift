@@ -28,7 +28,7 @@ package protocol Upstream: Sendable {
     /// The collections that it feeds.
     var collections: [String] { get }
     /// The collections that a round of an area would request at this time, each with its areas of the query.
-    func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part>
+    func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.AreaCollection>
     /// The kinds of data that it feeds, which become stale without a fetch. Empty for a folder, whose files may be a
     /// year apart.
     var feeds: Set<FeedKind> { get }
@@ -68,7 +68,9 @@ extension Upstream {
     package var types: [DataQuery.SkyPathType] { [] }
     package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
     package var feeds: Set<FeedKind> { query?.kinds ?? [] }
-    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> { parts(of: collections) }
+    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.AreaCollection> {
+        parts(of: collections)
+    }
     package var shortestInterval: Duration { .seconds(1) }
     package var slowKinds: [FeedKind: Duration] { [:] }
     package var credential: String? { nil }
@@ -81,11 +83,11 @@ extension Upstream {
     package func prepareAfterRestart(now: Instant) async throws(SyncError) {}
 
     /// Some collections, each in all areas in which it is requested.
-    func parts(of collections: [String]) -> Set<SourceState.Part> {
+    func parts(of collections: [String]) -> Set<SourceState.AreaCollection> {
         Set(
             collections.flatMap { collection in
                 (query?.areas(ofCollection: collection) ?? [.global]).map {
-                    SourceState.Part(area: $0, collection: collection)
+                    SourceState.AreaCollection(area: $0, collection: collection)
                 }
             })
     }

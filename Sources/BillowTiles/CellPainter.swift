@@ -44,7 +44,7 @@ final class CellPainter {
         let pixelsPerUnit = region.worldPixels / Double(Grid.world)
         for entry in content.cells {
             let ring = table.vertices(dense: Int(entry >> 3))
-            guard (3...CellOutlines.mostCorners).contains(ring.count) else { continue }
+            guard (3...CellOutlines.maximumCorners).contains(ring.count) else { continue }
             var (west, east) = (Int32.max, Int32.min)
             for vertex in ring {
                 west = min(west, vertex.x)

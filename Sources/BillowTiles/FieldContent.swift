@@ -18,9 +18,9 @@ struct FieldContent: Sendable, Hashable {
         /// A value that isn't shown, such as smooth air.
         static let nothing: UInt8 = 0
         /// In a style by severity: 1 plus the severity's number. In a style by scale: 1 plus the EDR in hundredths, at
-        /// most `mostHundredths`.
+        /// most `maximumHundredths`.
         static let firstValue: UInt8 = 1
-        static let mostHundredths = 200
+        static let maximumHundredths = 200
         /// The line where values end.
         static let edge: UInt8 = 253
         /// A grid point without a value.
@@ -148,7 +148,7 @@ struct FieldSampler {
             }
             guard paint.isByScale else { return field.appearance.code(severity) }
             guard paint.colour(hundredths: value) != nil else { return FieldContent.Code.nothing }
-            return FieldContent.Code.firstValue + UInt8(min(value, FieldContent.Code.mostHundredths))
+            return FieldContent.Code.firstValue + UInt8(min(value, FieldContent.Code.maximumHundredths))
         }
     }
 

@@ -19,7 +19,7 @@ struct FieldPainter {
         hatch = IncompleteMark.pattern(in: region)
         var colours = [StraightColour](repeating: .clear, count: 256)
         if style.field.isByScale {
-            for hundredths in 0...FieldContent.Code.mostHundredths {
+            for hundredths in 0...FieldContent.Code.maximumHundredths {
                 colours[Int(FieldContent.Code.firstValue) + hundredths] =
                     style.field.colour(hundredths: hundredths) ?? .clear
             }

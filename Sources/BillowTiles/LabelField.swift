@@ -189,7 +189,7 @@ struct LabelField {
             frame.map { isInside(box, $0, copy: copy) } ?? true
         }.map { copy in
             LabelMark(
-                text: candidate.label.text, place: PicturePlace(region.local(spot.place, copy: copy)),
+                text: candidate.label.text, place: PicturePosition(region.local(spot.place, copy: copy)),
                 alignment: spot.alignment, size: candidate.label.size, ink: candidate.label.ink)
         }
     }

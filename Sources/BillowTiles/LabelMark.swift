@@ -17,12 +17,12 @@ struct Label {
     let spots: [Spot]
 
     /// The maximum length; longer texts are cut and end in an ellipsis.
-    private static let mostCharacters = 40
+    private static let maximumCharacters = 40
     /// The width of the halo around letters, in points.
     private static let halo = 1.5
 
     init(_ text: String, size: Double, ink: LabelMark.Ink, spots: [Spot]) {
-        self.text = text.count > Label.mostCharacters ? text.prefix(Label.mostCharacters - 1) + "…" : text
+        self.text = text.count > Label.maximumCharacters ? text.prefix(Label.maximumCharacters - 1) + "…" : text
         self.size = size
         self.ink = ink
         self.spots = spots
@@ -90,7 +90,7 @@ struct LabelMark: Sendable, Hashable {
 
     let text: String
     /// A position on the baseline.
-    let place: PicturePlace
+    let place: PicturePosition
     let alignment: Alignment
     /// Points per em.
     let size: Double

@@ -36,11 +36,11 @@ package struct PlaneBox: Sendable, Hashable {
     package let maxY: Double
 
     /// The maximum width, height and distance from the first world, in worlds.
-    private static let mostWorlds = 3.0
+    private static let maximumWorlds = 3.0
 
     /// Returns nil for a box without area, of more than three worlds each way, or more than three worlds away.
     package init?(minX: Double, minY: Double, maxX: Double, maxY: Double) {
-        let most = PlaneBox.mostWorlds
+        let most = PlaneBox.maximumWorlds
         guard minX < maxX, minY < maxY, maxX - minX <= most, maxY - minY <= most,
             [minX, minY, maxX, maxY].allSatisfy({ abs($0) <= 2 * most })
         else { return nil }

@@ -26,7 +26,7 @@ public struct MapRegion: Sendable, Hashable {
     /// The permitted widths and heights in pixels.
     public static let sides = 1...4_096
     /// The most copies of the world in a window.
-    private static let mostWorlds = 3.0
+    private static let maximumWorlds = 3.0
 
     private init(
         width: Int, height: Int, scale: Int, worldPixels: Double, originX: Int, originY: Int,
@@ -61,7 +61,7 @@ public struct MapRegion: Sendable, Hashable {
         let finest = Double(256 * scale << TileCoord.maximumZoom)
         func pixels(_ side: Int, _ span: Double) -> Double { span > 0 ? Double(side) / span : finest }
         let fitting = min(pixels(width, unit.maxX - unit.minX), pixels(height, unit.maxY - unit.minY), finest)
-        let world = max(fitting, Double(width) / MapRegion.mostWorlds, 1)
+        let world = max(fitting, Double(width) / MapRegion.maximumWorlds, 1)
         let x = ((unit.minX + unit.maxX) / 2 * world - Double(width) / 2).rounded()
         let y = ((unit.minY + unit.maxY) / 2 * world - Double(height) / 2).rounded()
         self.init(width: width, height: height, scale: scale, worldPixels: world, originX: Int(x), originY: Int(y))

@@ -6,7 +6,7 @@ import Turbulence
 extension PictureData {
     /// The place with the most data, for pictures requested without a place. It lies in the fullest quarter-degree
     /// square of the fullest four-degree square; nil without any data.
-    package var busiestPlace: LonLat? {
+    package var placeWithMostData: LonLat? {
         var seen: [(place: LonLat, weight: Int)] = []
         var issued: [IssuedArea] = []
         var planes = [plane].compactMap { $0 }

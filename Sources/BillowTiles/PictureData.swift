@@ -54,7 +54,7 @@ public struct PictureData: Sendable {
 /// The content of a picture, layer by layer: everything that decides its pixels, besides window and style. Equal
 /// contents give equal pictures.
 public struct PictureContent: Sendable, Hashable {
-    enum Part: Sendable, Hashable {
+    enum LayerContent: Sendable, Hashable {
         case cells(TileContent, isBordered: Bool)
         case field(FieldContent)
         case reports([ReportMark])
@@ -65,7 +65,7 @@ public struct PictureContent: Sendable, Hashable {
     }
 
     /// The parts that aren't empty, from bottom to top.
-    let parts: [Part]
+    let parts: [LayerContent]
     /// The labels above all parts. No label overlaps another.
     let labels: [LabelMark]
     /// Whether the picture is hatched, because it lacks data.
@@ -93,9 +93,9 @@ public struct PictureContent: Sendable, Hashable {
         within frame: MapRegion? = nil, isHatched: Bool = false, style: Style? = nil
     ) {
         self.isHatched = isHatched
-        var parts: [Part] = []
+        var parts: [LayerContent] = []
         var sources: [LabelSource] = []
-        func add<Mark>(_ marks: [Mark], _ labels: LabelSource?, _ part: ([Mark]) -> Part) {
+        func add<Mark>(_ marks: [Mark], _ labels: LabelSource?, _ part: ([Mark]) -> LayerContent) {
             if !marks.isEmpty { parts.append(part(marks)) }
             if let labels { sources.append(labels) }
         }
@@ -212,7 +212,7 @@ extension FieldPaint {
     }
 }
 
-extension PictureContent.Part {
+extension PictureContent.LayerContent {
     fileprivate func mix(into fingerprint: inout Fingerprint) {
         func mixAll<Mark>(_ kind: UInt64, _ marks: [Mark], _ mix: (Mark, inout Fingerprint) -> Void) {
             fingerprint.mix(kind << 32 | UInt64(marks.count))

@@ -108,7 +108,7 @@ public final class PicturePainter {
     }
 
     private func paint(
-        _ part: PictureContent.Part, in region: MapRegion, style: Style, onto canvas: inout Canvas
+        _ part: PictureContent.LayerContent, in region: MapRegion, style: Style, onto canvas: inout Canvas
     ) throws(PictureError) {
         let scale = Double(region.scale)
         switch part {

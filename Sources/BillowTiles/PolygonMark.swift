@@ -30,7 +30,7 @@ struct PolygonMark: Sendable, Hashable {
                             pattern.pattern(scale: region.scale), originX: region.originX, originY: region.originY),
                         colour: pattern.paint.colour)
                 }
-                return Canvas.Part(mark.rings, style[mark.severity].fill.colour, ink: ink)
+                return Canvas.LayerShape(mark.rings, style[mark.severity].fill.colour, ink: ink)
             })
     }
 

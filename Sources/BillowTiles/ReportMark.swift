@@ -3,7 +3,7 @@ import Turbulence
 
 /// A pilot report as drawn.
 struct ReportMark: Sendable, Hashable {
-    let place: PicturePlace
+    let place: PicturePosition
     let severity: Severity?
     let isUrgent: Bool
     let isSmall: Bool
@@ -17,7 +17,7 @@ struct ReportMark: Sendable, Hashable {
     static let firstLabelZoom = 8
     private static let labelsPerBlock = 40
 
-    init(_ report: PilotReport, at place: PicturePlace, zoom: Int) {
+    init(_ report: PilotReport, at place: PicturePosition, zoom: Int) {
         isSmall = zoom < ReportMark.fullSizeZoom
         self.place = place
         severity = report.severity
@@ -30,7 +30,7 @@ struct ReportMark: Sendable, Hashable {
         let isLabelled = region.zoom >= firstLabelZoom
         let symbols = thinned(reports, grid, everywhere: isLabelled)
         let marks = grid.copies(of: symbols).sorted { rank(reports[$0.index]) < rank(reports[$1.index]) }.map {
-            ReportMark(reports[$0.index], at: PicturePlace($0.at), zoom: region.zoom)
+            ReportMark(reports[$0.index], at: PicturePosition($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
         let named = symbols.filter { reports[$0.index].altitudeFeet != nil }.sorted {

@@ -8,7 +8,7 @@ public final class SpriteCache: Sendable {
     /// The highest zoom with sprites. At higher zooms, cells are more than 30 px wide and high at any scale.
     static let highestZoom = 6
     /// The budget in bytes. A sprite takes some 200 to 500 bytes.
-    private static let mostBytes = 28 << 20
+    private static let maximumBytes = 28 << 20
     /// Sheets used within this number of tiles aren't evicted. If the budget is too small, some cells are drawn without
     /// sprites.
     private static let usedLately: UInt64 = 2_000
@@ -96,18 +96,18 @@ public final class SpriteCache: Sendable {
         // The evicted sheets are freed after the lock is released.
         var gone: [SpriteSheet] = []
         return state.withLock { state in
-            guard state.bytes > Self.mostBytes else { return true }
+            guard state.bytes > Self.maximumBytes else { return true }
             let before = state.tiles - min(state.tiles, Self.usedLately)
             let old = state.sheets.filter { $0.value.lastUsed < before }.sorted {
                 $0.value.lastUsed < $1.value.lastUsed
             }
             for (key, sheet) in old {
-                guard state.bytes > Self.mostBytes / 8 * 7 else { break }
+                guard state.bytes > Self.maximumBytes / 8 * 7 else { break }
                 state.sheets[key] = nil
                 state.bytes -= sheet.sprites.byteCount
                 gone.append(sheet.sprites)
             }
-            return state.bytes <= Self.mostBytes
+            return state.bytes <= Self.maximumBytes
         }
     }
 }
@@ -130,13 +130,13 @@ final class SpriteQueue {
     private var makers: [ObjectIdentifier: SpriteMaker] = [:]
     private var pending: [PendingSprites] = []
     private var pendingCount = 0
-    private static let mostPending = 60_000
+    private static let maximumPending = 60_000
 
     init(_ store: SpriteCache) { self.store = store }
 
     /// Queues cells. If the queue is full, they are dropped; they are queued again when they are next drawn.
     func enqueue(_ more: [PendingSprites]) {
-        guard pendingCount < Self.mostPending else { return }
+        guard pendingCount < Self.maximumPending else { return }
         pending += more
         pendingCount += more.reduce(0) { $0 + $1.positions.count }
     }
@@ -170,7 +170,7 @@ final class SpriteQueue {
 
     private func make(_ position: Int, _ pending: PendingSprites, _ builder: inout SpriteSheet.Builder) {
         let ring = pending.chunk.vertices(position)
-        guard (3...CellOutlines.mostCorners).contains(ring.count) else { return }
+        guard (3...CellOutlines.maximumCorners).contains(ring.count) else { return }
         let projection = pending.projection
         let outline = ring.map { projection.project($0, world: 0) }
         var inset = outline

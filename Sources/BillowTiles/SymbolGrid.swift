@@ -92,7 +92,7 @@ extension Point {
 
 /// A position in a picture in sixteenths of a pixel. It is exact enough for drawing, and the same number on every
 /// machine.
-struct PicturePlace: Sendable, Hashable {
+struct PicturePosition: Sendable, Hashable {
     let x: Int32
     let y: Int32
 

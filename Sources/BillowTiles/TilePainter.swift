@@ -152,7 +152,7 @@ struct CellOutlines {
     private var rimOf = [UInt8](repeating: InkRaster.nothing, count: CellTable.chunkSize + 1)
 
     /// An upper limit for the corners of a cell: six, one per crossed edge of the icosahedron, and three around a pole.
-    static let mostCorners = 16
+    static let maximumCorners = 16
 
     fileprivate init(
         borders: [Int?], raster: InkRaster, projection: SubpixelProjection, sprites: SpriteCache.TileAccess?
@@ -250,16 +250,16 @@ struct CellOutlines {
         @inline(__always) subscript(corner: Int) -> GridPoint { points[Int(corners[corner])] }
     }
 
-    private static let noNeighbours = [UInt16](repeating: RingMesh.noNeighbour, count: mostCorners)
+    private static let noNeighbours = [UInt16](repeating: RingMesh.noNeighbour, count: maximumCorners)
 
     @inline(__always)
     private func add(
         _ ring: CellRing, severity: Int, world: Int64,
         _ neighbours: UnsafeBufferPointer<UInt16>, position: UInt16
     ) {
-        guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
-        withUnsafeTemporaryAllocation(of: SIMD2<Int64>.self, capacity: Self.mostCorners) { memory in
-            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.mostCorners) { beyond in
+        guard ring.count >= 3, ring.count <= Self.maximumCorners else { return }
+        withUnsafeTemporaryAllocation(of: SIMD2<Int64>.self, capacity: Self.maximumCorners) { memory in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.maximumCorners) { beyond in
                 for corner in 0..<ring.count {
                     memory[corner] = projection.project(ring[corner], world: world)
                     let neighbour = neighbours[corner]

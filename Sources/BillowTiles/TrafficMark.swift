@@ -5,7 +5,7 @@ import Turbulence
 /// An aircraft as drawn: an outline from above, turned to its heading, or a disc if the heading is unknown. An aircraft
 /// on the ground is drawn smaller.
 struct TrafficMark: Sendable, Hashable {
-    let place: PicturePlace
+    let place: PicturePosition
     /// Degrees clockwise from north, in steps of `headingStep`.
     let heading: Int?
     let isOnGround: Bool
@@ -19,7 +19,7 @@ struct TrafficMark: Sendable, Hashable {
     private static let fullSizeZoom = 6
     static let firstLabelZoom = 7
 
-    init(_ position: AircraftPosition, at place: PicturePlace, zoom: Int) {
+    init(_ position: AircraftPosition, at place: PicturePosition, zoom: Int) {
         self.place = place
         heading = position.headingDegrees.map {
             Int(($0 / Double(TrafficMark.headingStep)).rounded()) * TrafficMark.headingStep % 360
@@ -39,7 +39,7 @@ struct TrafficMark: Sendable, Hashable {
         let marks = grid.copies(of: symbols).sorted {
             positions[$0.index].isOnGround && !positions[$1.index].isOnGround
         }.map {
-            TrafficMark(positions[$0.index], at: PicturePlace($0.at), zoom: region.zoom)
+            TrafficMark(positions[$0.index], at: PicturePosition($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
         let named = grid.first(labels, ofEachBlock: symbols.filter { !positions[$0.index].isOnGround })

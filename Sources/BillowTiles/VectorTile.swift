@@ -269,14 +269,14 @@ private struct TileGeometry {
     }
 
     /// The maximum number of vertices of a ring for the convex path. A cell has no more.
-    private static let mostCorners = 10
+    private static let maximumCorners = 10
 
     /// Clips polygons of one short ring each without a general overlay, as for cells. Rings that are convex after
     /// clipping are always valid. Returns nil if one isn't convex.
     private static func convex(_ polygons: [[[Point]]]) -> [[[SIMD2<Int>]]]? {
         var cut: [[[SIMD2<Int>]]] = []
         for ring in polygons.compactMap(\.first) {
-            guard ring.count <= mostCorners else { return nil }
+            guard ring.count <= maximumCorners else { return nil }
             let places = rounded(ring: ring)
             guard places.count > 2 else { continue }
             guard isConvex(places) else { return nil }

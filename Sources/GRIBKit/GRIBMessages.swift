@@ -5,7 +5,7 @@
 ///
 /// Source: WMO FM 92 GRIB edition 2, section 0 and regulation 92.1.3
 package struct GRIBMessages: Sendable {
-    package enum Item: Sendable {
+    package enum Element: Sendable {
         case message(GRIBMessage)
         /// The data at that offset of the stream is unusable.
         case refused(GRIBRefusal, number: Int, offset: Int)
@@ -39,22 +39,22 @@ package struct GRIBMessages: Sendable {
     }
 
     /// All items in complete data.
-    package static func items(in bytes: [UInt8], limits: GRIBLimits = GRIBLimits()) -> [Item] {
+    package static func items(in bytes: [UInt8], limits: GRIBLimits = GRIBLimits()) -> [Element] {
         var messages = GRIBMessages(limits: limits)
         return messages.read(bytes) + messages.finish()
     }
 
     /// Adds the next bytes of the stream, and returns the completed items.
-    package mutating func read(_ bytes: some Collection<UInt8>) -> [Item] {
+    package mutating func read(_ bytes: some Collection<UInt8>) -> [Element] {
         buffer.append(contentsOf: bytes)
         return items(atEnd: false)
     }
 
     /// Ends the stream; an incomplete message is truncated.
-    package mutating func finish() -> [Item] { items(atEnd: true) }
+    package mutating func finish() -> [Element] { items(atEnd: true) }
 
-    private mutating func items(atEnd: Bool) -> [Item] {
-        var items: [Item] = []
+    private mutating func items(atEnd: Bool) -> [Element] {
+        var items: [Element] = []
         while let item = next(atEnd: atEnd) {
             if case .refused(let reason, _, _) = item { refusals[reason.code, default: 0] += 1 } else { messages += 1 }
             items.append(item)
@@ -69,7 +69,7 @@ package struct GRIBMessages: Sendable {
     }
 
     /// The next message or rejection; nil if more bytes are needed.
-    private mutating func next(atEnd: Bool) -> Item? {
+    private mutating func next(atEnd: Bool) -> Element? {
         if isFull {
             place = buffer.count
             return nil
@@ -140,9 +140,9 @@ package struct GRIBMessages: Sendable {
         return buffer.count - place >= 4
     }
 
-    private mutating func refuse(_ reason: GRIBRefusal, skipping bytes: Int) -> Item {
+    private mutating func refuse(_ reason: GRIBRefusal, skipping bytes: Int) -> Element {
         number += 1
-        let item = Item.refused(reason, number: number, offset: bufferOffset + place)
+        let item = Element.refused(reason, number: number, offset: bufferOffset + place)
         place += bytes
         isBehindRefusal = true
         return item

@@ -16,7 +16,7 @@ struct JPEG2000Header {
     }
 
     /// The maximum number of tiles. Each takes the decoder some kilobytes; the known writers make one.
-    private static let mostTiles = 256
+    private static let maximumTiles = 256
     /// The minimum size of a code block, 256 values, and of a precinct, 32 × 32. Each takes some hundred bytes.
     private static let leastBlockExponents = 8
     private static let leastPrecinctExponent = 5
@@ -45,7 +45,7 @@ struct JPEG2000Header {
             throw .imageMismatch(width: width, height: height, values: 0)
         }
         let tiles = ((width - 1) / tileWidth + 1).multipliedReportingOverflow(by: (height - 1) / tileHeight + 1)
-        guard !tiles.overflow, tiles.partialValue <= Self.mostTiles else {
+        guard !tiles.overflow, tiles.partialValue <= Self.maximumTiles else {
             throw .dataMismatch("a picture of too many tiles")
         }
         try Self.checkStyles(stream)

@@ -147,11 +147,11 @@ package struct AreaRing: Sendable, Hashable {
     ///
     /// - Complexity: O(corners × pieces); there are about 1.5 × area ÷ maximum of them.
     package func pieces(maximumAreaKm2: Double) -> [AreaRing] {
-        pieces(maximumAreaKm2: maximumAreaKm2, cuts: AreaRing.mostCuts)
+        pieces(maximumAreaKm2: maximumAreaKm2, cuts: AreaRing.maximumCuts)
     }
 
     /// The maximum depth of cuts. 2⁴⁰ pieces of the world are smaller than any requested area.
-    private static let mostCuts = 40
+    private static let maximumCuts = 40
     /// The maximum width of a piece in degrees. An edge takes the shorter way around the earth, so an edge along a cut
     /// must stay well below 180°.
     private static let widest = 170.0
@@ -170,7 +170,7 @@ package struct AreaRing: Sendable, Hashable {
         var halves = width > north - south || east - west > AreaRing.widest ? alongMeridian : alongParallel
         // A jagged edge along the cut would add corners, so choose the cut with fewer.
         if hasTooMany, east - west <= AreaRing.widest {
-            halves = [alongMeridian, alongParallel].min { $0.mostCorners < $1.mostCorners } ?? halves
+            halves = [alongMeridian, alongParallel].min { $0.maximumCorners < $1.maximumCorners } ?? halves
         }
         return halves.parts.filter { $0.areaKm2 > AreaRing.sliverKm2 }.flatMap {
             $0.pieces(maximumAreaKm2: maximumAreaKm2, cuts: cuts - 1)
@@ -179,7 +179,7 @@ package struct AreaRing: Sendable, Hashable {
 
     private struct Halves {
         var parts: [AreaRing]
-        var mostCorners: Int { parts.map(\.corners.count).max() ?? 0 }
+        var maximumCorners: Int { parts.map(\.corners.count).max() ?? 0 }
     }
 
     private func cut(at limit: Double, by axis: KeyPath<Corner, Double>) -> Halves {

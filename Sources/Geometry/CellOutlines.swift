@@ -49,7 +49,7 @@ package enum CellOutlines {
     }
 
     /// The parts of a cell's outline: one ring, or two or three if the antimeridian cuts the cell.
-    fileprivate static func parts(of vertices: RingMesh.Ring, dense: Int) -> [[GridPoint]] {
+    fileprivate static func parts(of vertices: RingMesh.Corners, dense: Int) -> [[GridPoint]] {
         var corners = vertices.map { Corner(x: Int64($0.x), y: Int64($0.y)) }
         if corners.contains(where: { abs($0.y) > linearY }) {
             // The table can't represent cells next to a pole. Their first vertices are the library's in the same order.

@@ -21,7 +21,7 @@ public enum CellPolygon {
         ).homeRings
     }
 
-    private static func closed(_ outline: RingMesh.Ring) -> [LonLat] {
+    private static func closed(_ outline: RingMesh.Corners) -> [LonLat] {
         [LonLat](unsafeUninitializedCapacity: outline.count + 1) { ring, count in
             for point in outline {
                 ring.initializeElement(at: count, to: Grid.place(point))

@@ -35,7 +35,7 @@ public final class CellTable: Sendable {
     }
 
     /// The outline of a cell by its dense index.
-    public func vertices(dense: Int) -> RingMesh.Ring {
+    public func vertices(dense: Int) -> RingMesh.Corners {
         chunk(dense / Self.chunkSize).vertices(dense % Self.chunkSize)
     }
 }
@@ -90,7 +90,7 @@ public final class CellTable: Sendable {
     }
 
     /// The outline of the cell at a position in the chunk; empty for a pentagon's gap.
-    @inlinable package func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
+    @inlinable package func vertices(_ position: Int) -> RingMesh.Corners { mesh.ring(position) }
 }
 
 /// Makes the outline of one cell.
@@ -144,7 +144,7 @@ enum CellOutline {
     private static func snap(_ place: LonLat, of h3: UInt64) -> GridPoint {
         let x = Grid.units(UnitMercator.x(longitude: place.longitude))
         let y = Grid.units(UnitMercator.y(latitude: place.latitude))
-        if isDoubtful(x) || isDoubtful(y) {
+        if isNearRoundingEdge(x) || isNearRoundingEdge(y) {
             let canonical = canonical(place, of: h3)
             return rounded(
                 Grid.units(UnitMercator.x(longitude: canonical.longitude)),
@@ -153,7 +153,7 @@ enum CellOutline {
         return rounded(x, y)
     }
 
-    private static func isDoubtful(_ value: Double) -> Bool { abs(value - value.rounded(.down) - 0.5) < doubt }
+    private static func isNearRoundingEdge(_ value: Double) -> Bool { abs(value - value.rounded(.down) - 0.5) < doubt }
 
     private static func rounded(_ x: Double, _ y: Double) -> GridPoint {
         func unit(_ value: Double) -> Int32 { Int32((min(max(value, -0x7FFF_FFFF), 0x7FFF_FFFF) + 0.5).rounded(.down)) }

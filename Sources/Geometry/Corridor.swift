@@ -95,7 +95,7 @@ private struct CorridorOutline {
     private let longestEdge: Double
 
     /// The maximum number of parts of an edge: enough for one around a pole.
-    private static let mostParts = 720
+    private static let maximumParts = 720
 
     init(_ route: Route, half: Double) {
         longestEdge = min(1, (16 * half / 1_000 / Geodesic.meanRadius).squareRoot() * 180 / .pi)
@@ -142,7 +142,7 @@ private struct CorridorOutline {
             places.append(start)
             var span = plane.place(next).longitude - start.longitude
             span -= (span / 360).rounded() * 360
-            let parts = min(Int((abs(span) / longestEdge).rounded(.up)), Self.mostParts)
+            let parts = min(Int((abs(span) / longestEdge).rounded(.up)), Self.maximumParts)
             for part in 1..<max(parts, 1) {
                 places.append(plane.place(point + (next - point) * (Double(part) / Double(parts))))
             }

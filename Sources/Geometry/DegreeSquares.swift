@@ -54,7 +54,7 @@ package struct DegreeSquares: Sendable, Hashable {
     }
 
     /// Whether what the two cover may share a point.
-    package func mayMeet(_ other: DegreeSquares) -> Bool {
+    package func mayIntersect(_ other: DegreeSquares) -> Bool {
         zip(words, other.words).contains { $0 & $1 != 0 }
     }
 

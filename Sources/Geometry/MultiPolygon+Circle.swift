@@ -22,7 +22,7 @@ private struct GeodesicCircle {
     /// The longest edge in degrees of longitude, because edges are straight in degrees and not on the ground.
     private static let longestEdge = 1.0
     /// How often an edge is halved, for a circle that passes a pole at a few metres.
-    private static let mostHalves = 12
+    private static let maximumHalves = 12
 
     /// Clockwise and not closed.
     var ring: [LonLat] {
@@ -45,7 +45,7 @@ private struct GeodesicCircle {
     private func add(from start: Point, to end: Point, halves: Int, to ring: inout [LonLat]) {
         let apart = end.place.longitude - start.place.longitude
         let span = abs(apart - (apart / 360).rounded() * 360)
-        guard span > Self.longestEdge, halves < Self.mostHalves else { return ring.append(start.place) }
+        guard span > Self.longestEdge, halves < Self.maximumHalves else { return ring.append(start.place) }
         let middle = point((start.bearing + end.bearing) / 2)
         add(from: start, to: middle, halves: halves + 1, to: &ring)
         add(from: middle, to: end, halves: halves + 1, to: &ring)

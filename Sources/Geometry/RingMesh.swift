@@ -51,10 +51,12 @@ public struct RingMesh: Sendable {
     /// The indices of a ring's corners in `corners`.
     @inlinable package func range(of ring: Int) -> Range<Int> { Int(starts[ring])..<Int(starts[ring + 1]) }
 
-    @inlinable package func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
+    @inlinable package func ring(_ index: Int) -> Corners {
+        Corners(points: points, corners: corners[range(of: index)])
+    }
 
     /// The corners of one ring.
-    public struct Ring: RandomAccessCollection, Sendable {
+    public struct Corners: RandomAccessCollection, Sendable {
         @usableFromInline let points: [GridPoint]
         @usableFromInline let corners: ArraySlice<UInt16>
 

@@ -15,12 +15,12 @@ struct UnrolledRing {
     init(_ places: [LonLat], from start: Double) {
         let path = RingPath(places, from: start)
         let corners = path.corners.map(\.corner)
-        self.init(corners: path.isAroundPole ? UnrolledRing.ledOverPole(corners, to: path.end) : corners)
+        self.init(corners: path.isAroundPole ? UnrolledRing.extendedToPole(corners, to: path.end) : corners)
     }
 
     /// Cuts a ring around a pole at the antimeridian, and extends it along that to the pole and back. If the ring meets
     /// the antimeridian several times, the cut is at the place nearest to the pole.
-    private static func ledOverPole(_ corners: [Corner], to end: Corner) -> [Corner] {
+    private static func extendedToPole(_ corners: [Corner], to end: Corner) -> [Corner] {
         let pole: Double = corners.reduce(0) { $0 + $1.latitude } > 0 ? 90 : -90
         var cut: (edge: Int, corner: Corner)?
         for (edge, (a, b)) in zip(corners, corners.dropFirst() + [end]).enumerated() {

@@ -34,7 +34,7 @@ package struct GuidanceClient: Sendable {
             blockSeconds: configuration.blockSeconds, clock: clock, resuming: ledger)
         exchange = Exchange(
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: 0, secrets: [],
-            dialect: RefusalDialect(codeMember: nil, sendsKey: false), now: { clock.nowSeconds })
+            dialect: ErrorResponseFormat(codeMember: nil, sendsKey: false), now: { clock.nowSeconds })
     }
 
     /// Only HTTP/1.1, because the server's responses over HTTP/2 are malformed. No redirects, and a connect timeout of
@@ -142,7 +142,7 @@ package struct GuidanceClient: Sendable {
     /// calls.
     ///
     /// - Parameter allowsHTML: whether the response may be a page.
-    func refuse(_ head: Exchange.Head, _ pieces: Exchange.Pieces, allowsHTML: Bool = false) async throws {
+    func refuse(_ head: Exchange.Head, _ pieces: Exchange.BodyChunks, allowsHTML: Bool = false) async throws {
         switch head.status {
         case 200, 206:
             guard !allowsHTML, isHTML(head) else { return budget.clearBlocks() }

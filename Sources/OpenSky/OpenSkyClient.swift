@@ -31,7 +31,7 @@ public final class OpenSkyClient: Sendable {
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
     private let now: @Sendable () -> Int
-    private let keeper: TokenKeeper?
+    private let keeper: TokenCache?
     private let ledger: Mutex<CreditLedger>
 
     /// - Parameters:
@@ -54,7 +54,7 @@ public final class OpenSkyClient: Sendable {
         keeper = configuration.credentials.map { credentials in
             let call = TokenCall(
                 credentials: credentials, url: configuration.effectiveTokenURL, exchange: exchange, now: now)
-            return TokenKeeper(now: now) { () async throws(UpstreamError) in try await call.token() }
+            return TokenCache(now: now) { () async throws(UpstreamError) in try await call.token() }
         }
         ledger = Mutex(CreditLedger(configuration.allowance))
     }
@@ -63,7 +63,7 @@ public final class OpenSkyClient: Sendable {
     public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
     /// The service's own header for a wait is more precise than HTTP's.
-    private static let dialect = RefusalDialect(
+    private static let dialect = ErrorResponseFormat(
         codeMember: "error", waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
 
     /// No redirects, and a connect timeout of ten seconds. A refused connection fails at once instead of being retried
@@ -288,7 +288,7 @@ public final class OpenSkyClient: Sendable {
         return try answer(reply, bucket, token: renewed)
     }
 
-    private func send(_ url: String, _ token: Secret?) async throws(UpstreamError) -> Exchange.Answer {
+    private func send(_ url: String, _ token: Secret?) async throws(UpstreamError) -> Exchange.Response {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/json")
         if let token { request.headers.add(name: "authorization", value: "Bearer \(token.value)") }
@@ -296,7 +296,7 @@ public final class OpenSkyClient: Sendable {
     }
 
     private func answer(
-        _ reply: Exchange.Answer, _ bucket: CreditBucket?, token: Secret?
+        _ reply: Exchange.Response, _ bucket: CreditBucket?, token: Secret?
     ) throws(UpstreamError) -> Answer? {
         let now = now()
         if let bucket, let text = reply.headers.first(name: "x-rate-limit-remaining"), let credits = Int(text) {

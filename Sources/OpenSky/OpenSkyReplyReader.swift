@@ -331,6 +331,6 @@ struct OpenSkyReplyReader {
     private static func scan(
         _ bytes: [UInt8], _ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void
     ) throws(UpstreamError) {
-        do throws(UnreadableAnswer) { try UnreadableAnswer.reading(bytes, body) } catch { throw .unreadable(error) }
+        do throws(UnreadableResponse) { try UnreadableResponse.reading(bytes, body) } catch { throw .unreadable(error) }
     }
 }

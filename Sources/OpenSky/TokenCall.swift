@@ -17,7 +17,7 @@ struct TokenCall: Sendable {
     private static let maximumTokenSeconds = 86_400
 
     /// Fetches a token.
-    func token() async throws(UpstreamError) -> TokenKeeper.Token {
+    func token() async throws(UpstreamError) -> TokenCache.Token {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
@@ -38,15 +38,15 @@ struct TokenCall: Sendable {
     }
 
     /// Source: RFC 6749 section 5.2
-    private static let dialect = RefusalDialect(
+    private static let dialect = ErrorResponseFormat(
         codeMember: "error", messageMember: "error_description",
         waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
 
-    private static func token(_ bytes: [UInt8], asked: Int) throws(UpstreamError) -> TokenKeeper.Token {
+    private static func token(_ bytes: [UInt8], asked: Int) throws(UpstreamError) -> TokenCache.Token {
         var text: String?
         var seconds: Double?
-        do throws(UnreadableAnswer) {
-            try UnreadableAnswer.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in
+        do throws(UnreadableResponse) {
+            try UnreadableResponse.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in
                 guard scanner.peek() == UInt8(ascii: "{") else { return try scanner.skipValue() }
                 try scanner.object { (scanner, key) throws(JSONScanner.Malformed) in
                     let isToken = scanner.matches(key, Array("access_token".utf8))
@@ -64,7 +64,7 @@ struct TokenCall: Sendable {
         guard let value = text.flatMap({ Secret($0) }) else { throw .unreadable(.missing("access_token")) }
         // Without a lifetime, the token is valid for one call.
         let life = seconds.flatMap { Int(exactly: $0.rounded(.down)) } ?? 0
-        return TokenKeeper.Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
+        return TokenCache.Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
     }
 
     /// Source: RFC 3986 section 2.3, unreserved characters.

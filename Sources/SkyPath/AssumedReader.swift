@@ -65,8 +65,9 @@ struct AssumedReader {
         _ bytes: [UInt8], at path: [String], _ read: (JSONValue) throws(SkippedRecord) -> Record
     ) throws(UpstreamError) -> SkyPathReply<Record> {
         var tree = JSONValue.null
-        do throws(UnreadableAnswer) {
-            try UnreadableAnswer.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in tree = try scanner.tree() }
+        do throws(UnreadableResponse) {
+            try UnreadableResponse.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in tree = try scanner.tree()
+            }
         } catch {
             throw .unreadable(error)
         }

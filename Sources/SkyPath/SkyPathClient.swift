@@ -26,7 +26,7 @@ public struct SkyPathClient: Sendable {
     /// The client's configuration.
     public let configuration: SkyPathConfiguration
     private let exchange: Exchange
-    private let keeper: TokenKeeper?
+    private let keeper: TokenCache?
 
     /// - Parameters:
     ///   - now: the clock in Unix seconds, for the session's expiry and for a `Retry-After` with a date.
@@ -46,7 +46,7 @@ public struct SkyPathClient: Sendable {
         self.exchange = exchange
         keeper = configuration.account.map { account in
             let call = SessionCall(account: account, configuration: configuration, exchange: exchange)
-            return TokenKeeper(now: now) { () async throws(UpstreamError) in try await call.token() }
+            return TokenCache(now: now) { () async throws(UpstreamError) in try await call.token() }
         }
     }
 
@@ -57,7 +57,7 @@ public struct SkyPathClient: Sendable {
 
     /// Resumes an earlier session until it expires.
     public func resume(_ session: SkyPathSession) async {
-        await keeper?.resume(TokenKeeper.Token(value: session.token, endsAt: session.expiresAt))
+        await keeper?.resume(TokenCache.Token(value: session.token, endsAt: session.expiresAt))
     }
 
     /// The local clock in Unix seconds.

@@ -66,7 +66,7 @@ public struct SkyPathCounts: Sendable, Hashable {
     /// The number of skipped records.
     public var skippedTotal: Int { skipped.values.reduce(0, +) }
     /// The number of records that weren't skipped.
-    public var kept: Int { read - skippedTotal }
+    public var accepted: Int { read - skippedTotal }
 
     mutating func skip(_ reason: SkyPathSkipReason) { skipped[reason, default: 0] += 1 }
 

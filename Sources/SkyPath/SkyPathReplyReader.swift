@@ -132,8 +132,8 @@ struct SkyPathReplyReader {
     private func scan(
         _ bytes: [UInt8], _ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void
     ) throws(UpstreamError) {
-        do throws(UnreadableAnswer) {
-            try UnreadableAnswer.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in
+        do throws(UnreadableResponse) {
+            try UnreadableResponse.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in
                 if scanner.peek() == UInt8(ascii: "{") { try body(&scanner) } else { try scanner.skipValue() }
             }
         } catch {

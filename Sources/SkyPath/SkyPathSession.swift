@@ -63,7 +63,7 @@ struct SessionCall: Sendable {
     }
 
     /// Opens a session and returns its token.
-    func token() async throws(UpstreamError) -> TokenKeeper.Token {
+    func token() async throws(UpstreamError) -> TokenCache.Token {
         var request = HTTPClientRequest(url: configuration.environment.baseURL + configuration.wire.sessionPath)
         request.method = .POST
         request.headers.add(name: configuration.wire.apiKeyHeader, value: configuration.apiKey.value)
@@ -75,8 +75,8 @@ struct SessionCall: Sendable {
         let answer = try await exchange.answer(to: request)
         guard (200...201).contains(answer.status) else { throw exchange.refusal(answer) }
         var tree = JSONValue.null
-        do throws(UnreadableAnswer) {
-            try UnreadableAnswer.reading(answer.bytes) { (scanner) throws(JSONScanner.Malformed) in
+        do throws(UnreadableResponse) {
+            try UnreadableResponse.reading(answer.bytes) { (scanner) throws(JSONScanner.Malformed) in
                 tree = try scanner.tree()
             }
         } catch {
@@ -86,6 +86,6 @@ struct SessionCall: Sendable {
             throw .unreadable(.missing("data.accessToken"))
         }
         // Without an expiry, the token is valid for one call.
-        return TokenKeeper.Token(value: value, endsAt: tree["data"]?["expiresAt"]?.integer ?? 0)
+        return TokenCache.Token(value: value, endsAt: tree["data"]?["expiresAt"]?.integer ?? 0)
     }
 }

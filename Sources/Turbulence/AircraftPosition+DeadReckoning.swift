@@ -8,7 +8,7 @@ extension AircraftPosition {
     ///
     /// Source: E. Williams, "Aviation Formulary", "Lat/lon given radial and distance",
     /// https://edwilliams.org/avform147.htm
-    public func reckoned(to instant: Instant) -> AircraftPosition {
+    public func deadReckoned(to instant: Instant) -> AircraftPosition {
         let seconds = Double(instant.seconds - observedAt.seconds)
         guard let knots = groundSpeedKnots, let heading = headingDegrees, !isOnGround, knots > 0, seconds > 0 else {
             return self

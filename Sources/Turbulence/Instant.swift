@@ -40,11 +40,11 @@ public struct Instant: Sendable, Hashable, Comparable {
     }
 
     /// The tolerance for differences between clocks, in seconds.
-    package static let mostAheadSeconds = 300
+    package static let clockToleranceSeconds = 300
 
     /// Whether the instant is in the future by more than that tolerance. Such a time is unknown: the clock that gave it
     /// was wrong, or the local clock is.
-    package func isAhead(of now: Instant) -> Bool { self > now.advanced(by: Self.mostAheadSeconds) }
+    package func isAhead(of now: Instant) -> Bool { self > now.advanced(by: Self.clockToleranceSeconds) }
 
     /// The start of the interval of `length` seconds (a minute, an hour …) that contains the instant.
     package func floored(toMultipleOf length: Int) -> Instant { Instant(clamping: seconds / length * length) }

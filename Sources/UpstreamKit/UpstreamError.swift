@@ -19,7 +19,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
     /// 1xx or 3xx, or a 2xx that the call doesn't support.
     case unexpectedStatus(Int)
     /// The status was successful, but the body can't be parsed.
-    case unreadable(UnreadableAnswer)
+    case unreadable(UnreadableResponse)
     /// The body is longer than the setting allows.
     case tooLarge(limitBytes: Int)
     /// The response wasn't complete within the timeout, or was a 408.

@@ -41,7 +41,7 @@ final class SimulatorState: Sendable {
 
     /// The clock, clamped to the years 1970 to 2100 so that arithmetic with it is safe.
     var now: Int {
-        min(max(clock(), Picture.keptSeconds + SimulatedFlight.longestDuration), 4_102_444_800)
+        min(max(clock(), Picture.retentionSeconds + SimulatedFlight.longestDuration), 4_102_444_800)
     }
 
     /// Builds the past in advance, which is slow.

@@ -13,7 +13,8 @@ private func degrees(_ longitude: Double, _ latitude: Double) throws -> LonLat {
     try #require(LonLat(longitude: longitude, latitude: latitude))
 }
 
-private func record(_ place: LonLat, _ severity: Severity, altitude: Int = 38, minute: Int = 0) throws -> StandingRecord
+private func record(_ place: LonLat, _ severity: Severity, altitude: Int = 38, minute: Int = 0) throws
+    -> CurrentObservation
 {
     let instant = start.advanced(by: minute * 60)
     let row = ObservationRow(
@@ -21,7 +22,7 @@ private func record(_ place: LonLat, _ severity: Severity, altitude: Int = 38, m
         altitude: AltitudeBand(try #require(AltitudeBlock(thousands: altitude))),
         intensity: .reported(severity, edr: nil), observedAt: instant, category: nil,
         source: SourceNumber(rawValue: 0), kind: .inSitu, since: Version(rawValue: 1))
-    return StandingRecord(
+    return CurrentObservation(
         row: row, source: try #require(SourceID("skypath")), severity: severity, basis: .reported)
 }
 

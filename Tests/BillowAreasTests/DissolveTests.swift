@@ -130,14 +130,14 @@ struct DissolveTests {
     }
 
     @Test("smoothing that would lead to more corners than are allowed is refused before it begins")
-    func mostCorners() throws {
+    func maximumCorners() throws {
         let whole = Patchwork(around: try degrees(10, 50), reach: 8, filled: 60, seed: 9).dissolved
         #expect(throws: TooManyCorners.self) {
-            try whole.simplified(tolerance: 0, smoothing: 3, mostCorners: 1_000)
+            try whole.simplified(tolerance: 0, smoothing: 3, maximumCorners: 1_000)
         }
         // Few corners are left to smooth.
-        _ = try whole.simplified(tolerance: 5, smoothing: 1, mostCorners: 100_000)
-        _ = try whole.simplified(tolerance: 0, mostCorners: 10)
+        _ = try whole.simplified(tolerance: 5, smoothing: 1, maximumCorners: 100_000)
+        _ = try whole.simplified(tolerance: 0, maximumCorners: 10)
     }
 
     @Test("simplified, it has fewer corners, no area vanishes, and nothing lies further off than the tolerance allows")

@@ -86,13 +86,13 @@ private struct Server {
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
         let plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
         return FrameContent(
-            records: frame.standingRecords(),
+            records: frame.currentObservations(),
             plane: ArchiveTests.chunks.flatMap { Array(plane.values(inChunk: $0)) })
     }
 }
 
 private struct FrameContent: Equatable {
-    var records: [StandingRecord]
+    var records: [CurrentObservation]
     var plane: [UInt8]
 }
 

@@ -17,7 +17,7 @@ struct FieldFreshnessTests {
     private func policy(_ world: World, _ products: Set<FieldProduct>? = nil) throws -> FreshnessPolicy {
         let frames = FrameSource(
             publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
-        let feed = FreshnessSettings.Feed(kinds: [.fields], fieldProducts: products)
+        let feed = FreshnessSettings.FetchedSource(kinds: [.fields], fieldProducts: products)
         return FreshnessPolicy(
             FreshnessSettings(staleAfterSeconds: 300, feeds: [try source("awc"): feed]), frames: frames)
     }

@@ -276,7 +276,7 @@ struct FieldSectionTests {
             }
             let read = try await section()
             let levels = read.parts.map(\.levels.count)
-            #expect(levels.reduce(0, +) <= FieldSection.mostPlanes && levels == Array(repeating: 26, count: 19))
+            #expect(levels.reduce(0, +) <= FieldSection.maximumPlanes && levels == Array(repeating: 26, count: 19))
             #expect((0...18).allSatisfy { (try? read.value(at: $0, feet: 31_000).get()) != nil }, "levels thinned")
             let cancelled = Task {
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -88,7 +88,7 @@ struct SharedCacheTests {
             busy.insert(Self.text("b"), for: key)
             #expect(idle.statistics.bytes + busy.statistics.bytes <= 100_000)
             // Still in use, however old.
-            #expect(busy.kept(0) != nil)
+            #expect(busy.cachedValue(for: 0) != nil)
         }
         #expect(idle.statistics.entries == 0)
         #expect(busy.statistics.entries >= 8)

@@ -304,7 +304,7 @@ struct HazardImportTests {
     private struct Log {
         var areas: [IssuedArea.Identity: IssuedArea] = [:]
 
-        mutating func insert(_ pull: HazardPull) {
+        mutating func insert(_ pull: HazardArchiveCopy) {
             for area in pull.placed(among: Array(areas.values)) { areas[area.identity] = area }
         }
 
@@ -325,8 +325,8 @@ struct HazardImportTests {
                 validTo: try instant("2025-12-19T\(end):00Z"), issuedAt: issuedAt,
                 geometry: try #require(MultiPolygon(outline: corners)))
         }
-        func pull(_ time: String, _ areas: [IssuedArea]) throws -> HazardPull {
-            HazardPull(
+        func pull(_ time: String, _ areas: [IssuedArea]) throws -> HazardArchiveCopy {
+            HazardArchiveCopy(
                 at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(), areas: areas)
         }
         // Of 19 December 2025: the pulls of 8:38, 9:32, 10:32 and 11:25.
@@ -359,8 +359,8 @@ struct HazardImportTests {
                 validFrom: issuedAt, validTo: issuedAt.advanced(by: 7_200), issuedAt: issuedAt,
                 geometry: try #require(MultiPolygon(outline: corners)))
         }
-        func pull(_ time: String, _ areas: [(String, String)]) throws -> HazardPull {
-            HazardPull(
+        func pull(_ time: String, _ areas: [(String, String)]) throws -> HazardArchiveCopy {
+            HazardArchiveCopy(
                 at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(),
                 areas: try areas.map { try area($0.0, issued: $0.1) })
         }
@@ -385,7 +385,7 @@ struct HazardImportTests {
 
     @Test("a pull holds until the next one, in whatever order they come, and twice is once")
     func aPullHoldsUntilTheNext() throws {
-        func pull(_ time: String, _ ids: [String], until end: String) throws -> HazardPull {
+        func pull(_ time: String, _ ids: [String], until end: String) throws -> HazardArchiveCopy {
             let areas = try ids.map { id in
                 let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap {
                     LonLat(longitude: $0.0, latitude: $0.1)
@@ -396,7 +396,7 @@ struct HazardImportTests {
                     validTo: try instant("2025-12-19T\(end):00Z"),
                     geometry: try #require(MultiPolygon(outline: corners)))
             }
-            return HazardPull(
+            return HazardArchiveCopy(
                 at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(), areas: areas)
         }
         let pulls = [

@@ -162,13 +162,13 @@ struct AccessTests {
                 Request(head: head, body: RequestBody(buffer: ByteBuffer())), needs: .read)
         }
         for _ in 0..<50 { await #expect(throws: Problem.self) { try await ask(.make()) } }
-        #expect(store.reads == Authorizer.mostReadsASecond)
+        #expect(store.reads == Authorizer.maximumReadsPerSecond)
         clock.advance(by: 1)
         let key = KeyText.make()
         await #expect(throws: Problem.self) { try await ask(.make()) }
         try await store.store.add(key.record(name: "new", scopes: .read, createdAt: clock.now))
         try await ask(key)
-        #expect(store.reads == Authorizer.mostReadsASecond + 2)
+        #expect(store.reads == Authorizer.maximumReadsPerSecond + 2)
     }
 
     @Test("what administrators ask for and where things lie is shown to administrators alone")
@@ -191,7 +191,7 @@ struct AccessTests {
                 var area = SourceState.AreaState()
                 area.lastError = SourceState.Failure(
                     code: .inbox, message: "the folder /secret/place can't be used", at: world.clock.now)
-                area.failedParts = [SourceState.Part(area: .corridor, collection: "hexagons")]
+                area.failedParts = [SourceState.AreaCollection(area: .corridor, collection: "hexagons")]
                 area.consecutiveFailures = 1
                 area.failures = 1
                 state.areas[.corridor] = area

@@ -358,7 +358,7 @@ struct ChangeModelTests {
     func log() throws {
         var log = ChangeLog()
         for state in 1...3_000 as ClosedRange<UInt64> {
-            var next = ChangeLog.Next(after: log, state: state)
+            var next = ChangeLog.Builder(after: log, state: state)
             // Each state removes the feature of the one before.
             _ = next.note("always", 1)
             _ = next.note("\(state)", state)
@@ -379,7 +379,7 @@ struct ChangeModelTests {
     @Test("features that share an id change with any of them, and not by being asked for again")
     func sharedIDs() {
         func next(_ log: ChangeLog, _ state: UInt64, _ hashes: [UInt64]) -> ChangeLog {
-            var next = ChangeLog.Next(after: log, state: state)
+            var next = ChangeLog.Builder(after: log, state: state)
             for hash in hashes { _ = next.note("twice", hash) }
             return next.log
         }

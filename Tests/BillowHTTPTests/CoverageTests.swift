@@ -42,12 +42,12 @@ struct CoverageTests {
         case inbox, imported, ingested
 
         /// Whether it is in the settings, and fetched by the clock.
-        var feed: FreshnessSettings.Feed? {
+        var feed: FreshnessSettings.FetchedSource? {
             switch self {
             case .neverReached, .fresh, .withGap, .withoutStart, .stale:
-                FreshnessSettings.Feed(kinds: [.observations], intervalSeconds: 60)
-            case .stopped, .neverStarted: FreshnessSettings.Feed(kinds: [.observations], intervalSeconds: nil)
-            case .inbox: FreshnessSettings.Feed(kinds: [], intervalSeconds: 60)
+                FreshnessSettings.FetchedSource(kinds: [.observations], intervalSeconds: 60)
+            case .stopped, .neverStarted: FreshnessSettings.FetchedSource(kinds: [.observations], intervalSeconds: nil)
+            case .inbox: FreshnessSettings.FetchedSource(kinds: [], intervalSeconds: 60)
             case .imported, .ingested: nil
             }
         }
@@ -108,7 +108,7 @@ struct CoverageTests {
         try await withWorld { world in
             let base = try world.application.frames.snapshot()
             for standings in Self.combinations {
-                var feeds: [SourceID: FreshnessSettings.Feed] = [:]
+                var feeds: [SourceID: FreshnessSettings.FetchedSource] = [:]
                 var records: [SourceRecord] = []
                 for (number, standing) in standings.enumerated() {
                     let id = try source("source\(number)")
@@ -124,7 +124,7 @@ struct CoverageTests {
                     FreshnessSettings(staleAfterSeconds: 300, feeds: feeds), frames: world.application.frames,
                     requests: world.states.requests)
                 let said = [0, 3_600, 10_800].map { secondsAgo in
-                    policy.shown(
+                    policy.dataStatus(
                         LayerList(.hexagons), at: noon.advanced(by: -secondsAgo),
                         filter: Filter(history: .oneHour), in: snapshot
                     ).isIncomplete
@@ -340,7 +340,7 @@ struct CoverageTests {
 
     @Test("alerts and flights are as fresh as tiles, also where the source's query was changed")
     func alerts() async throws {
-        let feed = FreshnessSettings.Feed(kinds: [.observations], intervalSeconds: 3_600)
+        let feed = FreshnessSettings.FetchedSource(kinds: [.observations], intervalSeconds: 3_600)
         let settings = FreshnessSettings(staleAfterSeconds: nil, feeds: [try source("skypath"): feed])
         try await withWorld(freshness: settings) { world in
             // By the file an hour lies between two fetches; it was changed to a minute.

@@ -126,7 +126,7 @@ struct EventTests {
             #expect(try await missed(unknown) == [nil], "\(unknown ?? "none")")
         }
         // Forgotten in the meantime.
-        for number in 0...EventHub.kept { hub.publish("data", ["n": number]) }
+        for number in 0...EventHub.maximumEvents { hub.publish("data", ["n": number]) }
         #expect(try await missed("\(run)-7") == [nil])
     }
 
@@ -144,7 +144,7 @@ struct EventTests {
         #expect(hub.listeners == 1)
         #expect(try await slow.heard().count < EventHub.longestBacklog)
         #expect(heard > EventHub.longestBacklog)
-        var many = try (1..<hub.mostListeners).map { _ in try hub.listen() }
+        var many = try (1..<hub.maximumListeners).map { _ in try hub.listen() }
         #expect(throws: Problem.self) { try hub.listen() }
         many.removeLast()
         _ = try hub.listen()

@@ -353,23 +353,24 @@ struct FeatureTests {
                 let severities = SeveritySet(asked)
                 var query = FeatureQuery(.observations, at: snapshot.publication.asOf)
                 query.filter.severities = severities
-                let (features, shown) = (application.features, application.policy.shown(query, in: snapshot))
+                let (features, dataStatus) = (application.features, application.policy.dataStatus(query, in: snapshot))
                 let export = FeatureExport(
-                    features: features, query: query, format: format, snapshot: snapshot, shown: shown)
+                    features: features, query: query, format: format, snapshot: snapshot, dataStatus: dataStatus)
                 var joined: [UInt8] = []
-                var ahead = export.pieces(isAhead: true)
+                var ahead = export.parts(isAhead: true)
                 while let piece = try await ahead.next() { joined += piece }
                 let count = ahead.features
                 var writer = FeatureWriter(
-                    query.collection, as: format, members: CollectionMembers(query, snapshot: snapshot, shown: shown))
+                    query.collection, as: format,
+                    members: CollectionMembers(query, snapshot: snapshot, dataStatus: dataStatus))
                 writer.begin()
-                var pieces = FeaturePieces(features.reader(query, in: snapshot), writer)
+                var pieces = FeatureParts(features.reader(query, in: snapshot), writer)
                 var expected: [UInt8] = []
                 while let piece = try await pieces.next() { expected += piece }
                 #expect(joined == expected, "\(severities)")
                 // What a connection takes at its own pace is bounded by the budget of answers.
                 var streamed: [UInt8] = []
-                var stream = export.pieces()
+                var stream = export.parts()
                 while let piece = try await stream.next() {
                     #expect(piece.count <= ResponseBudget.stream / 2)
                     streamed += piece

@@ -103,7 +103,7 @@ struct FieldAheadTests {
 
     @Test("a notice comes when the worst severity rises to moderate or more, and not with each new run")
     func notices() {
-        var notice = FieldNotice()
+        var notice = FieldNotification()
         // Minutes, the worst severity ahead, and whether an event tells of it.
         let steps: [(Int, Severity?, Bool)] = [
             (0, nil, false), (15, .lightModerate, false), (30, .moderate, true), (45, .moderate, false),

@@ -556,7 +556,7 @@ struct FlightTests {
             #expect(refused.flatMap { Problem($0)?.code } == .storeUnavailable)
             await #expect(throws: EngineError.flightNotStored(.end)) { try await monitor.end(id, key: "k") }
             #expect(try await monitor.owns(id, key: "k"))
-            func fly(_ longitude: Double) async throws -> AlertAnswer? {
+            func fly(_ longitude: Double) async throws -> AlertResponse? {
                 try await monitor.position(
                     try Self.state(longitude), of: id, key: "k", at: noon, in: try Self.snapshot(world))
             }
@@ -593,7 +593,7 @@ struct FlightTests {
     func bounded() async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(0, 0), distance: 30).sorted { $0.dense < $1.dense }
-            #expect(cells.count > AlertSource.mostItems)
+            #expect(cells.count > AlertSource.maximumItems)
             let observations = try cells.enumerated().map { number, cell in
                 try observation(cell, severity: number.isMultiple(of: 100) ? .moderateSevere : .light)
             }
@@ -605,7 +605,7 @@ struct FlightTests {
             #expect(refused["code"]?.string == "area-too-large" && refused["parameter"]?.string == "distance")
             let answer = try await world.post("/alerts", "{\(all), \"distance\": 900}")
             let items = answer["items"]?.items ?? []
-            #expect(items.count == AlertSource.mostItems)
+            #expect(items.count == AlertSource.maximumItems)
             #expect(answer["numberMatched"]?.double == Double(cells.count))
             #expect(answer["truncated"]?.bool == true)
             #expect(items.count(where: { $0["severity"]?.double == 4 }) == (cells.count + 99) / 100)

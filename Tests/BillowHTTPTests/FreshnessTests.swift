@@ -129,7 +129,7 @@ struct AgeTests {
 
     /// A source that is asked every so often, for observations and positions.
     private func settings(_ stale: Int?, every seconds: Int?, own: Int? = nil) throws -> FreshnessSettings {
-        let feed = FreshnessSettings.Feed(
+        let feed = FreshnessSettings.FetchedSource(
             kinds: [.observations, .positions], intervalSeconds: seconds, staleAfterSeconds: own)
         return FreshnessSettings(staleAfterSeconds: stale, feeds: [try source("skypath"): feed])
     }
@@ -169,7 +169,7 @@ struct AgeTests {
     @Test("a kind that is asked for more seldom may be silent for twice that time, whatever the setting")
     func slow() async throws {
         for setting in [nil, 60, 7_200] {
-            var feed = FreshnessSettings.Feed(kinds: [.observations, .forecasts], intervalSeconds: 60)
+            var feed = FreshnessSettings.FetchedSource(kinds: [.observations, .forecasts], intervalSeconds: 60)
             feed.slowKinds = [.forecasts: 900]
             let id = try source("skypath")
             try await withWorld(freshness: FreshnessSettings(staleAfterSeconds: setting, feeds: [id: feed])) { world in

@@ -38,8 +38,9 @@ struct PrerenderTests {
             let cell = try cell(10, 50)
             try await world.insert([try observation(cell, severity: .light, at: -700)])
             _ = try await world.get(PixelPlace(H3.center(of: cell), zoom: 8).path("20261121T115000Z"))
-            let hot = world.application.hot.requests(for: try world.application.frames.snapshot().publication, limit: 9)
-            #expect(hot.isEmpty)
+            let latestTiles = world.application.latestTiles.requests(
+                for: try world.application.frames.snapshot().publication, limit: 9)
+            #expect(latestTiles.isEmpty)
         }
     }
 

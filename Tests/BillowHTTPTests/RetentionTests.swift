@@ -179,7 +179,7 @@ struct RetentionTests {
         ])
     func steady(seconds: Int, isSteady: Bool) {
         let watch = Retention.ClockWatch(noon)
-        #expect(watch.isSteady(noon.advanced(by: seconds), after: .seconds(600)) == isSteady)
+        #expect(watch.ranEvenly(noon.advanced(by: seconds), after: .seconds(600)) == isSteady)
     }
 
     @Test("a picture that a deletion cuts into gets a new address and is incomplete; the old address leads there")

@@ -152,7 +152,8 @@ func withWorld(
         retentionSeconds: 7 * 86_400,
         freshness: freshness
             ?? FreshnessSettings(
-                staleAfterSeconds: staleAfterSeconds, feeds: fed.mapValues { FreshnessSettings.Feed(kinds: $0) }),
+                staleAfterSeconds: staleAfterSeconds,
+                feeds: fed.mapValues { FreshnessSettings.FetchedSource(kinds: $0) }),
         severityTable: SeverityTable(), anonymousRead: anonymousRead, isSimulated: simulated)
     configuration.polygonHistories = histories
     configuration.work = work

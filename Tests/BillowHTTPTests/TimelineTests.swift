@@ -227,7 +227,7 @@ struct TimelineTests {
             #expect(hazards?["frames"]?.items.allSatisfy { $0["incomplete"] == nil } == true)
             func caption(_ layer: Dataset, at seconds: Int) throws -> [String] {
                 let snapshot = try world.application.frames.snapshot()
-                return world.application.policy.shown(
+                return world.application.policy.dataStatus(
                     LayerList(layer), at: noon.advanced(by: seconds), filter: Filter(), in: snapshot
                 ).caption(Filter(), historySeconds: 0, asOf: noon)
             }

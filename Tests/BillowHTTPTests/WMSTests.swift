@@ -555,7 +555,7 @@ struct WMSTests {
                     "FEATURE_COUNT": "1000000",
                 ]))
             #expect(answer.status == .ok, "\(answer.text)")
-            #expect(try answer.json.features.count <= FeatureInfoParameters.mostFeatures)
+            #expect(try answer.json.features.count <= FeatureInfoParameters.maximumFeatures)
         }
     }
 

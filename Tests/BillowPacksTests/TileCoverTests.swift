@@ -62,7 +62,7 @@ struct TileCoverTests {
 
     @Test("too many tiles are refused with their number")
     func limit() throws {
-        #expect(throws: TileCover.TooMany(tiles: 87_381, limit: 87_380)) {
+        #expect(throws: TileCover.TooManyTiles(tiles: 87_381, limit: 87_380)) {
             try TileCover(.world, zooms: 0...8, limit: 87_380)
         }
         #expect(try TileCover(.world, zooms: 0...8, limit: 87_381).tiles.count == 87_381)

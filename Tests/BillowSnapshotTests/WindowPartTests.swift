@@ -68,7 +68,7 @@ struct WindowPartTests {
         for count in [2_000, 90_000] {
             let rows = Self.rows(count, seed: 2, sources: 0...255)
             let packed = WindowPart(Self.part, rows: rows).packed()
-            let kinds = Set(rows.map { RowPlace(of: $0).bits & UInt64(RowPlace.kindMask) }).count
+            let kinds = Set(rows.map { RowKey(of: $0).bits & UInt64(RowKey.kindMask) }).count
             #expect(kinds > (count < 10_000 ? 256 : 65_536))
             #expect(try Self.rows(of: WindowPart(Self.part, packed: packed)) == rows)
         }

@@ -21,11 +21,11 @@ struct WindowTests {
         return rows.sorted { $0.key < $1.key }
     }
 
-    private static func records(_ window: Window, minute: Int) -> [StandingRecord] {
+    private static func records(_ window: Window, minute: Int) -> [CurrentObservation] {
         Frame(
             window: window, at: RowMaker.start.advanced(by: minute * 60), filter: Filter(),
             table: SeverityTable()
-        ).standingRecords()
+        ).currentObservations()
     }
 
     @Test("parts read one by one and joined, all rows at once, and rows that came bit by bit are the same picture")

@@ -218,11 +218,11 @@ struct DamageTests: DamagedFiles {
         // Of one aircraft at each gap up to three minutes may go with it, in a table that is ordered by more than that.
         #expect(read.count <= 6_000 - lost && read.count >= 6_000 - lost - 3 * pages)
         var paged = 0
-        var next: PositionPlace?
+        var next: PositionCursor?
         while true {
             let page = try await damaged.positions(after: next, from: .distantPast, to: .distantFuture, limit: 700)
             paged += page.count
-            next = page.last.map(PositionPlace.init) ?? next
+            next = page.last.map(PositionCursor.init) ?? next
             if page.count < 700 { break }
         }
         #expect(paged == read.count)

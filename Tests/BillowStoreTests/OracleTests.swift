@@ -40,7 +40,7 @@ private struct NaiveLog {
         if let retraction {
             let before = state.count
             state = state.filter { _, o in
-                let place = Retraction.ValuePlace(cell: o.cell.dense, altitude: o.altitude, category: o.category)
+                let place = Retraction.ValueKey(cell: o.cell.dense, altitude: o.altitude, category: o.category)
                 let isStanding = retraction.standing[place].map { o.observedAt <= $0 } ?? false
                 let isInside = o.observedAt >= retraction.from && o.observedAt <= retraction.to
                 return o.source != source || !isInside || isStanding || o.cell.dense % 2 == 1
@@ -88,7 +88,7 @@ struct OracleTests {
             if Int.random(in: 0...4, using: &random) == 0 {
                 let from = Int.random(in: 0...3, using: &random)
                 let standing = observations.filter { $0.source == source }.map {
-                    (Retraction.ValuePlace(cell: $0.cell.dense, altitude: $0.altitude, category: nil), $0.observedAt)
+                    (Retraction.ValueKey(cell: $0.cell.dense, altitude: $0.altitude, category: nil), $0.observedAt)
                 }
                 retraction = Retraction(
                     from: noon.advanced(by: from), to: noon.advanced(by: from + 1),

@@ -6,8 +6,8 @@ import Turbulence
 
 @Suite("Retracting what a complete fetch no longer has")
 struct RetractionTests {
-    private func place(of observation: Observation) -> Retraction.ValuePlace {
-        Retraction.ValuePlace(
+    private func place(of observation: Observation) -> Retraction.ValueKey {
+        Retraction.ValueKey(
             cell: observation.cell.dense, altitude: observation.altitude, category: observation.category)
     }
 

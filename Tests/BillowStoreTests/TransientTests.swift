@@ -88,7 +88,7 @@ struct TransientTests {
         let batch = Batch(
             source: skypath, observations: [some],
             fetchedPlaces: [
-                Retraction.ValuePlace(cell: some.cell.dense, altitude: some.altitude, category: some.category): noon
+                Retraction.ValueKey(cell: some.cell.dense, altitude: some.altitude, category: some.category): noon
             ], isTransient: true)
         _ = try await store.commit(batch)
         _ = try await end(store, at: 60)

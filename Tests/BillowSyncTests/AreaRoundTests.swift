@@ -42,7 +42,7 @@ struct AreaRoundTests {
                 #expect(good.lastError == nil && good.lastSuccess == rig.clock.now)
                 #expect(good.nextAttempt == rig.clock.now.advanced(by: 60))
                 #expect(bad.lastError?.code == .upstream(.queryRefused) && bad.consecutiveFailures == failures)
-                #expect(bad.failedParts == [SourceState.Part(area: .viewport, collection: "turbulence")])
+                #expect(bad.failedParts == [SourceState.AreaCollection(area: .viewport, collection: "turbulence")])
                 #expect(bad.nextAttempt == rig.clock.now.advanced(by: 60 << (failures - 1)))
                 // A source is as new as the area that has waited longest.
                 #expect(try await rig.store.source().fetchedAt == nil && state().lastSuccess == nil)

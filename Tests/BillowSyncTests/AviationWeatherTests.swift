@@ -322,7 +322,7 @@ struct AviationWeatherTests {
 struct AviationWeatherScheduleTests {
     private let start = Instant(clamping: 1_795_214_400)
 
-    private func places(_ schedule: AviationWeatherSchedule, at now: Instant) -> [AviationWeatherSchedule.CallPlace] {
+    private func places(_ schedule: AviationWeatherSchedule, at now: Instant) -> [AviationWeatherSchedule.CallTarget] {
         schedule.due(.pilotReports, at: now).map(\.place)
     }
 
@@ -336,7 +336,7 @@ struct AviationWeatherScheduleTests {
         let isLost = schedule.answered(.pilotReports, .area(whole), count: 400, validators: .init(), at: start)
         #expect(!isLost && schedule.oldestResponse(.pilotReports) == nil)
         var now = start
-        var asked: [AviationWeatherSchedule.CallPlace] = []
+        var asked: [AviationWeatherSchedule.CallTarget] = []
         for _ in 0..<5 {
             now = now.advanced(by: 60)
             let place = try places(schedule, at: now).first.orMissing()
@@ -366,7 +366,7 @@ struct AviationWeatherScheduleTests {
 
     @Test("the newest issue pictures an hour and the current picture is needed to end others")
     func theNewestIssuePicturesAnHourAndTheCurrentPictureIsNeededToEndOthers() {
-        var pictures = GairmetPictures()
+        var pictures = GairmetForecasts()
         func insert(_ hour: Int, issued: Int) {
             let from = start.advanced(by: hour * 3_600)
             pictures.insert(

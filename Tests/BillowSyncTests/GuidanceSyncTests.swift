@@ -68,7 +68,7 @@ private struct GuidanceRig: Sendable {
 
     /// What a process would begin with: nothing is known but what the store has.
     func upstream(
-        _ plan: GuidancePlan = plan(), simulated: Bool? = true, work: any LongWork = InlineWork(),
+        _ plan: GuidancePlan = plan(), simulated: Bool? = true, work: any ComputationExecutor = InlineExecutor(),
         configure: (inout GuidanceConfiguration) -> Void = { _ in }
     ) throws -> NOAAUpstream {
         var configuration = GuidanceConfiguration(baseURL: baseURL)
@@ -158,7 +158,7 @@ private func withGuidance(
 }
 
 /// Tells of each piece of work, by its number.
-private final class CountedWork: LongWork {
+private final class CountedWork: ComputationExecutor {
     private let count = Mutex(0)
     private let before: @Sendable (Int) -> Void
 

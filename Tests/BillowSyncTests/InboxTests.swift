@@ -62,13 +62,13 @@ struct InboxTests {
         let names = (0..<300).map { good.replacing("\"h3\"", with: "\"source\":\"N\($0)XY\",\"h3\"") }
         try inbox.put("a.geojsonl", names.joined(separator: "\n"))
         try inbox.put("b.geojsonl", good)
-        try inbox.put("c.geojsonl", names.prefix(FileImporter.mostNewSources).joined(separator: "\n"))
+        try inbox.put("c.geojsonl", names.prefix(FileImporter.maximumNewSources).joined(separator: "\n"))
         try await inbox.scan()
         #expect(try await inbox.scan().skipped == [.refusedFile: 1])
         #expect(try inbox.names("refused") == ["a.geojsonl", "a.geojsonl.reason.txt"])
         #expect(try inbox.text("refused/a.geojsonl.reason.txt").contains("N0XY"))
         #expect(try inbox.names("done") == ["b.geojsonl", "c.geojsonl"])
-        #expect(try await inbox.store.sources().count == 1 + FileImporter.mostNewSources)
+        #expect(try await inbox.store.sources().count == 1 + FileImporter.maximumNewSources)
         await #expect(throws: TooManySourcesError.self) {
             let store = try await SQLiteStore.temporary()
             _ = try await FileImporter(store: store, now: { inbox.clock.now })

@@ -30,8 +30,8 @@ struct IntakeTests {
         return intake
     }
 
-    private func place(_ cell: Int = 20_000) throws -> Retraction.ValuePlace {
-        Retraction.ValuePlace(
+    private func place(_ cell: Int = 20_000) throws -> Retraction.ValueKey {
+        Retraction.ValueKey(
             cell: UInt32(cell), altitude: AltitudeBand(try AltitudeBlock(thousands: 36).orMissing()), category: .default
         )
     }

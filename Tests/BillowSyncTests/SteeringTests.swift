@@ -170,13 +170,13 @@ struct SteeringTests {
             .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
         }
         let stage = try await stage(DataQuery(global: false, polygon: west))
-        let seen = Mutex<[Set<SourceState.Part>]>([])
+        let seen = Mutex<[Set<SourceState.AreaCollection>]>([])
         stage.states.observe { _, new in
             seen.withLock { if $0.last != new.fetching { $0.append(new.fetching) } }
         }
         let (corridor, viewport) = (
-            SourceState.Part(area: .corridor, collection: "turbulence"),
-            SourceState.Part(area: .viewport, collection: "turbulence")
+            SourceState.AreaCollection(area: .corridor, collection: "turbulence"),
+            SourceState.AreaCollection(area: .viewport, collection: "turbulence")
         )
         stage.upstream.notes.isEndless.withLock { $0 = true }
         try await running(stage) { stage in
@@ -356,7 +356,7 @@ struct SteeringTests {
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 1)
             try await stage.change(["types": .array([])])
             stage.clock.advance(60)
-            await #expect(throws: SourceLoop.Refusal.nothingToAsk) { try await stage.loop.requestSync(full: false) }
+            await #expect(throws: SourceLoop.Refusal.nothingToFetch) { try await stage.loop.requestSync(full: false) }
         }
     }
 

@@ -170,7 +170,7 @@ extension Store {
             rows: all.rows, sources: all.sources)
         let filter = Filter(history: history, severities: severities, category: category)
         let frame = Frame(window: window, at: instant, filter: filter, table: SeverityTable())
-        let records = frame.standingRecords().map(\.row)
+        let records = frame.currentObservations().map(\.row)
         return Set(
             records.map {
                 StandingObservation(

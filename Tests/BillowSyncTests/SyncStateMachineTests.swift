@@ -24,7 +24,7 @@ private struct Desk {
 
     /// The actions that follow an event, without what only shows and logs.
     mutating func handle(_ event: Event) -> [Action] {
-        machine.handle(event, at: SyncStateMachine.Moment(now: now, uptime: .seconds(seconds))).filter {
+        machine.handle(event, at: SyncStateMachine.EventTimes(now: now, uptime: .seconds(seconds))).filter {
             switch $0 {
             case .publish, .log: false
             default: true
@@ -34,7 +34,7 @@ private struct Desk {
 
     /// The event `due` of an area, with one part.
     func due(_ area: DataQuery.Area = .all) -> Event {
-        .due(area, parts: [SourceState.Part(area: area, collection: "turbulence")])
+        .due(area, parts: [SourceState.AreaCollection(area: area, collection: "turbulence")])
     }
 
     func fetch(_ area: DataQuery.Area = .all, resetsCursors: Bool = false) -> Action {
@@ -399,12 +399,12 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("where nothing is asked for, a request is refused") func nothingToAsk() throws {
+    @Test("where nothing is asked for, a request is refused") func nothingToFetch() throws {
         _ = try check(
             plan(DataQuery(types: [])),
             [
                 (0, { $0.due() }, { _ in [.sleep(.all, Self.idle)] }),
-                (1, { _ in .syncRequested(full: false) }, { _ in [.refuse(.nothingToAsk)] }),
+                (1, { _ in .syncRequested(full: false) }, { _ in [.refuse(.nothingToFetch)] }),
             ])
     }
 

@@ -21,7 +21,8 @@ struct LayerListTests {
     }
 
     @Test(
-        "what is no layer is unknown", arguments: ["", "Hexagons", "hexagons,", ",hexagons", "hexagons traffic", "x"])
+        "what is no layer is unknown",
+        arguments: ["", "Hexagons", "hexagons,", ",hexagons", "hexagons traffic", "x"])
     func unknown(text: String) {
         let error = #expect(throws: LayerList.Failure.self) { try LayerList(text) }
         if case .unusable? = error { Issue.record("\(text) should be unknown") }

@@ -201,7 +201,7 @@ struct PictureTests {
                 try issued(nil, 40, 50),
             ]))
         // A picture of nowhere in particular shows them, not a corner.
-        #expect(data.busiestPlace?.latitude == 45)
+        #expect(data.placeWithMostData?.latitude == 45)
         let box = try #require(BoundingBox(west: -5, south: 41, east: 55, north: 49))
         let region = try #require(MapRegion(box, width: 601, height: 97))
         let canvas = try PicturePainter().canvas(

@@ -5,7 +5,7 @@ import Testing
 @Suite("Messages of a stream")
 struct GRIBMessagesTests {
     /// What a stream gives, in a word each.
-    static func words(_ items: [GRIBMessages.Item]) -> [String] {
+    static func words(_ items: [GRIBMessages.Element]) -> [String] {
         items.map { item in
             switch item {
             case .message(let message): "message at \(message.offset)"
@@ -26,7 +26,7 @@ struct GRIBMessagesTests {
         let second = try Self.message(feet: 11_000)
         let stream = Array("<html>GRI".utf8) + first + Array("GGRIGRIB".utf8) + second.dropLast(9) + second + [0, 0]
         var messages = GRIBMessages()
-        var items: [GRIBMessages.Item] = []
+        var items: [GRIBMessages.Element] = []
         for start in stride(from: 0, to: stream.count, by: length) {
             items += messages.read(stream[start..<min(start + length, stream.count)])
         }

@@ -36,29 +36,29 @@ struct DegreeSquaresTests {
             one.insert(place)
             if index.contains(place) {
                 inside += 1
-                #expect(squares.mayMeet(one) && one.mayMeet(squares) && boxes.mayMeet(one))
+                #expect(squares.mayIntersect(one) && one.mayIntersect(squares) && boxes.mayIntersect(one))
             }
             let near = BoundingBox(
                 west: place.longitude - 2, south: max(-90, place.latitude - 2), east: place.longitude + 2,
                 north: min(90, place.latitude + 2))
-            if let near, !area.intersects(near) { #expect(!squares.mayMeet(one), "\(place)") }
+            if let near, !area.intersects(near) { #expect(!squares.mayIntersect(one), "\(place)") }
         }
         #expect(inside > 0 || area.areaKm2 < 50_000)
     }
 
     @Test("neighbours at a whole degree meet, also at the antimeridian and the poles")
     func rims() throws {
-        #expect(try Self.box(9, 49, 10, 50).mayMeet(Self.box(10, 50, 11, 51)))
-        #expect(try !Self.box(9, 49, 9.5, 49.5).mayMeet(Self.box(11.01, 49, 12, 50)))
-        #expect(try Self.box(179, 0, 180, 1).mayMeet(Self.box(-180, 0, -179, 1)))
-        #expect(try Self.box(170, -5, -170, 5).mayMeet(Self.box(-175, 0, -174, 1)))
-        #expect(try !Self.box(170, -5, -170, 5).mayMeet(Self.box(0, 0, 1, 1)))
-        #expect(try Self.box(0, 89.5, 1, 90).mayMeet(Self.box(-180, 89, 180, 90)))
-        #expect(try DegreeSquares.everywhere.mayMeet(Self.box(5, -90, 5, -90)))
+        #expect(try Self.box(9, 49, 10, 50).mayIntersect(Self.box(10, 50, 11, 51)))
+        #expect(try !Self.box(9, 49, 9.5, 49.5).mayIntersect(Self.box(11.01, 49, 12, 50)))
+        #expect(try Self.box(179, 0, 180, 1).mayIntersect(Self.box(-180, 0, -179, 1)))
+        #expect(try Self.box(170, -5, -170, 5).mayIntersect(Self.box(-175, 0, -174, 1)))
+        #expect(try !Self.box(170, -5, -170, 5).mayIntersect(Self.box(0, 0, 1, 1)))
+        #expect(try Self.box(0, 89.5, 1, 90).mayIntersect(Self.box(-180, 89, 180, 90)))
+        #expect(try DegreeSquares.everywhere.mayIntersect(Self.box(5, -90, 5, -90)))
         var empty = DegreeSquares()
-        #expect(empty.isEmpty && !empty.mayMeet(.everywhere) && !DegreeSquares.everywhere.mayMeet(empty))
+        #expect(empty.isEmpty && !empty.mayIntersect(.everywhere) && !DegreeSquares.everywhere.mayIntersect(empty))
         empty.insert(try Self.place(180, 90))
-        #expect(!empty.isEmpty && empty.mayMeet(.everywhere))
-        #expect(try empty.mayMeet(Self.box(-180, 89, -179, 90)))
+        #expect(!empty.isEmpty && empty.mayIntersect(.everywhere))
+        #expect(try empty.mayIntersect(Self.box(-180, 89, -179, 90)))
     }
 }

@@ -263,7 +263,7 @@ struct AccountTests {
 @Suite("When OpenSky fails")
 struct FaultTests {
     private enum Expected: Sendable {
-        case unauthorized, forbidden, rateLimited, server, unreadable(UnreadableAnswer), unreachable, states(Bool)
+        case unauthorized, forbidden, rateLimited, server, unreadable(UnreadableResponse), unreachable, states(Bool)
 
         func isMet(by error: UpstreamError) -> Bool {
             switch (self, error) {

@@ -113,13 +113,13 @@ struct ReplyTests {
     @Test(
         "what is no answer says why",
         arguments: [
-            ("", UnreadableAnswer.empty), ("  \n", .empty), ("<html>", .html),
+            ("", UnreadableResponse.empty), ("  \n", .empty), ("<html>", .html),
             (#"{"time":1700000001}"#, .missing("states")),
             ("[]", .missing("states")), ("null", .missing("states")), (#"{"states":7,"time":1}"#, .missing("states")),
             (#"{"states":null}"#, .missing("time")), (#"{"states":[["3c6444""#, .notJSON(atByte: 20)),
             (#"{"states":null,"time":1} x"#, .notJSON(atByte: 25)),
         ])
-    func whatIsNoAnswerSaysWhy(text: String, reason: UnreadableAnswer) {
+    func whatIsNoAnswerSaysWhy(text: String, reason: UnreadableResponse) {
         #expect(throws: UpstreamError.unreadable(reason)) { try states(text) }
     }
 

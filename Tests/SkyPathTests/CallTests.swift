@@ -12,7 +12,7 @@ struct CallTests {
                 SkyPathCorridorQuery(ring: try atlantic(), hours: 4))
             let map = try await rig.client.map(SkyPathMapQuery(.hours(4), ring: try atlantic()))
             #expect(corridor.records.count > 500)
-            #expect(corridor.counts.kept == corridor.records.count && corridor.counts.skippedTotal == 0)
+            #expect(corridor.counts.accepted == corridor.records.count && corridor.counts.skippedTotal == 0)
             #expect(corridor.records.allSatisfy { $0.edr != nil })
             #expect(severities(corridor.records) == severities(map.records))
 

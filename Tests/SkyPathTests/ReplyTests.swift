@@ -22,7 +22,7 @@ struct ReplyTests {
             """
         let reply = try reader.corridor(Array(text.utf8))
         #expect(
-            reply.lastUpdatedAt == 1_767_225_660 && reply.counts.read == 2 && reply.counts.kept == 2)
+            reply.lastUpdatedAt == 1_767_225_660 && reply.counts.read == 2 && reply.counts.accepted == 2)
         #expect(
             reply.records.first
                 == SkyPathRecord(
@@ -72,7 +72,7 @@ struct ReplyTests {
         #expect(reply.counts.skipped == [.invalidCell: 4] && reply.records.count == 1)
     }
 
-    static let notAnswers: [(String, UnreadableAnswer)] = [
+    static let notAnswers: [(String, UnreadableResponse)] = [
         ("", .empty), ("  \n", .empty), ("<html>", .html), ("{}", .missing("data.hexagons")),
         ("[]", .missing("data.hexagons")), ("null", .missing("data.hexagons")),
         (#"{"data":{"hexagons":null}}"#, .missing("data.hexagons")),
@@ -88,7 +88,7 @@ struct ReplyTests {
     ]
 
     @Test("what is no answer is no empty picture", arguments: notAnswers)
-    func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: UnreadableAnswer) {
+    func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: UnreadableResponse) {
         #expect(throws: UpstreamError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
     }
 

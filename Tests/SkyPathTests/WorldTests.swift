@@ -126,7 +126,7 @@ struct WorldTests {
         let before = picture.count
         for hour in 1...12 { picture.advance(to: testTime + hour * 3_600) }
         #expect(picture.count < before * 2)
-        #expect(picture.select { $0.report.observedAt <= picture.now - Picture.keptSeconds }.isEmpty)
+        #expect(picture.select { $0.report.observedAt <= picture.now - Picture.retentionSeconds }.isEmpty)
     }
 
     @Test("what was put in survives a clock set back")

@@ -102,7 +102,7 @@ extension WrappedStore {
     package func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool {
         try await store.hasChange(of: data, at: version)
     }
-    package func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
+    package func positions(after: PositionCursor?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
         async throws(StoreError) -> [AircraftPosition]
     { try await store.positions(after: after, from: from, to: to, limit: limit, asOf: version) }
     package func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {

@@ -106,7 +106,7 @@ struct DeadReckoningTests {
     ) throws {
         // 360 kt is 6 arc minutes a minute of time, and so 6 degrees an hour, within the earth's shape.
         let start = try position(0, longitude, latitude, knots: 360, heading: heading)
-        let end = start.reckoned(to: start.observedAt.advanced(by: seconds)).place
+        let end = start.deadReckoned(to: start.observedAt.advanced(by: seconds)).place
         #expect(abs(LonLat.wrap(end.longitude - toLongitude)) < 0.02 && abs(end.latitude - toLatitude) < 0.02)
     }
 
@@ -117,10 +117,12 @@ struct DeadReckoningTests {
             try position(0, 1, 2), try position(0, 1, 2, knots: 300), try position(0, 1, 2, heading: 90),
             try position(0, 1, 2, knots: 12, heading: 90, onGround: true), try position(0, 1, 2, knots: 0, heading: 90),
         ] {
-            #expect(still.reckoned(to: later) == still)
+            #expect(still.deadReckoned(to: later) == still)
         }
         let moving = try position(0, 1, 2, knots: 300, heading: 90)
-        #expect(moving.reckoned(to: moving.observedAt) == moving && moving.reckoned(to: later).place != moving.place)
-        #expect(moving.reckoned(to: moving.observedAt.advanced(by: -60)) == moving, "never backwards")
+        #expect(
+            moving.deadReckoned(to: moving.observedAt) == moving && moving.deadReckoned(to: later).place != moving.place
+        )
+        #expect(moving.deadReckoned(to: moving.observedAt.advanced(by: -60)) == moving, "never backwards")
     }
 }

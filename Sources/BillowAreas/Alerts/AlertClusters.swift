@@ -45,7 +45,7 @@ public struct AlertClusters: Sendable {
     /// The maximum distance of a new member from its nearest other member, in nautical miles.
     public static let nearest = 30.0
     /// The maximum number of remembered notified cells. The oldest are dropped first.
-    static let mostNotified = 4_000
+    static let maximumNotified = 4_000
 
     private var members: [Int: [Cell]] = [:]
     private var lastID = 0
@@ -97,7 +97,7 @@ public struct AlertClusters: Sendable {
         members = kept
         self.lastID = lastID
         notified.append(contentsOf: items.lazy.map(\.cell).filter { !known.contains($0) })
-        notified.removeFirst(max(notified.count - Self.mostNotified, 0))
+        notified.removeFirst(max(notified.count - Self.maximumNotified, 0))
         return clusters
     }
 

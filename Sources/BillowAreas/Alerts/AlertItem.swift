@@ -5,7 +5,7 @@ package import Turbulence
 /// Turbulence ahead: a cell, and the observation that decides its severity.
 public struct AlertItem: Sendable, Hashable {
     /// The observation that decides the cell's severity.
-    public var record: StandingRecord
+    public var record: CurrentObservation
     /// The distance in nautical miles: along the route if one is followed, otherwise straight.
     public var distance: Double
     /// The bearing in degrees clockwise from north.
@@ -37,15 +37,15 @@ public struct AlertItem: Sendable, Hashable {
     ///   - flight: the aircraft's state.
     /// - Throws: `CancellationError`.
     public static func items(
-        of records: [StandingRecord], _ query: AlertQuery, in area: AlertArea, of flight: FlightState
+        of records: [CurrentObservation], _ query: AlertQuery, in area: AlertArea, of flight: FlightState
     ) throws(CancellationError) -> [AlertItem] {
-        var best: [Cell: StandingRecord] = [:]
+        var best: [Cell: CurrentObservation] = [:]
         for record in records {
             guard let known = best[record.row.cell] else {
                 best[record.row.cell] = record
                 continue
             }
-            let order = { (record: StandingRecord) in
+            let order = { (record: CurrentObservation) in
                 (record.severity, -Self.apart(record.row.altitude, flight), record.row.observedAt)
             }
             if order(record) > order(known) { best[record.row.cell] = record }

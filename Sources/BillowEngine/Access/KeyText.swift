@@ -75,7 +75,7 @@ package struct SignedAddress: Sendable {
 
     /// The variable parts of a signed template `/tiles/{layers}/{time}/{z}/{x}/{y}.{format}`. The signature covers
     /// everything else exactly, including the query.
-    package enum Opening: String, Sendable, CaseIterable {
+    package enum TemplateVariables: String, Sendable, CaseIterable {
         /// `{z}`, `{x}` and `{y}`.
         case tiles
         /// `{z}`, `{x}`, `{y}` and `{time}`.
@@ -118,13 +118,13 @@ package struct SignedAddress: Sendable {
         let marker = "&sig="
         var path = path
         if let covers = parameters("covers") {
-            guard let template = Opening(rawValue: covers)?.template(of: path) else {
+            guard let template = TemplateVariables(rawValue: covers)?.template(of: path) else {
                 throw Unreadable(signature: given)
             }
             path = template
         }
         let address = path + (query.map { "?\($0)" } ?? "")
-        guard let keyID = parameters("key"), let expires = parameters("expires").flatMap(Digits.integer),
+        guard let keyID = parameters("key"), let expires = parameters("expires").flatMap(PlainInteger.parse),
             let instant = Instant(seconds: expires), let signature = Hexadecimal.bytes(given), signature.count == 32,
             address.hasSuffix(marker + given)
         else {
@@ -145,14 +145,14 @@ package struct SignedAddress: Sendable {
     /// Signs a path with its query until an instant.
     /// - Parameter covers: the variable parts, if the path is a template.
     package static func sign(
-        _ address: String, with key: KeyText, expires: Instant, covers: Opening? = nil
+        _ address: String, with key: KeyText, expires: Instant, covers: TemplateVariables? = nil
     ) -> String {
         sign(address, keyID: key.id, expires: expires, covers, signature: key.signature)
     }
 
     /// Signs with the stored hash of a key; nil if the hash is invalid.
     package static func sign(
-        _ address: String, with key: AccessKey, expires: Instant, covers: Opening? = nil
+        _ address: String, with key: AccessKey, expires: Instant, covers: TemplateVariables? = nil
     ) -> String? {
         Hexadecimal.bytes(key.hash).map { hash in
             sign(address, keyID: key.id, expires: expires, covers) { KeyText.signature(of: $0, hash: hash) }
@@ -160,7 +160,7 @@ package struct SignedAddress: Sendable {
     }
 
     private static func sign(
-        _ address: String, keyID: String, expires: Instant, _ covers: Opening?, signature: (String) -> String
+        _ address: String, keyID: String, expires: Instant, _ covers: TemplateVariables?, signature: (String) -> String
     ) -> String {
         let address =
             address + (address.contains("?") ? "&" : "?") + "key=\(keyID)&expires=\(expires.seconds)"

@@ -28,7 +28,7 @@ package struct AlertReport: Sendable {
     package var altitudes: AltitudeRange
     package var version: Version
     package var area: AlertArea
-    /// The nearest items first, at most `AlertSource.mostItems`.
+    /// The nearest items first, at most `AlertSource.maximumItems`.
     package var items: [AlertItem]
     /// The number of all matching items.
     var itemsMatched: Int
@@ -37,7 +37,7 @@ package struct AlertReport: Sendable {
     /// Computed turbulence in the area; nil if no field is stored.
     package var field: FieldAhead?
     /// The freshness and completeness of the searched data.
-    package var shown: Shown
+    package var dataStatus: DataStatus
 }
 
 /// Searches the current frame for turbulence ahead.
@@ -53,7 +53,7 @@ package struct AlertSource: Sendable {
     }
 
     /// The most items in an answer.
-    static let mostItems = 2_000
+    static let maximumItems = 2_000
     /// The number of observations between two checks for cancellation.
     private static let pageSize = 10_000
 
@@ -64,7 +64,7 @@ package struct AlertSource: Sendable {
         let area = AlertArea(request.query, of: flight)
         let instant = try frames.instant(request.time, in: snapshot)
         let filter = request.query.filter(of: flight)
-        var records: [StandingRecord] = []
+        var records: [CurrentObservation] = []
         var hazards: [IssuedArea] = []
         if let looked = area.area {
             let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
@@ -79,37 +79,37 @@ package struct AlertSource: Sendable {
             }
         }
         let field = try await fieldAhead(request, of: flight, in: area, at: instant, filter: filter, snapshot)
-        var shown = policy.turbulenceAndWarnings(
+        var dataStatus = policy.turbulenceAndWarnings(
             of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot)
-        if field?.shown.freshness.isSimulated == true { shown.freshness.isSimulated = true }
+        if field?.dataStatus.freshness.isSimulated == true { dataStatus.freshness.isSimulated = true }
         let items: [AlertItem]
         do { items = try AlertItem.items(of: records, request.query, in: area, of: flight) } catch { throw .cancelled }
         return AlertReport(
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
-            items: AlertItem.prefix(items, most: Self.mostItems), itemsMatched: items.count, hazards: hazards,
-            field: field, shown: shown)
+            items: AlertItem.prefix(items, most: Self.maximumItems), itemsMatched: items.count, hazards: hazards,
+            field: field, dataStatus: dataStatus)
     }
 
     /// Reads standing observations in an area page by page, without the aircraft's own of the last hour.
     private func records(
         _ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant, _ snapshot: Snapshot
-    ) async throws(EngineError) -> [StandingRecord] {
-        var records: [StandingRecord] = []
+    ) async throws(EngineError) -> [CurrentObservation] {
+        var records: [CurrentObservation] = []
         var after: (Cell, ObservationKey)?
         while true {
             try WorkExecutor.checkCancellation()
-            let page = frame.standingRecords(after: after, limit: Self.pageSize, area: area)
-            records += try await others(than: request, page, at: instant, snapshot)
+            let page = frame.currentObservations(after: after, limit: Self.pageSize, area: area)
+            records += try await withoutOwnObservations(than: request, page, at: instant, snapshot)
             guard page.count == Self.pageSize, let last = page.last else { return records }
             after = (last.row.cell, last.row.key)
         }
     }
 
     /// Filters out the aircraft's own observations of the last hour.
-    private func others(
-        than request: AlertRequest, _ records: [StandingRecord], at instant: Instant, _ snapshot: Snapshot
-    ) async throws(EngineError) -> [StandingRecord] {
+    private func withoutOwnObservations(
+        than request: AlertRequest, _ records: [CurrentObservation], at instant: Instant, _ snapshot: Snapshot
+    ) async throws(EngineError) -> [CurrentObservation] {
         guard let aircraft = request.aircraft else { return records }
         let own = instant.advanced(by: -request.query.excludeOwnSeconds)
         let keys = records.filter { $0.row.observedAt > own }.map(\.row.key)
@@ -121,7 +121,7 @@ package struct AlertSource: Sendable {
 }
 
 /// The response to an alert request.
-package struct AlertAnswer: Encodable, Sendable {
+package struct AlertResponse: Encodable, Sendable {
     package struct Item: Encodable, Sendable {
         var h3: String
         package var longitude: Double
@@ -207,7 +207,7 @@ package struct AlertAnswer: Encodable, Sendable {
             hours = report.query.history.hours
             category = report.query.category.name
             let kind = report.area.kind
-            distance = kind == .beam || kind == .route ? AlertAnswer.rounded(report.area.reachMiles, 1) : nil
+            distance = kind == .beam || kind == .route ? AlertResponse.rounded(report.area.reachMiles, 1) : nil
             angle = kind == .beam ? report.query.angleSpan : nil
             widthAround = kind == .route ? report.query.widthAround : nil
         }
@@ -250,13 +250,13 @@ package struct AlertAnswer: Encodable, Sendable {
     var clusters: [Cluster]
     package var hazards: [Hazard]
     /// Computed turbulence, separate from the reports; absent if no field is stored.
-    package var field: FieldAheadAnswer?
+    package var field: FieldAheadResponse?
     /// The searched area; nil if nothing was searched.
     package var area: Area?
     /// False if the flight can't be stored at present. A restart then falls back to an earlier position.
     package var stored: Bool?
     /// The source of the answer's headers; not encoded.
-    package let shown: Shown
+    package let dataStatus: DataStatus
 
     private enum CodingKeys: String, CodingKey {
         case flight, time, version, dataTime, stale, simulated, completeSince, incomplete, kind, query, items
@@ -265,14 +265,14 @@ package struct AlertAnswer: Encodable, Sendable {
 
     package init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
         self.flight = flight
-        shown = report.shown
+        dataStatus = report.dataStatus
         time = report.time.description
         version = report.version.rawValue
-        dataTime = KnownTime(instant: report.shown.freshness.dataTime)
-        stale = report.shown.freshness.isStale
-        simulated = report.shown.freshness.isSimulated
-        completeSince = KnownTime(instant: report.shown.freshness.completeSince)
-        incomplete = report.shown.isIncomplete
+        dataTime = KnownTime(instant: report.dataStatus.freshness.dataTime)
+        stale = report.dataStatus.freshness.isStale
+        simulated = report.dataStatus.freshness.isSimulated
+        completeSince = KnownTime(instant: report.dataStatus.freshness.completeSince)
+        incomplete = report.dataStatus.isIncomplete
         kind = report.area.kind.rawValue
         query = Query(report)
         var clusterOf: [Cell: Int] = [:]
@@ -301,7 +301,7 @@ package struct AlertAnswer: Encodable, Sendable {
                 new: cluster.newCells.map(\.h3String), text: cluster.text)
         }
         hazards = report.hazards.map(Hazard.init)
-        field = report.field.map(FieldAheadAnswer.init)
+        field = report.field.map(FieldAheadResponse.init)
         area = report.area.area.map { area in
             Area(
                 coordinates: area.polygons.map { rings in

@@ -9,7 +9,7 @@ package import Turbulence
 /// Computed turbulence along the path ahead, at the times when the aircraft will be there. It is separate from reports.
 package struct FieldAhead: Sendable {
     /// A cell with turbulence.
-    package struct Item: Sendable {
+    package struct TurbulentCell: Sendable {
         package let cell: Cell
         package let severity: Severity
         package let sample: FieldSection.Sample
@@ -25,8 +25,8 @@ package struct FieldAhead: Sendable {
     /// A group of nearby items, described by a single text.
     package struct Cluster: Sendable {
         /// The items, nearest first.
-        package let items: [Item]
-        package let worst: Item
+        package let items: [TurbulentCell]
+        package let worst: TurbulentCell
 
         /// A sentence for people that describes a field, not reports.
         package var text: String {
@@ -42,23 +42,24 @@ package struct FieldAhead: Sendable {
         }
     }
 
-    /// The nearest items first, at most `AlertSource.mostItems`.
-    package let items: [Item]
+    /// The nearest items first, at most `AlertSource.maximumItems`.
+    package let items: [TurbulentCell]
     package let itemsMatched: Int
     package let clusters: [Cluster]
     /// The searched fields, by valid time.
-    package let parts: [FieldSection.Part]
+    package let parts: [FieldSection.FieldLevels]
     /// The number of cells without a known value.
     package let unknownCells: Int
     /// The number of searched cells.
     package let cells: Int
-    package let shown: Shown
+    package let dataStatus: DataStatus
 
     /// The highest severity of all items; nil if there are none.
     package var severity: Severity? { items.map(\.severity).max() }
 
     init(
-        items: [Item], itemsMatched: Int, parts: [FieldSection.Part], unknownCells: Int, cells: Int, shown: Shown
+        items: [TurbulentCell], itemsMatched: Int, parts: [FieldSection.FieldLevels], unknownCells: Int, cells: Int,
+        dataStatus: DataStatus
     ) {
         self.items = items
         self.itemsMatched = itemsMatched
@@ -66,13 +67,13 @@ package struct FieldAhead: Sendable {
         self.parts = parts
         self.unknownCells = unknownCells
         self.cells = cells
-        self.shown = shown
+        self.dataStatus = dataStatus
     }
 
     /// Groups items as reports are grouped, but without state from earlier answers. Each item joins the first cluster
     /// that has a member within `AlertClusters.nearest` and none beyond `AlertClusters.farthest`.
-    /// - Complexity: O(items × members of clusters). One answer has at most `AlertSource.mostItems` items.
-    private static func clusters(_ items: [Item]) -> [Cluster] {
+    /// - Complexity: O(items × members of clusters). One answer has at most `AlertSource.maximumItems` items.
+    private static func clusters(_ items: [TurbulentCell]) -> [Cluster] {
         let places = items.map { Geodesic.vector(H3.center(of: $0.cell)) }
         let (near, far) = (chord(AlertClusters.nearest), chord(AlertClusters.farthest))
         var groups: [[Int]] = []
@@ -117,7 +118,7 @@ extension AlertSource {
         let section = try await frames.fieldSection(
             at: .cells(cells), times: times, levels: .shown(filter.altitudes), filter: filter, in: snapshot)
         let thresholds = snapshot.severityTable.thresholds(for: filter.category)
-        var items: [FieldAhead.Item] = []
+        var items: [FieldAhead.TurbulentCell] = []
         var unknown = 0
         for (number, site) in sites.enumerated() {
             guard case .success(let sample) = section.largest(at: number, in: filter.altitudes) else {
@@ -127,18 +128,18 @@ extension AlertSource {
             let severity = thresholds.severity(ofTenThousandths: sample.tenThousandths)
             guard filter.severities.contains(severity) else { continue }
             items.append(
-                FieldAhead.Item(
+                FieldAhead.TurbulentCell(
                     cell: site.cell, severity: severity, sample: sample, time: times[number],
                     distance: site.approach.distance, bearing: site.approach.bearing, timeTo: site.approach.timeTo))
         }
         items.sort { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
         let ranked = items.indices.sorted { (items[$1].severity, $0) < (items[$0].severity, $1) }
-        let kept = ranked.prefix(Self.mostItems).sorted().map { items[$0] }
+        let kept = ranked.prefix(Self.maximumItems).sorted().map { items[$0] }
         return FieldAhead(
             items: kept, itemsMatched: items.count,
             parts: section.parts.filter { !$0.levels.isEmpty }, unknownCells: unknown,
             cells: cells.count,
-            shown: policy.shown(
+            dataStatus: policy.dataStatus(
                 LayerList(.gtg), of: .area(looked), at: instant, filter: filter, in: snapshot))
     }
 

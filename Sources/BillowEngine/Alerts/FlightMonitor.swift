@@ -11,7 +11,7 @@ package import Turbulence
 /// An event for the listeners of a monitored flight.
 package enum FlightEvent: Sendable {
     /// The set of items ahead differs from that of the last event.
-    case alert(AlertAnswer)
+    case alert(AlertResponse)
     case positionLost(FlightSilence)
 }
 
@@ -39,9 +39,9 @@ package struct FlightRegistration: Sendable {
     /// The body of the request, which is stored.
     let body: String
     let request: AlertRequest
-    let follow: FlightMonitor.Follow
+    let follow: FlightMonitor.PositionSource
 
-    package init(body: Data, request: AlertRequest, follow: FlightMonitor.Follow) {
+    package init(body: Data, request: AlertRequest, follow: FlightMonitor.PositionSource) {
         self.body = String(decoding: body, as: UTF8.self)
         self.request = request
         self.follow = follow
@@ -58,7 +58,7 @@ package struct FlightRegistration: Sendable {
 /// always run on work threads.
 package actor FlightMonitor {
     /// The source of a flight's positions.
-    package enum Follow: Sendable, Hashable {
+    package enum PositionSource: Sendable, Hashable {
         /// Positions that the registering client posts.
         case posted
         /// Positions from traffic data.
@@ -71,7 +71,7 @@ package actor FlightMonitor {
         /// The registration as it was sent, which is parsed again after a restart.
         var body: String
         var request: AlertRequest
-        var follow: Follow
+        var follow: PositionSource
         var state: FlightState?
         /// The time of the last position, or of the registration.
         var heardAt: Instant
@@ -79,7 +79,7 @@ package actor FlightMonitor {
         /// A hash of the last event's items; nil before the first event.
         var told: String?
         /// The notified severity of computed turbulence.
-        var fieldNotice = FieldNotice()
+        var fieldNotice = FieldNotification()
         var isLost = false
         /// The seconds of silence, counted only while this process runs.
         var silentSeconds = 0
@@ -107,7 +107,7 @@ package actor FlightMonitor {
 
     /// The most flights of all keys, and of one key. Evaluating all of them takes less than a second.
     package static let most = 2_000
-    static let mostOfAKey = 500
+    static let maximumPerKey = 500
     /// The seconds without a position after which a flight is lost, and after which it ends.
     static let lostAfter = 300
     static let endsAfter = 86_400
@@ -138,7 +138,7 @@ package actor FlightMonitor {
         -> String
     {
         try await restore()
-        guard flights.count < Self.most, flights.values.count(where: { $0.key == key }) < Self.mostOfAKey else {
+        guard flights.count < Self.most, flights.values.count(where: { $0.key == key }) < Self.maximumPerKey else {
             throw .tooManyFlights
         }
         let id = UUID().uuidString.lowercased()
@@ -179,7 +179,7 @@ package actor FlightMonitor {
     /// - Returns: the turbulence ahead; nil if the key has no such flight.
     package func position(_ state: FlightState, of id: String, key: String, at now: Instant, in snapshot: Snapshot)
         async throws(EngineError)
-        -> AlertAnswer?
+        -> AlertResponse?
     {
         guard try await owns(id, key: key) else { return nil }
         flights[id]?.state = state
@@ -198,7 +198,7 @@ package actor FlightMonitor {
         try await follow(snapshot)
         tick(snapshot.publication.asOf)
         var failure: EngineError?
-        for id in turns() {
+        for id in evaluationOrder() {
             try WorkExecutor.checkCancellation()
             do { _ = try await evaluate(id, in: snapshot, as: .background) } catch { failure = failure ?? error }
         }
@@ -207,7 +207,7 @@ package actor FlightMonitor {
 
     /// The order of evaluation: the first flight of each key, then the second of each, and so on. So a key with many
     /// flights hardly delays the others.
-    private func turns() -> [String] {
+    private func evaluationOrder() -> [String] {
         var turnOfKey: [String: Int] = [:]
         var turns: [(turn: Int, id: String)] = []
         for id in flights.keys.sorted() {
@@ -255,7 +255,7 @@ package actor FlightMonitor {
     /// Evaluates a flight, and sends an event with the whole set of items if it differs from the last event's set. An
     /// empty set after a non-empty one is an event too.
     private func evaluate(_ id: String, in snapshot: Snapshot, as workClass: WorkClass) async throws(EngineError)
-        -> AlertAnswer?
+        -> AlertResponse?
     {
         guard let flight = flights[id], let state = flight.state, !flight.isLost else { return nil }
         let request = flight.request
@@ -264,10 +264,10 @@ package actor FlightMonitor {
         }
         // The flight may have ended or moved during the search; the later evaluation then takes precedence.
         guard var flight = flights[id] else { return nil }
-        guard flight.state == state else { return AlertAnswer(report, clusters: [], flight: id) }
+        guard flight.state == state else { return AlertResponse(report, clusters: [], flight: id) }
         let clusters: [AlertCluster]
         do { clusters = try flight.clusters.update(report.items) } catch { throw .cancelled }
-        var answer = AlertAnswer(report, clusters: clusters, flight: id)
+        var answer = AlertResponse(report, clusters: clusters, flight: id)
         if isUnstored { answer.stored = false }
         let set = Self.name(of: report.items)
         let isFieldNews = flight.fieldNotice.note(report.field?.severity, at: report.time)
@@ -320,7 +320,7 @@ package actor FlightMonitor {
         var clusters: AlertClusters
         var told: String?
         /// Absent from flights that an earlier release stored.
-        var fieldNotice: FieldNotice?
+        var fieldNotice: FieldNotification?
         var isLost: Bool
     }
 
@@ -361,7 +361,7 @@ package actor FlightMonitor {
             return Flight(
                 key: stored.accessKey, body: record.body, request: registration.request, follow: registration.follow,
                 state: state, heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
-                fieldNotice: record.fieldNotice ?? FieldNotice(), isLost: record.isLost)
+                fieldNotice: record.fieldNotice ?? FieldNotification(), isLost: record.isLost)
         } catch {
             logger.notice(
                 "a followed flight can't be restored", metadata: ["flight": "\(stored.id)", "error": "\(error)"])

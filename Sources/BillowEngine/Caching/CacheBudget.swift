@@ -5,7 +5,7 @@ import Synchronization
 package final class CacheBudget: Sendable {
     /// The limit in bytes.
     package let bytes: Int
-    private let kept = Atomic(0)
+    private let used = Atomic(0)
     private let clock = Atomic<UInt64>(0)
     private let members = Mutex<[Member]>([])
     private let isTrimming = Mutex(())
@@ -24,7 +24,7 @@ package final class CacheBudget: Sendable {
     package init(bytes: Int = CacheBudget.defaultBytes) { self.bytes = bytes }
 
     /// The bytes of all caches.
-    package var usedBytes: Int { kept.load(ordering: .relaxed) }
+    package var usedBytes: Int { used.load(ordering: .relaxed) }
 
     package func add(_ member: Member) { members.withLock { $0.append(member) } }
 
@@ -34,7 +34,7 @@ package final class CacheBudget: Sendable {
     /// Records a change of a cache's bytes, and evicts values if the limit is exceeded. The cache must not be locked by
     /// the caller.
     package func note(_ change: Int) {
-        let total = kept.add(change, ordering: .relaxed).newValue
+        let total = used.add(change, ordering: .relaxed).newValue
         if change > 0, total > bytes { trim() }
     }
 
@@ -45,7 +45,7 @@ package final class CacheBudget: Sendable {
     /// - Complexity: O(values in the caches)
     private func trim() {
         isTrimming.withLock { _ in
-            let excess = kept.load(ordering: .relaxed) - bytes / 8 * 7
+            let excess = used.load(ordering: .relaxed) - bytes / 8 * 7
             guard excess > bytes / 8 else { return }
             let members = members.withLock { $0 }
             var oldest = UInt64.max

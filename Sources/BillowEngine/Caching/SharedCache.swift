@@ -15,7 +15,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
         var number: UInt64
         var task: Task<Result<Value, Failure>, Never>
         var waiting: Int
-        var isKept: Bool
+        var isCached: Bool
     }
 
     private enum Lookup {
@@ -84,7 +84,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
     }
 
     /// The cached value of a key; nil if there is none. Counts a hit, but no miss.
-    func kept(_ key: Key) -> Value? {
+    func cachedValue(for key: Key) -> Value? {
         state.mutex.withLock { state in
             guard let index = state.entries.index(forKey: key) else { return nil }
             state.hits += 1
@@ -112,9 +112,9 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
     /// The cached value of a key, or else the result of `make`. All waiting requests get its error, which is not
     /// cached.
     ///
-    /// - Parameter isKept: false if the caller caches the value itself. Then only concurrent requests share it.
+    /// - Parameter isCached: false if the caller caches the value itself. Then only concurrent requests share it.
     package func value(
-        for key: Key, isKept: Bool = true, make: @escaping @Sendable () async throws(Failure) -> Value
+        for key: Key, isCached: Bool = true, make: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let found = state.mutex.withLock { state -> Lookup in
             if let index = state.entries.index(forKey: key) {
@@ -130,7 +130,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
             }
             state.misses += 1
             let task = WorkExecutor.flight(make)
-            let flight = Flight(number: budget.tick(), task: task, waiting: 1, isKept: isKept)
+            let flight = Flight(number: budget.tick(), task: task, waiting: 1, isCached: isCached)
             state.flights[key] = flight
             return .inFlight(flight)
         }
@@ -142,7 +142,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
             } onCancel: {
                 leave(key, flight.number)
             }
-            land(key, flight.number, result)
+            completeFlight(key, flight.number, result)
             return try result.get()
         }
     }
@@ -158,13 +158,13 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
         abandoned?.cancel()
     }
 
-    private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, Failure>) {
+    private func completeFlight(_ key: Key, _ number: UInt64, _ result: Result<Value, Failure>) {
         let value = try? result.get()
         let bytes = value.map(bytes).map { $0 + keyBytes(key) + Self.overhead } ?? 0
         let change = state.mutex.withLock { state -> Int in
             guard let flight = state.flights[key], flight.number == number else { return 0 }
             state.flights[key] = nil
-            guard flight.isKept, let value else { return 0 }
+            guard flight.isCached, let value else { return 0 }
             return insert(value, bytes, for: key, in: &state)
         }
         budget.note(change)

@@ -15,7 +15,7 @@ package struct ChangeLog: Sendable {
     /// The bytes of ids that are too long for `String`'s inline storage.
     private var textBytes = 0
 
-    private static let mostStates = 1_000
+    private static let maximumStates = 1_000
     private static let leastRemovals = 1_000
 
     /// The last state; 0 before the first.
@@ -38,7 +38,7 @@ package struct ChangeLog: Sendable {
     }
 
     /// Builds the log of the next state.
-    package struct Next {
+    package struct Builder {
         private let old: ChangeLog
         private let state: UInt64
         private var entries: [String: Entry] = [:]
@@ -80,7 +80,7 @@ package struct ChangeLog: Sendable {
 
     /// Drops the oldest states, and removals that only they need.
     private mutating func trim() {
-        if states.count > Self.mostStates { states.removeFirst(states.count - Self.mostStates / 2) }
+        if states.count > Self.maximumStates { states.removeFirst(states.count - Self.maximumStates / 2) }
         expireRemovals()
         while removals.count > max(entries.count, Self.leastRemovals), states.count > 1 {
             states.removeFirst((states.count + 1) / 2)

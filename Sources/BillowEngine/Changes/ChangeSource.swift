@@ -75,16 +75,16 @@ package final class ChangeSource: Sendable {
     private let states = Atomic<UInt64>(0)
     private let begun = Atomic<UInt64>(0)
     /// A log, and the publication at which it was updated.
-    private struct KeptLog: Sendable {
+    private struct CachedLog: Sendable {
         var log: ChangeLog
         var publication: Publication
     }
 
     /// The logs by query.
-    private let logs: SharedCache<String, KeptLog, Never>
+    private let logs: SharedCache<String, CachedLog, Never>
     /// The logs of small queries, such as a client's own corridor. They have a separate budget. A client on a slow link
     /// polls rarely, and other queries would evict its state meanwhile.
-    private let smallLogs: SharedCache<String, KeptLog, Never>
+    private let smallLogs: SharedCache<String, CachedLog, Never>
     /// Running updates, which are not cached.
     private let updates: SharedCache<String, Update, EngineError>
     /// The states of the clients that wait for an update, by query; nil for a client without one.
@@ -111,9 +111,11 @@ package final class ChangeSource: Sendable {
             misses: large.misses + small.misses)
     }
 
-    private func kept(_ name: String) -> KeptLog? { smallLogs.kept(name) ?? logs.kept(name) }
+    private func cachedLog(of name: String) -> CachedLog? {
+        smallLogs.cachedValue(for: name) ?? logs.cachedValue(for: name)
+    }
 
-    private func cache(_ log: KeptLog, for name: String) {
+    private func cache(_ log: CachedLog, for name: String) {
         let isSmall = log.log.bytes <= Self.smallBytes
         (isSmall ? smallLogs : logs).insert(log, for: name)
         (isSmall ? logs : smallLogs).remove(name)
@@ -133,7 +135,7 @@ package final class ChangeSource: Sendable {
         let state = since.flatMap(Cursor.init).flatMap { $0.run == run ? $0.number : nil }
         let snapshot = try frames.snapshot()
         let publication = snapshot.publication
-        if let state, let kept = kept(name), kept.publication == publication, kept.log.state == state {
+        if let state, let cached = cachedLog(of: name), cached.publication == publication, cached.log.state == state {
             return Delta(
                 snapshot: snapshot, query: try make(snapshot), cursor: Cursor(run: run, number: state).text,
                 isFull: false, features: [], removed: [])
@@ -142,7 +144,7 @@ package final class ChangeSource: Sendable {
         waiting.withLock { $0[name, default: []].append(state) }
         defer { leave(name, state) }
         while true {
-            let update = try await updates.value(for: name, isKept: false) { [self] () async throws(EngineError) in
+            let update = try await updates.value(for: name, isCached: false) { [self] () async throws(EngineError) in
                 try await self.update(name, hasGeometry: hasGeometry, make)
             }
             // An update that was already running may have older data or lack features. The next one does not.
@@ -165,14 +167,14 @@ package final class ChangeSource: Sendable {
         _ name: String, hasGeometry: Bool, _ make: @Sendable (Snapshot) throws(EngineError) -> FeatureQuery
     ) async throws(EngineError) -> Update {
         let number = begun.add(1, ordering: .relaxed).newValue
-        let old = kept(name)?.log ?? ChangeLog()
+        let old = cachedLog(of: name)?.log ?? ChangeLog()
         let clients = waiting.withLock { $0[name] ?? [] }
         let held = clients.compactMap { $0 }.filter(old.holds)
         let floor = held.count == clients.count ? held.min() : nil
         let snapshot = try frames.snapshot()
         let query = try make(snapshot)
         var lines: [(id: String, line: ArraySlice<UInt8>)] = []
-        var next = ChangeLog.Next(after: old, state: states.add(1, ordering: .relaxed).newValue)
+        var next = ChangeLog.Builder(after: old, state: states.add(1, ordering: .relaxed).newValue)
         var cursor: FeatureSource.Cursor?
         repeat {
             try WorkExecutor.checkCancellation()
@@ -191,7 +193,7 @@ package final class ChangeSource: Sendable {
         } while cursor != nil
         try WorkExecutor.checkCancellation()
         let log = next.log
-        cache(KeptLog(log: log, publication: snapshot.publication), for: name)
+        cache(CachedLog(log: log, publication: snapshot.publication), for: name)
         return Update(number: number, snapshot: snapshot, query: query, log: log, floor: floor, lines: lines)
     }
 

@@ -8,9 +8,9 @@ import Turbulence
 package struct FeatureExport: Sendable {
     private let features: FeatureSource
     private let query: FeatureQuery
-    private let form: FeatureForm
+    private let form: FeatureFormat
     private let snapshot: Snapshot
-    private let shown: Shown
+    private let dataStatus: DataStatus
     private let style: Style?
 
     package init(
@@ -18,53 +18,55 @@ package struct FeatureExport: Sendable {
     ) {
         self.init(
             features: features, query: query, format: format, snapshot: snapshot,
-            shown: policy.shown(query, in: snapshot))
+            dataStatus: policy.dataStatus(query, in: snapshot))
     }
 
     /// - Parameter style: the colours of KML.
     package init(
-        features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, shown: Shown,
+        features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, dataStatus: DataStatus,
         style: Style? = nil
     ) {
         self.init(
-            features: features, query: query, in: .text(format), snapshot: snapshot, shown: shown, style: style)
+            features: features, query: query, in: .text(format), snapshot: snapshot, dataStatus: dataStatus,
+            style: style)
     }
 
     init(
-        features: FeatureSource, query: FeatureQuery, in form: FeatureForm, snapshot: Snapshot, shown: Shown,
+        features: FeatureSource, query: FeatureQuery, in form: FeatureFormat, snapshot: Snapshot,
+        dataStatus: DataStatus,
         style: Style? = nil
     ) {
         self.features = features
         self.query = query
         self.form = form
         self.snapshot = snapshot
-        self.shown = shown
+        self.dataStatus = dataStatus
         self.style = style
     }
 
     /// The pieces of an export, each of some hundred kilobytes.
-    package struct Pieces: Sendable {
+    package struct Parts: Sendable {
         // One of them is set. They are optionals instead of an enumeration, so that each is changed in place.
-        private var inOrder: FeaturePieces?
-        private var sideBySide: ObservationPieces?
-        private var byFolder: KMLPieces?
+        private var inOrder: FeatureParts?
+        private var sideBySide: ObservationParts?
+        private var byFolder: KMLParts?
 
         fileprivate init(_ export: FeatureExport, isAhead: Bool) {
             let isKML = export.form == .text(.kml)
             var writer = FeatureWriter(
                 export.query.collection, in: export.form,
-                members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown),
-                design: isKML ? KMLStyle(export.query, export.shown, export.style, in: export.snapshot) : nil)
+                members: CollectionMembers(export.query, snapshot: export.snapshot, dataStatus: export.dataStatus),
+                design: isKML ? KMLStyle(export.query, export.dataStatus, export.style, in: export.snapshot) : nil)
             writer.begin()
             if isKML {
-                byFolder = KMLPieces(export.features, export.query, in: export.snapshot, writer)
+                byFolder = KMLParts(export.features, export.query, in: export.snapshot, writer)
                 return
             }
             // Observations can be many, and each is encoded from its row alone.
             if isAhead, export.query.collection.isOfRows {
-                sideBySide = ObservationPieces(export.features, export.query, in: export.snapshot, writer)
+                sideBySide = ObservationParts(export.features, export.query, in: export.snapshot, writer)
             } else {
-                inOrder = FeaturePieces(export.features.reader(export.query, in: export.snapshot), writer)
+                inOrder = FeatureParts(export.features.reader(export.query, in: export.snapshot), writer)
             }
         }
 
@@ -83,13 +85,13 @@ package struct FeatureExport: Sendable {
     /// - Parameter isAhead: whether pieces may be made ahead, in parallel. This suits a file, which is written as fast
     ///   as pieces are made. It does not suit a connection, because a client that doesn't read would keep all of them
     ///   in memory.
-    package func pieces(isAhead: Bool = false) -> Pieces { Pieces(self, isAhead: isAhead) }
+    package func parts(isAhead: Bool = false) -> Parts { Parts(self, isAhead: isAhead) }
 }
 
-extension FeatureExport.Pieces: AnswerPieces {}
+extension FeatureExport.Parts: ResponseParts {}
 
 /// All features of a query, after the start that a writer has already written, and the end.
-package struct FeaturePieces: AnswerPieces {
+package struct FeatureParts: ResponseParts {
     private var reader: FeatureReader
     private var writer: FeatureWriter
     private var isDone = false

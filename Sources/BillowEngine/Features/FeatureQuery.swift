@@ -26,7 +26,7 @@ package struct FeatureQuery: Sendable {
     /// An area that features must intersect, in addition to the box.
     package var area: AreaIndex?
     /// The route along which features are ordered.
-    package var route: AlongRoute?
+    package var route: RouteOrder?
     /// For polygons: the sources of the selected polygons. Billow's own source name selects those that Billow
     /// dissolves. nil leaves the selection to the filter.
     package var issuers: Set<SourceID>?

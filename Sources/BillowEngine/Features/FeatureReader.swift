@@ -19,7 +19,7 @@ package struct PageLimit: Sendable, Hashable {
 }
 
 /// Intermediate results of a query that all its pages and pieces share.
-package struct PageMemory: Sendable {
+package struct QueryIntermediates: Sendable {
     /// Prepared features, in the order of their ids.
     var prepared: [FeatureSource.PreparedFeature]?
     /// The number of polygons of the next feature that are already written.
@@ -39,7 +39,7 @@ package struct FeatureReader: Sendable {
     private let features: FeatureSource
     private let query: FeatureQuery
     private let snapshot: Snapshot
-    private var memory = PageMemory()
+    private var memory = QueryIntermediates()
     /// The cursor of the last feature; nil before the first.
     package private(set) var cursor: FeatureSource.Cursor?
     package private(set) var isAtEnd = false

@@ -5,7 +5,7 @@ import Geometry
 /// Prepared features in the order in which a route meets them.
 extension FeatureSource {
     /// - Complexity: O(features × (stations of the route + corners))
-    static func ordered(_ made: [PreparedFeature], along route: AlongRoute?) -> [PreparedFeature] {
+    static func ordered(_ made: [PreparedFeature], along route: RouteOrder?) -> [PreparedFeature] {
         guard let route else { return made }
         let stations = route.stations
         let order = made.map { (made: $0, along: route.distance(to: $0.feature.geometry, stations)) }
@@ -22,15 +22,15 @@ extension FeatureSource {
     private static let placeDigits = 9
 }
 
-extension AlongRoute {
+extension RouteOrder {
     /// The distance in metres between the places at which areas are searched.
     private static let step = 5_000.0
-    private static let mostStations = 4_000.0
+    private static let maximumStations = 4_000.0
     /// If an area contains no such place, about this many of its corners are searched for the nearest one.
-    private static let mostCorners = 500
+    private static let maximumCorners = 500
 
     fileprivate var stations: [Route.Station] {
-        flight.route.stations(every: max(Self.step, flight.route.metres / Self.mostStations))
+        flight.route.stations(every: max(Self.step, flight.route.metres / Self.maximumStations))
     }
 
     /// The flown distance in metres at which the route first meets a geometry, to some kilometres.
@@ -52,7 +52,7 @@ extension AlongRoute {
     }
 
     private func distance(toNearestOf places: [LonLat]) -> Double {
-        let every = max(1, places.count / Self.mostCorners)
+        let every = max(1, places.count / Self.maximumCorners)
         let locations = stride(from: 0, to: places.count, by: every).map { locator.locate(places[$0]) }
         return locations.min { abs($0.off) < abs($1.off) }?.along ?? 0
     }

@@ -8,7 +8,7 @@ package import Turbulence
 extension FeatureSource {
     package func areas(
         _ collection: IssuedArea.DatasetNumber, _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?,
-        limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
+        limit: PageLimit, memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         if memory.prepared == nil {
             let areas = try await areas(collection, query, in: snapshot)

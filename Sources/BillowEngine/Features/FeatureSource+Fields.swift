@@ -10,7 +10,7 @@ package import Turbulence
 extension FeatureSource {
     func field(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         guard query.isContoured else {
             if let route = query.route {
@@ -31,13 +31,13 @@ extension FeatureSource {
         to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
-        guard let shown = try await shownField(query, in: snapshot) else { return nil }
-        var area = CellAnswers(query.cells)
+        guard let field = try await filteredField(query, in: snapshot) else { return nil }
+        var area = CellContainmentCache(query.cells)
         var last: Cursor?
         var written = 0
-        for entry in shown.cells.entries[shown.cells.first(after: start)...] {
+        for entry in field.cells.entries[field.cells.first(after: start)...] {
             let cell = Cell(uncheckedDense: entry.dense)
-            guard let feature = shown.feature(entry), area.contains(cell) else { continue }
+            guard let feature = field.feature(entry), area.contains(cell) else { continue }
             // One more than the limit shows that there is a next page.
             if written == limit { return last }
             writer.write(
@@ -59,8 +59,8 @@ extension FeatureSource {
             if let made { writer.write(made.feature) }
             return
         }
-        guard let cell = Cell(h3String: id), let shown = try await shownField(query, in: snapshot),
-            let entry = shown.cells.entries.first(where: { $0.dense == cell.dense }), let feature = shown.feature(entry)
+        guard let cell = Cell(h3String: id), let field = try await filteredField(query, in: snapshot),
+            let entry = field.cells.entries.first(where: { $0.dense == cell.dense }), let feature = field.feature(entry)
         else { return }
         writer.write(
             Feature(
@@ -72,10 +72,10 @@ extension FeatureSource {
     private func fieldContours(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError)
         -> [PreparedFeature]
     {
-        guard let shown = try await shownField(query, in: snapshot) else { return [] }
-        var area = CellAnswers(query.cells)
-        let entries = shown.cells.entries.compactMap { entry -> (FieldCells.Entry, Severity)? in
-            guard let severity = shown.severity(of: entry), area.contains(Cell(uncheckedDense: entry.dense)) else {
+        guard let field = try await filteredField(query, in: snapshot) else { return [] }
+        var area = CellContainmentCache(query.cells)
+        let entries = field.cells.entries.compactMap { entry -> (FieldCells.Entry, Severity)? in
+            guard let severity = field.severity(of: entry), area.contains(Cell(uncheckedDense: entry.dense)) else {
                 return nil
             }
             return (entry, severity)
@@ -83,7 +83,7 @@ extension FeatureSource {
         let classes = CellClasses(
             entries.lazy.map { (Cell(uncheckedDense: $0.0.dense), CellClasses.value($0.1)) })
         let areas = try await polygons.areas(of: classes, shape: query.shape, severities: query.filter.severities)
-        return shown.contours(of: entries, query.shape.mode).compactMap { feature in
+        return field.contours(of: entries, query.shape.mode).compactMap { feature in
             guard let area = areas[feature.severity] else { return nil }
             return PreparedFeature(id: feature.id, polygons: area) {
                 Feature(id: feature.id, geometry: .multiPolygon([]), properties: Schema.gtg.values(of: feature))
@@ -91,17 +91,18 @@ extension FeatureSource {
         }
     }
 
-    private func shownField(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> ShownField? {
+    private func filteredField(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> FilteredField?
+    {
         guard let values = try await frames.fieldValues(at: query.instant, filter: query.filter, in: snapshot) else {
             return nil
         }
         let cells = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
-        return ShownField(values, cells, query.filter, snapshot)
+        return FilteredField(values, cells, query.filter, snapshot)
     }
 }
 
 /// The cells of a field, and a filter for them.
-package struct ShownField: Sendable {
+package struct FilteredField: Sendable {
     package let values: FieldValues
     package let cells: FieldCells
     private let filter: Filter

@@ -16,8 +16,8 @@ extension FeatureSource {
     }
 
     func fieldCells(
-        _ query: FeatureQuery, in snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?, limit: Int,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        _ query: FeatureQuery, in snapshot: Snapshot, along route: RouteOrder, after cursor: Cursor?, limit: Int,
+        memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         if memory.fieldCells == nil { memory.fieldCells = try await fieldCells(query, along: route, in: snapshot) }
@@ -32,7 +32,7 @@ extension FeatureSource {
     /// The cells that the filter selects, and those without a known value. Smooth air is excluded, as in frames.
     ///
     /// - Complexity: that of `fieldSection` for the cells of the corridor.
-    private func fieldCells(_ query: FeatureQuery, along route: AlongRoute, in snapshot: Snapshot)
+    private func fieldCells(_ query: FeatureQuery, along route: RouteOrder, in snapshot: Snapshot)
         async throws(EngineError)
         -> [FieldCellAlong]
     {
@@ -61,7 +61,7 @@ extension FeatureSource {
     }
 
     /// The feature of a cell, with the properties of `Schema.fieldSamples`.
-    private func feature(_ cell: FieldCellAlong, _ query: FeatureQuery, _ route: AlongRoute, in snapshot: Snapshot)
+    private func feature(_ cell: FieldCellAlong, _ query: FeatureQuery, _ route: RouteOrder, in snapshot: Snapshot)
         -> Feature
     {
         var feature = FieldSampleFeature(cell: cell.cell.h3String)

@@ -36,8 +36,8 @@ extension FeatureSource {
 
     /// Hexagons in the order of a route.
     package func hexagons(
-        _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?,
-        limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
+        _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, along route: RouteOrder, after cursor: Cursor?,
+        limit: PageLimit, memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         let found =
@@ -61,7 +61,7 @@ extension FeatureSource {
         return Cursor(text: last.record.row.cell.h3String)
     }
 
-    package func standingRecords(
+    package func currentObservations(
         _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
         to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
@@ -71,7 +71,7 @@ extension FeatureSource {
             guard parts.count == 2 else { throw Self.badCursor(cursor) }
             start = (try Self.cell(parts[0]), try Self.key(parts[1]))
         }
-        let found = frame.standingRecords(after: start, limit: limit + 1, area: query.cells)
+        let found = frame.currentObservations(after: start, limit: limit + 1, area: query.cells)
         let page = found.prefix(limit)
         let details = try await details(of: page.map(\.row.key), in: snapshot)
         for record in page {

@@ -24,7 +24,7 @@ extension FeatureSource {
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         let sources = Dictionary(snapshot.sources.map { ($0.number, $0.id) }) { first, _ in first }
-        var area = CellAnswers(query.cells)
+        var area = CellContainmentCache(query.cells)
         let start = try cursor.map { (cursor) throws(EngineError) in try Self.key(cursor.text) }
         let next = try await Self.scan(limit: limit, after: start) { (after, count) async throws(EngineError) in
             try await frames.reading(in: snapshot) { () async throws(StoreError) in

@@ -12,7 +12,7 @@ extension FeatureSource {
     ) async throws(EngineError) -> Cursor? {
         var after: (Instant, String)?
         if let cursor {
-            guard let dash = cursor.text.firstIndex(of: "-"), let seconds = Digits.integer(cursor.text[..<dash]),
+            guard let dash = cursor.text.firstIndex(of: "-"), let seconds = PlainInteger.parse(cursor.text[..<dash]),
                 let instant = Instant(seconds: seconds)
             else { throw Self.badCursor(cursor) }
             after = (instant, String(cursor.text[cursor.text.index(after: dash)...]))

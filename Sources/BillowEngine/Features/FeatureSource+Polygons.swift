@@ -10,7 +10,7 @@ import Turbulence
 extension FeatureSource {
     package func polygons(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         if memory.prepared == nil {
             memory.prepared = Self.ordered(try await polygons(query, in: snapshot), along: query.route)
@@ -49,7 +49,7 @@ extension FeatureSource {
     private func ownPolygons(_ query: FeatureQuery, in snapshot: Snapshot)
         async throws(EngineError) -> [PreparedFeature]
     {
-        guard !query.filter.takesNoReports else { return [] }
+        guard !query.filter.excludesReports else { return [] }
         return try await polygons.polygons(query, in: snapshot).map { polygon in
             PreparedFeature(id: polygon.id(query.filter), polygons: polygon.area) { Feature(polygon, query.filter) }
         }
@@ -57,7 +57,7 @@ extension FeatureSource {
 }
 
 extension TurbulencePolygon {
-    fileprivate func id(_ filter: Filter) -> String { "\(severity.rawValue)-\(HoursText.of(filter.lookBackSeconds))" }
+    fileprivate func id(_ filter: Filter) -> String { "\(severity.rawValue)-\(HistoryText.of(filter.lookBackSeconds))" }
 }
 
 extension Feature {

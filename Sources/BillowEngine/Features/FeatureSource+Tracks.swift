@@ -8,7 +8,7 @@ import Turbulence
 extension FeatureSource {
     package func tracks(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         let after = try cursor.map { (cursor) throws(EngineError) -> ICAO24 in
             guard let aircraft = ICAO24(cursor.text) else { throw Self.badCursor(cursor) }

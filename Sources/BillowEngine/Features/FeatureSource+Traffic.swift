@@ -8,13 +8,13 @@ import Turbulence
 extension FeatureSource {
     package func traffic(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         guard query.isInterval else {
             if memory.prepared == nil {
                 let positions = try await frames.positions(
                     at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-                let made = positions.map { Self.reckoned($0, query) }.filter { Self.matches($0, query) }.map {
+                let made = positions.map { Self.deadReckoned($0, query) }.filter { Self.matches($0, query) }.map {
                     position in
                     PreparedFeature(id: position.icao24.text) { Feature(position) }
                 }
@@ -30,7 +30,7 @@ extension FeatureSource {
                     after: after, from: query.from, to: query.to, limit: count, asOf: snapshot.publication.version)
             }
         } place: {
-            PositionPlace($0)
+            PositionCursor($0)
         } write: { position in
             guard Self.matches(position, query) else { return false }
             writer.write(position, id: PositionID(position).text)
@@ -59,7 +59,7 @@ extension FeatureSource {
         let positions = try await frames.positions(
             at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
         if let position = positions.first(where: { $0.icao24 == aircraft }) {
-            writer.write(Self.reckoned(position, query))
+            writer.write(Self.deadReckoned(position, query))
         }
     }
 
@@ -71,23 +71,23 @@ extension FeatureSource {
         }
     }
 
-    private static func reckoned(_ position: AircraftPosition, _ query: FeatureQuery) -> AircraftPosition {
-        query.deadReckoning ? position.reckoned(to: query.instant) : position
+    private static func deadReckoned(_ position: AircraftPosition, _ query: FeatureQuery) -> AircraftPosition {
+        query.deadReckoning ? position.deadReckoned(to: query.instant) : position
     }
 
     private static func matches(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {
         query.filter.matches(position) && query.contains(position.place)
     }
 
-    private static func cursor(_ place: PositionPlace) -> Cursor {
+    private static func cursor(_ place: PositionCursor) -> Cursor {
         Cursor(text: "\(place.observedAt.seconds)-\(place.icao24)-\(place.source)")
     }
 
-    private static func place(_ cursor: Cursor) throws(EngineError) -> PositionPlace {
+    private static func place(_ cursor: Cursor) throws(EngineError) -> PositionCursor {
         let parts = cursor.text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let seconds = Digits.integer(parts[0]), let instant = Instant(seconds: seconds),
+        guard parts.count == 3, let seconds = PlainInteger.parse(parts[0]), let instant = Instant(seconds: seconds),
             let aircraft = ICAO24(parts[1]), let source = SourceID(parts[2])
         else { throw badCursor(cursor) }
-        return PositionPlace(observedAt: instant, icao24: aircraft, source: source)
+        return PositionCursor(observedAt: instant, icao24: aircraft, source: source)
     }
 }

@@ -72,7 +72,7 @@ package struct FeatureSource: Sendable {
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
-        var memory = PageMemory()
+        var memory = QueryIntermediates()
         return try await write(
             query, in: snapshot, after: cursor, limit: PageLimit(features: limit), memory: &memory, to: &writer)
     }
@@ -87,7 +87,7 @@ package struct FeatureSource: Sendable {
     ///   (`memory.isInside`).
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        memory: inout QueryIntermediates, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         WorkExecutor.assertIsJob()
         try WorkExecutor.checkCancellation()
@@ -102,7 +102,7 @@ package struct FeatureSource: Sendable {
             return query.aggregate
                 ? try await hexagons(
                     frame, in: query.cells, of: snapshot, after: cursor, limit: limit.features, to: &writer)
-                : try await standingRecords(
+                : try await currentObservations(
                     frame, query, of: snapshot, after: cursor, limit: limit.features, to: &writer)
         case .history(.observations):
             return try await observations(
@@ -179,14 +179,14 @@ package struct FeatureSource: Sendable {
 
     /// Writes a page of prepared features, in the order of their ids.
     package func write(
-        _ features: [PreparedFeature], after cursor: Cursor?, limit: PageLimit, memory: inout PageMemory,
+        _ features: [PreparedFeature], after cursor: Cursor?, limit: PageLimit, memory: inout QueryIntermediates,
         to writer: inout FeatureWriter
     ) throws(EngineError) -> Cursor? {
         var rest = features[...]
         if let cursor {
             // Consecutive issues of an area share an id, so the cursor includes the number of those that are written.
             let parts = cursor.text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let written = Digits.integer(parts[0]) else { throw Self.badCursor(cursor) }
+            guard parts.count == 2, let written = PlainInteger.parse(parts[0]) else { throw Self.badCursor(cursor) }
             rest = rest.drop { $0.id < parts[1] }
             rest = rest.dropFirst(rest.prefix(written).prefix { $0.id == parts[1] }.count)
         }
@@ -210,7 +210,8 @@ package struct FeatureSource: Sendable {
     /// Writes polygons of a feature, starting at the end of the last piece.
     /// - Returns: whether the feature is complete.
     private func write(
-        polygonsOf made: PreparedFeature, upTo bytes: Int, _ memory: inout PageMemory, to writer: inout FeatureWriter
+        polygonsOf made: PreparedFeature, upTo bytes: Int, _ memory: inout QueryIntermediates,
+        to writer: inout FeatureWriter
     ) throws(EngineError) -> Bool {
         guard let polygons = made.polygons else { return true }
         let feature = made.make()

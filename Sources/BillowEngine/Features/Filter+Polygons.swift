@@ -25,7 +25,7 @@ extension Filter {
     }
 
     /// Whether only areas are selected.
-    var takesNoReports: Bool { kinds?.isEmpty ?? false }
+    var excludesReports: Bool { kinds?.isEmpty ?? false }
 
     /// Whether the filter's sources and kinds include an issued polygon.
     func isIssuer(of polygon: IssuedArea) -> Bool {

@@ -6,11 +6,11 @@ import Datasets
 import Turbulence
 
 /// A whole query as a GeoPackage, written piece by piece.
-package struct GeoPackageExport: FileMaking {
+package struct GeoPackageExport: FileExport {
     private let features: FeatureSource
     private let query: FeatureQuery
     private let snapshot: Snapshot
-    private let shown: Shown
+    private let dataStatus: DataStatus
     private let style: Style?
     private let request: String
 
@@ -18,17 +18,20 @@ package struct GeoPackageExport: FileMaking {
     ///   - style: the colours for QGIS; nil lets QGIS choose.
     ///   - request: the parameters of the request, for the file's metadata.
     package init(
-        features: FeatureSource, query: FeatureQuery, snapshot: Snapshot, shown: Shown, style: Style?, request: String
+        features: FeatureSource, query: FeatureQuery, snapshot: Snapshot, dataStatus: DataStatus, style: Style?,
+        request: String
     ) {
         self.features = features
         self.query = query
         self.snapshot = snapshot
-        self.shown = shown
+        self.dataStatus = dataStatus
         self.style = style
         self.request = request
     }
 
-    package func begin(in place: FilePlace) async throws(EngineError) -> any FileParts { try await parts(in: place) }
+    package func begin(in place: FileDestination) async throws(EngineError) -> any FileParts {
+        try await parts(in: place)
+    }
 
     /// Writes all of it to a path.
     /// - Returns: how many features were written.
@@ -38,9 +41,9 @@ package struct GeoPackageExport: FileMaking {
         return parts.package.features
     }
 
-    private func parts(in place: FilePlace) async throws(EngineError) -> GeoPackageParts {
+    private func parts(in place: FileDestination) async throws(EngineError) -> GeoPackageParts {
         let metadata = try await metadata()
-        let table = GeoPackageTable(query.collection, isSimulated: shown.freshness.isSimulated)
+        let table = GeoPackageTable(query.collection, isSimulated: dataStatus.freshness.isSimulated)
         let file: FileWriter
         let package: GeoPackageFile
         do {
@@ -48,14 +51,15 @@ package struct GeoPackageExport: FileMaking {
                 try GeoPackageFile(creating: path, table)
             }
         } catch { throw .pack(error) }
-        let export = FeatureExport(features: features, query: query, in: .rows, snapshot: snapshot, shown: shown)
+        let export = FeatureExport(
+            features: features, query: query, in: .rows, snapshot: snapshot, dataStatus: dataStatus)
         return GeoPackageParts(
-            file: file, package: package, pieces: export.pieces(isAhead: true), metadata: metadata)
+            file: file, package: package, pieces: export.parts(isAhead: true), metadata: metadata)
     }
 
     private func metadata() async throws(EngineError) -> GeoPackageMetadata {
         let collection = query.collection
-        let freshness = shown.freshness
+        let freshness = dataStatus.freshness
         let isInstant = collection.isPicture && !query.isInterval
         var title = collection.title
         var members: [(name: String, value: String)] = [("collection", collection.id)]
@@ -65,17 +69,17 @@ package struct GeoPackageExport: FileMaking {
             title += ", \(query.instant.displayText), valid until \(end.displayText)"
             members += [("time", query.instant.description), ("valid_until", end.description)]
         }
-        let words = shown.warnings(asOf: snapshot.publication.asOf)
+        let words = dataStatus.warnings(asOf: snapshot.publication.asOf)
         if !words.isEmpty { title += ", \(words.joined(separator: ", "))" }
         let attribution = PackSource.attribution(of: [collection], isSimulated: freshness.isSimulated)
         members += [
             ("attribution", attribution), ("simulated", "\(freshness.isSimulated)"), ("stale", "\(freshness.isStale)"),
-            ("incomplete", "\(shown.isIncomplete)"), ("version", "\(snapshot.publication.version.rawValue)"),
+            ("incomplete", "\(dataStatus.isIncomplete)"), ("version", "\(snapshot.publication.version.rawValue)"),
             ("query", request),
         ]
         if let time = freshness.dataTime { members.append(("data_time", time.description)) }
         if let time = freshness.completeSince { members.append(("complete_since", time.description)) }
-        if let field = shown.field { members.append(("field", field.displayText)) }
+        if let field = dataStatus.field { members.append(("field", field.displayText)) }
         return GeoPackageMetadata(
             title: title,
             description: "\(collection.summary) \(attribution)."
@@ -89,7 +93,7 @@ package struct GeoPackageExport: FileMaking {
 private struct GeoPackageParts: FileParts {
     let file: FileWriter
     let package: GeoPackageFile
-    var pieces: FeatureExport.Pieces
+    var pieces: FeatureExport.Parts
     let metadata: GeoPackageMetadata
 
     var size: Int { get throws(PackError) { try file.size } }

@@ -6,10 +6,10 @@ import Turbulence
 
 extension KMLStyle {
     /// The KML style of a query's document.
-    init(_ query: FeatureQuery, _ shown: Shown, _ style: Style?, in snapshot: Snapshot) {
+    init(_ query: FeatureQuery, _ dataStatus: DataStatus, _ style: Style?, in snapshot: Snapshot) {
         let collection = query.collection
-        let warnings = shown.warnings(asOf: snapshot.publication.asOf)
-        let attribution = PackSource.attribution(of: [collection], isSimulated: shown.freshness.isSimulated)
+        let warnings = dataStatus.warnings(asOf: snapshot.publication.asOf)
+        let attribution = PackSource.attribution(of: [collection], isSimulated: dataStatus.freshness.isSimulated)
         var colours: [Severity: Colours] = [:]
         for severity in Severity.allCases {
             guard let paint = style?[severity] else { continue }
@@ -19,7 +19,7 @@ extension KMLStyle {
         self.init(
             name: ([collection.title, query.instant.displayText] + warnings).joined(separator: ", "),
             description: "\(collection.summary) \(attribution)."
-                + (shown.freshness.isSimulated ? "" : " Not for operational use."), colours: colours)
+                + (dataStatus.freshness.isSimulated ? "" : " Not for operational use."), colours: colours)
     }
 
     private static func bytes(_ colour: StraightColour) -> [UInt8] {
@@ -29,7 +29,7 @@ extension KMLStyle {
 
 /// A query as KML, folder by folder. A document groups its features in folders, so the query is read once per folder.
 /// That costs time but no memory.
-struct KMLPieces: AnswerPieces {
+struct KMLParts: ResponseParts {
     private let source: FeatureSource
     private let query: FeatureQuery
     private let snapshot: Snapshot

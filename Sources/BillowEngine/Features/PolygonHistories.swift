@@ -28,7 +28,7 @@ package struct PolygonHistories: Sendable, Hashable {
 }
 
 /// The text form of hours in parameters and ids.
-package enum HoursText {
+package enum HistoryText {
     package static func of(_ seconds: Int) -> String {
         History(rawValue: seconds)?.text ?? String(Double(seconds) / 3_600)
     }
@@ -43,7 +43,7 @@ extension FrameSource {
     /// Whether the current frame shows issued polygons, of whatever history.
     func showsIssuedPolygons(_ filter: Filter, in snapshot: Snapshot) async throws(EngineError) -> Bool {
         guard filter.prefersIssuedPolygons else { return false }
-        if filter.takesNoReports { return true }
+        if filter.excludesReports { return true }
         return try await areas(.polygons, at: snapshot.publication.asOf, in: snapshot).contains(where: filter.isIssuer)
     }
 

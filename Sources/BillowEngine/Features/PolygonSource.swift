@@ -42,7 +42,7 @@ package final class PolygonSource: Sendable {
     }
 
     /// The precomputed polygons of the newest publication.
-    private struct Ready {
+    private struct PreparedPolygons {
         /// The chunks of the longest history. Only changed chunks are recomputed: most are equal from minute to minute,
         /// and between the longest and shorter histories.
         var chunks = DissolvedChunks(CellClasses([(Cell, UInt8)]()))
@@ -51,17 +51,18 @@ package final class PolygonSource: Sendable {
     }
 
     /// The most vertices of smoothed polygons: some 20 MB of GeoJSON, and 80 MB while they are computed.
-    static let mostCorners = 1_000_000
+    static let maximumCorners = 1_000_000
 
     private let frames: FrameSource
     private let contents: SharedCache<Picture, Content, EngineError>
     private let dissolves: SharedCache<Fingerprint, DissolvedCells, Never>
     private let areas: SharedCache<AreaKey, [Severity: PackedArea], EngineError>
-    private let ready = Mutex(Ready())
+    private let ready = Mutex(PreparedPolygons())
 
     init(frames: FrameSource) {
         self.frames = frames
-        contents = SharedCache(frames.caches, keyBytes: { $0.filter.keptBytes + $0.area.keptBytes }) { content in
+        contents = SharedCache(frames.caches, keyBytes: { $0.filter.estimatedBytes + $0.area.estimatedBytes }) {
+            content in
             content.cells.chunks.reduce(1_000) { $0 + $1.values.count + 50 }
         }
         dissolves = SharedCache(frames.caches) { $0.byteCount }
@@ -132,7 +133,7 @@ package final class PolygonSource: Sendable {
             if shape.tolerance > 0 || shape.smoothing > 0 {
                 do throws(TooManyCorners) {
                     dissolved = try dissolved.simplified(
-                        tolerance: shape.tolerance, smoothing: shape.smoothing, mostCorners: Self.mostCorners)
+                        tolerance: shape.tolerance, smoothing: shape.smoothing, maximumCorners: Self.maximumCorners)
                 } catch { throw .tooManyCorners(error) }
                 try WorkExecutor.checkCancellation()
             }
@@ -162,7 +163,7 @@ package final class PolygonSource: Sendable {
     private func prepared(_ content: Content, isLongest: Bool) async throws(EngineError) -> [Severity: PackedArea] {
         if let known = ready.withLock({ $0.areas[content.fingerprint] }) { return known }
         let key = AreaKey(cells: content.fingerprint, shape: PolygonShape(), severities: .all)
-        return try await areas.value(for: key, isKept: false) { [self] () async throws(EngineError) in
+        return try await areas.value(for: key, isCached: false) { [self] () async throws(EngineError) in
             let chunks = chunks(of: content.cells)
             let areas = TurbulencePolygon.areas(of: DissolvedCells(chunks), mode: .exact, severities: .all)
             ready.withLock { ready in

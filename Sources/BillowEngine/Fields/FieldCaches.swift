@@ -36,7 +36,7 @@ struct FieldCaches: Sendable {
         let budget = CacheBudget(bytes: Self.bytes)
         planes = SharedCache(budget) { $0.values.count }
         cells = SharedCache(budget) { $0.entries.count * MemoryLayout<FieldCells.Entry>.stride }
-        grids = SharedCache(budget) { $0.keptBytes }
+        grids = SharedCache(budget) { $0.estimatedBytes }
         sites = SharedCache(budget, keyBytes: { $0.log.utf8.count + $0.sites.utf8.count }) { $0.count * 2 }
         largest = SharedCache(budget) { $0.count }
     }

@@ -42,7 +42,7 @@ package struct TooManyGridValues: Error, Sendable, Hashable {
 
 extension FrameSource {
     /// The most values of a grid: some 5 MB of JSON.
-    package static let mostGridValues = 400_000
+    package static let maximumGridValues = 400_000
 
     /// The field that frames at an instant show, on a regular grid over a box.
     ///
@@ -68,9 +68,9 @@ extension FrameSource {
         let longitudes = FieldGrid.Axis(from: box.west, length: width, step: dx)
         let latitudes = FieldGrid.Axis(from: box.south, length: box.north - box.south, step: dy)
         let (count, overflow) = longitudes.count.multipliedReportingOverflow(by: latitudes.count * groups.count)
-        guard !overflow, count <= Self.mostGridValues else {
+        guard !overflow, count <= Self.maximumGridValues else {
             throw .tooManyGridValues(
-                TooManyGridValues(values: overflow ? .max : count, most: Self.mostGridValues))
+                TooManyGridValues(values: overflow ? .max : count, most: Self.maximumGridValues))
         }
         let projection = GridProjection(grid)
         var positions: [GridPosition?] = []

@@ -27,11 +27,11 @@ extension FieldProfile {
         return from == to ? "at \(from) UTC" : "\(from) to \(to) UTC"
     }
 
-    private static let mostBetter = 2
+    private static let maximumSuggestedLevels = 2
 
     private var betterText: String? {
         guard let worst, severity(worst.tenThousandths) != .smooth else { return nil }
-        let texts = worst.better.prefix(Self.mostBetter).map { level in
+        let texts = worst.better.prefix(Self.maximumSuggestedLevels).map { level in
             "\(FlightLevelText.of(level.feet)) (\(severity(level.tenThousandths).name), "
                 + "\(Self.edr(level.tenThousandths)))"
         }

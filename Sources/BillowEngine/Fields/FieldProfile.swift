@@ -15,15 +15,15 @@ package struct FieldProfile: Sendable {
     /// The largest EDR by row and stretch, in ten-thousandths of m^(2/3)/s; nil without a known value.
     package let values: [[Int?]]
     /// The worst point of the aircraft's own path in each stretch; empty without a planned level.
-    package let way: [WayPoint]
+    package let way: [PathPoint]
     package let gaps: [GapStretch]
     package let worst: WorstStretch?
     /// The fields that it is computed from, by valid time.
-    package let parts: [FieldSection.Part]
+    package let parts: [FieldSection.FieldLevels]
     package let thresholds: SeverityThresholds
 
     /// A stretch of the aircraft's own path.
-    package struct WayPoint: Sendable, Hashable {
+    package struct PathPoint: Sendable, Hashable {
         /// The time and altitude of the aircraft at the worst point; at the middle if no value is known.
         package let time: Instant
         package let altitudeFeet: Double
@@ -58,7 +58,7 @@ package struct FieldProfile: Sendable {
     /// The smallest distance between sampled places in metres: a cell of GTG's grid.
     static let step = 3_000.0
     /// The most sampled places, not counting the corners of the route.
-    static let mostPlaces = 2_000
+    static let maximumPlaces = 2_000
     /// The largest vertical distance of a nearby level, in thousands of feet.
     static let nearby = 4
     /// The smallest difference that counts as less turbulence, in ten-thousandths: one step of the stored values.
@@ -81,7 +81,7 @@ package struct FieldProfile: Sendable {
         parts = section.parts.filter { !$0.levels.isEmpty }
         values = byRow.map { Self.largest($0, columns, count) }
         let track = Track(flight, points, byRow, planned, rows)
-        way = flight.levelFeet == nil ? [] : track.way(columns, count, stretch)
+        way = flight.levelFeet == nil ? [] : track.pathPoints(columns, count, stretch)
         gaps = track.gaps()
         worst = track.worst(thresholds)
     }
@@ -133,7 +133,7 @@ private struct Track {
         self.rows = rows
     }
 
-    func way(_ columns: [Int], _ count: Int, _ stretch: Double) -> [FieldProfile.WayPoint] {
+    func pathPoints(_ columns: [Int], _ count: Int, _ stretch: Double) -> [FieldProfile.PathPoint] {
         var worst = [(value: Int, point: Int)?](repeating: nil, count: count)
         for (point, column) in columns.enumerated() {
             guard case .success(let value)? = planned[point] else { continue }
@@ -143,7 +143,7 @@ private struct Track {
         return worst.enumerated().map { column, worst in
             let middle = min((Double(column) + 0.5) * stretch, flight.route.metres)
             let distance = worst.map { points[$0.point].distance } ?? middle
-            return FieldProfile.WayPoint(
+            return FieldProfile.PathPoint(
                 time: flight.time(at: distance), altitudeFeet: flight.altitudeFeet(at: distance) ?? 0,
                 tenThousandths: worst?.value)
         }
@@ -194,13 +194,13 @@ private struct Track {
         }
         guard let worst else { return nil }
         let severity = thresholds.severity(ofTenThousandths: worst.value)
-        func isAsBad(_ point: Int) -> Bool {
+        func isEquallySevere(_ point: Int) -> Bool {
             guard case .success(let value)? = tracks[worst.track][point] else { return false }
             return thresholds.severity(ofTenThousandths: value) == severity
         }
         var (first, last) = (worst.point, worst.point)
-        while first > 0, isAsBad(first - 1) { first -= 1 }
-        while last + 1 < points.count, isAsBad(last + 1) { last += 1 }
+        while first > 0, isEquallySevere(first - 1) { first -= 1 }
+        while last + 1 < points.count, isEquallySevere(last + 1) { last += 1 }
         let distance = distance(first...last)
         let altitude = points[worst.point].altitudeFeet ?? Double(rows.lowerBound + worst.track) * 1_000
         return FieldProfile.WorstStretch(
@@ -246,14 +246,14 @@ extension FrameSource {
     /// - Parameters:
     ///   - stretch: the length in metres, at least a thousandth of the route.
     ///   - rows: the altitude blocks in thousands of feet.
-    /// - Complexity: that of `fieldSection`, for at most `FieldProfile.mostPlaces` places and the route's corners.
+    /// - Complexity: that of `fieldSection`, for at most `FieldProfile.maximumPlaces` places and the route's corners.
     package func fieldProfile(
         of flight: PlannedFlight, stretch: Double, rows: Range<Int>, filter: Filter, in snapshot: Snapshot
     ) async throws(EngineError) -> FieldProfile? {
         let query = FieldIndex.Query(filter)
         guard !rows.isEmpty, snapshot.fields.frames.contains(where: query.matches) else { return nil }
         let step = max(
-            min(FieldProfile.step, stretch / 2), flight.route.metres / Double(FieldProfile.mostPlaces))
+            min(FieldProfile.step, stretch / 2), flight.route.metres / Double(FieldProfile.maximumPlaces))
         let points = flight.points(every: step)
         let planned = points.compactMap(\.altitudeFeet)
         let section = try await fieldSection(

@@ -8,18 +8,18 @@ package import Turbulence
 /// after, and between levels. If one side has no value, neither has the sample.
 package struct FieldSection: Sendable {
     /// A field of the section, with the levels that were read.
-    package struct Part: Sendable {
+    package struct FieldLevels: Sendable {
         package let frame: FieldFrame
         /// The field with only the levels that were read.
         fileprivate let read: FieldFrame
-        fileprivate let sites: GriddedSites
+        fileprivate let sites: GridSites
         /// The values, by level of `read` and site.
         fileprivate let values: [[Int16]]
 
         package var levels: [FieldLevelRecord] { read.levels }
 
         fileprivate init(
-            _ frame: FieldFrame, _ levels: [FieldLevelRecord], _ sites: GriddedSites, _ values: [[Int16]]
+            _ frame: FieldFrame, _ levels: [FieldLevelRecord], _ sites: GridSites, _ values: [[Int16]]
         ) {
             self.frame = frame
             // Both are in level order.
@@ -60,15 +60,15 @@ package struct FieldSection: Sendable {
     }
 
     /// The fields, ordered by valid time.
-    package let parts: [Part]
+    package let parts: [FieldLevels]
     /// nil for a site whose instant has no field.
     private let places: [Place?]
 
     static let missing = Int16(-1)
     /// The most planes of a section; more levels are thinned evenly.
-    package static let mostPlanes = 512
+    package static let maximumPlanes = 512
 
-    fileprivate init(parts: [Part], brackets: [FieldBracket?]) {
+    fileprivate init(parts: [FieldLevels], brackets: [FieldBracket?]) {
         self.parts = parts
         let numbers = Dictionary(uniqueKeysWithValues: parts.enumerated().map { (FrameKey($1.frame), $0) })
         places = brackets.map { bracket in
@@ -108,7 +108,8 @@ package struct FieldSection: Sendable {
         }
     }
 
-    private func between(_ place: Place, at site: Int, _ neighbours: [Part.Neighbours?]) -> Result<Int, GapError> {
+    private func between(_ place: Place, at site: Int, _ neighbours: [FieldLevels.Neighbours?]) -> Result<Int, GapError>
+    {
         let before = parts[place.before].value(at: site, between: neighbours[place.before])
         guard place.share > 0, case .success(let from) = before else { return before }
         return parts[place.after].value(at: site, between: neighbours[place.after]).map {
@@ -148,7 +149,7 @@ package struct FieldSection: Sendable {
         places[site].map { (parts[$0.before].frame, parts[$0.after].frame) }
     }
 
-    private func between(_ place: Place, _ value: (Part) -> Result<Int, GapError>) -> Result<Int, GapError> {
+    private func between(_ place: Place, _ value: (FieldLevels) -> Result<Int, GapError>) -> Result<Int, GapError> {
         let before = value(parts[place.before])
         guard place.share > 0, case .success(let from) = before else { return before }
         return value(parts[place.after]).map { Self.mixed(from, $0, place.share) }
@@ -162,7 +163,7 @@ package struct FieldSection: Sendable {
     }
 }
 
-extension FieldSection.Part {
+extension FieldSection.FieldLevels {
     /// The levels around an altitude, as indices into `values`.
     fileprivate struct Neighbours {
         var below: Int
@@ -231,9 +232,9 @@ extension FrameSource {
     /// - Parameters:
     ///   - times: the instants, one per site.
     ///   - filter: selects product, run and sources.
-    /// - Complexity: O(planes × sites), at most `FieldSection.mostPlanes` planes. For an uncached plane it decodes the
-    ///   blocks around places, or the whole plane for cells: 20 ms for one of GTG's. It reads as many planes at once as
-    ///   the job has threads, and checks for cancellation between them.
+    /// - Complexity: O(planes × sites), at most `FieldSection.maximumPlanes` planes. For an uncached plane it decodes
+    ///   the blocks around places, or the whole plane for cells: 20 ms for one of GTG's. It reads as many planes at
+    ///   once as the job has threads, and checks for cancellation between them.
     package func fieldSection(
         at sites: FieldSites, times: [Instant], levels: SectionLevels, filter: Filter, in snapshot: Snapshot
     ) async throws(EngineError) -> FieldSection {
@@ -259,17 +260,17 @@ extension FrameSource {
         for bracket in known.values.compactMap(\.self) {
             for frame in [bracket.before, bracket.after] { frames[FieldSection.FrameKey(frame)] = frame }
         }
-        var gridded: [Int64: GriddedSites] = [:]
+        var gridded: [Int64: GridSites] = [:]
         for frame in frames.values where gridded[frame.grid] == nil {
             guard let grid = snapshot.fieldGrids[frame.grid] else { continue }
-            gridded[frame.grid] = try await GriddedSites(sites, on: grid) { () async throws(EngineError) in
+            gridded[frame.grid] = try await GridSites(sites, on: grid) { () async throws(EngineError) in
                 try await gridCells(grid)
             }
         }
         let needed = Self.neededSites(of: brackets, gridded)
         // A field that no site inside its grid needs isn't read.
         var wanted = frames.filter { needed[$0.key] != nil }.mapValues { levels.levels(of: $0) }
-        while wanted.values.reduce(0, { $0 + $1.count }) > FieldSection.mostPlanes {
+        while wanted.values.reduce(0, { $0 + $1.count }) > FieldSection.maximumPlanes {
             wanted = wanted.mapValues { levels in levels.indices.filter { $0 % 2 == 0 }.map { levels[$0] } }
         }
         var reads: [SectionRead] = []
@@ -291,7 +292,8 @@ extension FrameSource {
         return FieldSection(
             parts: reads.map { read in
                 defer { values = values.dropFirst(read.levels.count) }
-                return FieldSection.Part(read.frame, read.levels, read.sites, Array(values.prefix(read.levels.count)))
+                return FieldSection.FieldLevels(
+                    read.frame, read.levels, read.sites, Array(values.prefix(read.levels.count)))
             }, brackets: brackets)
     }
 
@@ -300,7 +302,7 @@ extension FrameSource {
         var frame: FieldFrame
         var levels: [FieldLevelRecord]
         var grid: GridDefinition
-        var sites: GriddedSites
+        var sites: GridSites
         /// The sites with a value between this field and a neighbour in time.
         var needed: [Int]
         /// A cache key for these sites.
@@ -308,7 +310,7 @@ extension FrameSource {
     }
 
     /// The sites that each field is needed for: they are inside its grid and next to it in time.
-    private static func neededSites(of brackets: [FieldBracket?], _ gridded: [Int64: GriddedSites])
+    private static func neededSites(of brackets: [FieldBracket?], _ gridded: [Int64: GridSites])
         -> [FieldSection.FrameKey: [Int]]
     {
         var needed: [FieldSection.FrameKey: [Int]] = [:]
@@ -336,7 +338,7 @@ extension FrameSource {
         }
         let siteKey = FieldCaches.SiteKey(log: snapshot.log, row: level.row, sites: read.name)
         return try await fields.sites.value(for: siteKey) { [self] () async throws(EngineError) in
-            if let plane = fields.planes.kept(key) { return sites.values(of: needed) { plane.values[$0] } }
+            if let plane = fields.planes.cachedValue(for: key) { return sites.values(of: needed) { plane.values[$0] } }
             let patch = try await patch(level.row, of: sites.points(of: needed), on: grid, in: snapshot)
             return sites.values(of: needed) { patch?[$0] ?? FieldPlane.missing }
         }
@@ -367,8 +369,8 @@ extension FrameSource {
         async throws(EngineError)
         -> FieldPlane
     {
-        if let plane = fields.planes.kept(key) { return plane }
-        return try await fields.planes.value(for: key, isKept: false) { [self] () async throws(EngineError) in
+        if let plane = fields.planes.cachedValue(for: key) { return plane }
+        return try await fields.planes.value(for: key, isCached: false) { [self] () async throws(EngineError) in
             try await largest(of: key, on: grid, in: snapshot)
         }
     }

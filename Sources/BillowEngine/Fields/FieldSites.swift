@@ -40,7 +40,7 @@ package enum FieldSites: Sendable {
 }
 
 /// Sites in grid coordinates.
-struct GriddedSites: Sendable {
+struct GridSites: Sendable {
     private enum Form: Sendable {
         /// nil for a place without a nearby grid point.
         case places([FieldSurroundings?], isSmoothed: Bool)

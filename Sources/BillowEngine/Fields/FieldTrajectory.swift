@@ -23,7 +23,7 @@ package struct FieldTrajectory: Sendable {
 
     /// The distance in metres between points, not counting the positions of the route.
     package static func step(along route: Route) -> Double {
-        max(FieldProfile.step, route.metres / Double(FieldProfile.mostPlaces))
+        max(FieldProfile.step, route.metres / Double(FieldProfile.maximumPlaces))
     }
 }
 

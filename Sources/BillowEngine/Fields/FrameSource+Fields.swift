@@ -75,13 +75,13 @@ extension FrameSource {
 
     /// The number of groups into which a key's planes are divided for parallel reading. Each takes the memory of two
     /// planes.
-    private static let mostShares = 4
+    private static let maximumGroups = 4
 
     /// Reads planes and computes their maximum.
     func largest(of key: FieldCaches.PlaneKey, on grid: GridDefinition, in snapshot: Snapshot) async throws(EngineError)
         -> FieldPlane
     {
-        let shares = min(Self.mostShares, key.rows.count)
+        let shares = min(Self.maximumGroups, key.rows.count)
         let parts = (0..<shares).map { first in
             stride(from: first, to: key.rows.count, by: shares).map { key.rows[$0] }
         }

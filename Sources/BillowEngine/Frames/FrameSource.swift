@@ -78,13 +78,13 @@ package final class FrameSource: Sendable {
     ) {
         archive = Archive(store: store, logger: logger)
         self.caches = caches
-        windows = SharedCache(caches) { $0.keptBytesOfLinks }
-        parts = SharedCache(caches) { $0.keptBytes }
+        windows = SharedCache(caches) { $0.estimatedBytesOfLinks }
+        parts = SharedCache(caches) { $0.estimatedBytes }
         changes = SharedCache(caches) { _ in 0 }
-        reports = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
-        areas = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
+        reports = SharedCache(caches) { $0.reduce(0) { $0 + $1.estimatedBytes } }
+        areas = SharedCache(caches) { $0.reduce(0) { $0 + $1.estimatedBytes } }
         areaChanges = SharedCache(caches) { $0.count * MemoryLayout<Instant>.stride }
-        planes = SharedCache(caches, keyBytes: { $0.filter.keptBytes }) { $0.bytes }
+        planes = SharedCache(caches, keyBytes: { $0.filter.estimatedBytes }) { $0.bytes }
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds

@@ -50,7 +50,7 @@ package struct Freshness: Sendable, Hashable {
     /// but lack any data. The latter have no frame, and their absence must not look like smooth air.
     ///
     /// - Parameter scene: the layers that have a frame at that instant.
-    func judged(_ layers: [Dataset], scene: [Dataset]) -> [Dataset] {
+    func layersForFreshness(_ layers: [Dataset], scene: [Dataset]) -> [Dataset] {
         layers.filter { layer in
             if scene.contains(layer) { return true }
             switch layer.content {
@@ -159,7 +159,7 @@ enum Coverage: Sendable, Hashable {
 }
 
 extension Coverage.Source {
-    enum Share: Sendable, Hashable {
+    enum RegionCoverage: Sendable, Hashable {
         /// The source covers the whole region.
         case all
         /// The source has everything that it requested there, but did not request the whole region.
@@ -168,7 +168,7 @@ extension Coverage.Source {
         case lacking
     }
 
-    func share(of region: GeographicRegion, from first: Instant, to last: Instant) -> Share {
+    func share(of region: GeographicRegion, from first: Instant, to last: Instant) -> RegionCoverage {
         guard areas.contains(where: { $0.kind == kind }) else {
             return first >= since && last <= until ? .all : .lacking
         }
@@ -196,7 +196,7 @@ extension Coverage.Source {
 /// The configuration of freshness.
 package struct FreshnessSettings: Sendable {
     /// The configuration of a fetched source.
-    package struct Feed: Sendable, Hashable {
+    package struct FetchedSource: Sendable, Hashable {
         /// The fetched kinds of data. It is empty for a folder, which isn't fetched: its files may be a year apart.
         package var kinds: Set<FeedKind>
         /// The kind of service that it is fetched from.
@@ -246,9 +246,9 @@ package struct FreshnessSettings: Sendable {
     fileprivate let staleAfterSeconds: Int?
     /// The configured sources. All others are stored data. Without any configured source, every source that was ever
     /// fetched counts.
-    fileprivate let feeds: [SourceID: Feed]
+    fileprivate let feeds: [SourceID: FetchedSource]
 
-    package init(staleAfterSeconds: Int?, feeds: [SourceID: Feed]) {
+    package init(staleAfterSeconds: Int?, feeds: [SourceID: FetchedSource]) {
         self.staleAfterSeconds = staleAfterSeconds
         self.feeds = feeds
     }
@@ -274,7 +274,7 @@ package struct FreshnessPolicy: Sendable {
         self.requests = requests
     }
 
-    private func feed(_ id: SourceID) -> FreshnessSettings.Feed? {
+    private func feed(_ id: SourceID) -> FreshnessSettings.FetchedSource? {
         guard var feed = settings.feeds[id], let requests = requests(id) else { return settings.feeds[id] }
         feed.kinds = requests.kinds
         feed.intervalSeconds = requests.intervalSeconds
@@ -283,7 +283,7 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// The seconds of silence after which a source is stale for a kind of data; nil stands for all kinds.
-    private func staleAfterSeconds(_ feed: FreshnessSettings.Feed?, _ kind: FeedKind?) -> Int {
+    private func staleAfterSeconds(_ feed: FreshnessSettings.FetchedSource?, _ kind: FeedKind?) -> Int {
         let seconds =
             feed?.staleAfterSeconds ?? settings.staleAfterSeconds
             ?? max(FreshnessSettings.defaultStaleAfterSeconds, 2 * (feed?.intervalSeconds ?? 0))
@@ -358,13 +358,13 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// A source of a kind of data, and the time of its last fetch for that kind.
-    private struct Feeding {
+    private struct FetchRecord {
         var id: SourceID
         var fetchedAt: Instant?
 
         /// A fetch time in the future is treated as unknown, because the clock was wrong then or is now.
-        func known(at now: Instant) -> Feeding {
-            fetchedAt?.isAhead(of: now) == true ? Feeding(id: id, fetchedAt: nil) : self
+        func known(at now: Instant) -> FetchRecord {
+            fetchedAt?.isAhead(of: now) == true ? FetchRecord(id: id, fetchedAt: nil) : self
         }
     }
 
@@ -380,21 +380,21 @@ package struct FreshnessPolicy: Sendable {
 
     /// The sources of a kind of data. A source that is stopped, or no longer fetched for the kind, still counts with
     /// its stored data, which becomes stale.
-    private func feeding(_ kind: FeedKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
+    private func feeding(_ kind: FeedKind, _ configured: [SourceID], _ sources: SelectedSources) -> [FetchRecord] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
                 // A source that never delivered a field is no source of fields.
                 guard record.fetchedAt != nil, kind != .fields || record.fetchedKinds[kind] != nil else { return nil }
-                return record.fetchedAt(kind).map { Feeding(id: record.id, fetchedAt: $0) }
+                return record.fetchedAt(kind).map { FetchRecord(id: record.id, fetchedAt: $0) }
             }
         }
         return configured.compactMap { id in
             guard let feed = feed(id) else { return nil }
             let record = sources.byID[id]
             if feed.intervalSeconds != nil, feed.kinds.contains(kind) {
-                return Feeding(id: id, fetchedAt: record?.fetchedAt(kind))
+                return FetchRecord(id: id, fetchedAt: record?.fetchedAt(kind))
             }
-            return record?.fetchedKinds[kind].map { Feeding(id: id, fetchedAt: $0) }
+            return record?.fetchedKinds[kind].map { FetchRecord(id: id, fetchedAt: $0) }
         }
     }
 
@@ -412,7 +412,7 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// Whether a product of a source is late by its own schedule, regardless of the last fetch.
-    private func isOverdue(_ source: Feeding, in snapshot: Snapshot, at now: Instant) -> Bool {
+    private func isOverdue(_ source: FetchRecord, in snapshot: Snapshot, at now: Instant) -> Bool {
         guard let fetchedAt = source.fetchedAt else { return true }
         if let seconds = feed(source.id)?.staleAfterSeconds, fetchedAt < now.advanced(by: -seconds) { return true }
         let newest = snapshot.fieldCoverage.newest[source.id] ?? [:]
@@ -426,7 +426,7 @@ package struct FreshnessPolicy: Sendable {
 
     /// The coverage of fields, which each field states itself. Fetch times and areas of queries don't matter.
     private func fieldCoverage(
-        feeding: [Feeding], _ sources: SelectedSources, in snapshot: Snapshot, at now: Instant
+        feeding: [FetchRecord], _ sources: SelectedSources, in snapshot: Snapshot, at now: Instant
     ) -> Coverage {
         let known = snapshot.fieldCoverage.areas.filter { sources.byID[$0.key] != nil }
         guard !known.isEmpty else { return feeding.isEmpty ? .nothing : .unknown }
@@ -439,7 +439,7 @@ package struct FreshnessPolicy: Sendable {
     }
 
     private func coverage(
-        of kind: FeedKind, feeding: [Feeding], _ sources: SelectedSources, stored: [SourceRecord],
+        of kind: FeedKind, feeding: [FetchRecord], _ sources: SelectedSources, stored: [SourceRecord],
         in snapshot: Snapshot, at now: Instant
     ) -> Coverage {
         let storedSince = stored.compactMap(\.completeSince).max()

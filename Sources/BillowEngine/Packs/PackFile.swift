@@ -7,7 +7,7 @@ import JSONKit
 import Turbulence
 
 /// A pack as a file.
-package struct PackFile: FileMaking {
+package struct PackFile: FileExport {
     private let source: PackSource
     private let request: PackRequest
     private let snapshot: Snapshot
@@ -18,7 +18,7 @@ package struct PackFile: FileMaking {
         self.snapshot = snapshot
     }
 
-    package func begin(in place: FilePlace) async throws(EngineError) -> any FileParts {
+    package func begin(in place: FileDestination) async throws(EngineError) -> any FileParts {
         switch request.form {
         case .tileset(let format):
             return try TilesetParts(source, request, request.scenes[0], format, in: snapshot, place)
@@ -77,7 +77,7 @@ struct TilesetParts: FileParts {
 
     init(
         _ source: PackSource, _ request: PackRequest, _ scene: FrameSource.Scene, _ format: TilesetFormat,
-        in snapshot: Snapshot, _ place: FilePlace
+        in snapshot: Snapshot, _ place: FileDestination
     ) throws(EngineError) {
         self.source = source
         self.request = request
@@ -125,7 +125,7 @@ struct ArchiveParts: FileParts {
 
     init(
         _ source: PackSource, _ request: PackRequest, _ format: TilesetFormat, in snapshot: Snapshot,
-        _ place: FilePlace
+        _ place: FileDestination
     ) throws(EngineError) {
         self.source = source
         self.request = request
@@ -184,7 +184,7 @@ struct ArchiveParts: FileParts {
 
     /// The frames with their times and files.
     private var frameManifest: JSONValue {
-        let isSimulated = source.shown(request.scenes[0], request, in: snapshot).freshness.isSimulated
+        let isSimulated = source.dataStatus(request.scenes[0], request, in: snapshot).freshness.isSimulated
         return .object([
             "layers": .array(request.layers.layers.map { .string($0.id) }), "format": .string(format.rawValue),
             "tiles": .string(request.tiles.rawValue), "version": .number(Double(snapshot.publication.version.rawValue)),
@@ -193,11 +193,11 @@ struct ArchiveParts: FileParts {
             "legend": .string("legend.png"), "query": .string(request.query),
             "frames": .array(
                 zip(request.scenes, ends).map { scene, end in
-                    let shown = source.shown(scene, request, in: snapshot)
+                    let dataStatus = source.dataStatus(scene, request, in: snapshot)
                     return .object([
                         "time": .string(scene.instant.description), "validUntil": .string(end.description),
-                        "file": .string(path(of: scene)), "stale": .bool(shown.freshness.isStale),
-                        "incomplete": .bool(shown.isIncomplete || !scene.isWhole),
+                        "file": .string(path(of: scene)), "stale": .bool(dataStatus.freshness.isStale),
+                        "incomplete": .bool(dataStatus.isIncomplete || !scene.isWhole),
                     ])
                 }),
         ])
@@ -205,7 +205,7 @@ struct ArchiveParts: FileParts {
 
     /// Source: docs/http/packs.md, "ForeFlight"
     private var foreFlightManifest: JSONValue {
-        let isSimulated = source.shown(request.scenes[0], request, in: snapshot).freshness.isSimulated
+        let isSimulated = source.dataStatus(request.scenes[0], request, in: snapshot).freshness.isSimulated
         let first = request.scenes[0].instant
         let last = ends.max() ?? first
         return .object([

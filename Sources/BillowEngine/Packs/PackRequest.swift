@@ -6,7 +6,7 @@ package import BillowTiles
 package import Geometry
 
 /// The arrangement of tilesets in a pack file.
-package enum PackForm: Sendable, Hashable {
+package enum PackLayout: Sendable, Hashable {
     /// One tileset of one instant, because neither format supports times.
     case tileset(TilesetFormat)
     /// A ZIP archive with a tileset per frame and a manifest with their times.
@@ -30,19 +30,19 @@ package struct PackRequest: Sendable {
     package var region: GeographicRegion
     package var filter: Filter
     package var style: Style
-    package var tiles: TileForm
+    package var tiles: TileKind
     package var scale: TileScale
     package var labels: Int
     package var mode: PolygonMode
     package var isContoured: Bool
-    package var form: PackForm
+    package var form: PackLayout
     /// The query parameters of the request, for the metadata.
     package var query: String
 
     package init(
         layers: LayerList, scenes: [FrameSource.Scene], cover: TileCover, region: GeographicRegion, filter: Filter,
-        style: Style, tiles: TileForm, scale: TileScale, labels: Int, mode: PolygonMode, isContoured: Bool,
-        form: PackForm, query: String
+        style: Style, tiles: TileKind, scale: TileScale, labels: Int, mode: PolygonMode, isContoured: Bool,
+        form: PackLayout, query: String
     ) {
         self.layers = layers
         self.scenes = scenes

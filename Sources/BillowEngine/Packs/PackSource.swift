@@ -64,28 +64,28 @@ package struct PackSource: Sendable {
         async throws(EngineError)
         -> PackMetadata
     {
-        let shown = shown(scene, request, in: snapshot)
-        let freshness = shown.freshness
+        let dataStatus = dataStatus(scene, request, in: snapshot)
+        let freshness = dataStatus.freshness
         let validUntil = try await validUntil(scene, request, in: snapshot)
         let options: LegendOptions
         do { options = try LegendOptions() } catch { throw .picture(.legend(error)) }
         let legend = scene.layers.legend(
             style: request.style, severities: request.filter.severities, simulated: freshness.isSimulated,
             notes: request.filter.notes(lookBackSeconds: scene.layers.historySeconds(request.filter)))
-        let words = shown.warnings(asOf: snapshot.publication.asOf)
+        let words = dataStatus.warnings(asOf: snapshot.publication.asOf)
         let title =
             "\(request.layers.title), \(scene.instant.displayText), valid until \(validUntil.displayText)"
             + (words.isEmpty ? "" : ", \(words.joined(separator: ", "))")
         var more: [(name: String, value: String)] = [
             ("layers", scene.layers.description), ("time", scene.instant.description),
             ("valid_until", validUntil.description), ("simulated", "\(freshness.isSimulated)"),
-            ("stale", "\(freshness.isStale)"), ("incomplete", "\(shown.isIncomplete || !scene.isWhole)"),
+            ("stale", "\(freshness.isStale)"), ("incomplete", "\(dataStatus.isIncomplete || !scene.isWhole)"),
             ("style", request.style.id), ("tile_size", "\(request.tiles == .png ? request.scale.pixels : 512)"),
             ("query", request.query),
         ]
         if let time = freshness.dataTime { more.append(("data_time", time.description)) }
         if let time = freshness.completeSince { more.append(("complete_since", time.description)) }
-        if let field = shown.field { more.append(("field", field.displayText)) }
+        if let field = dataStatus.field { more.append(("field", field.displayText)) }
         return PackMetadata(
             name: title,
             description: request.layers.layers.map(\.summary).joined(separator: " ") + " Not for operational use.",
@@ -97,8 +97,8 @@ package struct PackSource: Sendable {
     }
 
     /// The freshness and completeness of a frame in the pack's region.
-    package func shown(_ scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) -> Shown {
-        policy.shown(
+    package func dataStatus(_ scene: FrameSource.Scene, _ request: PackRequest, in snapshot: Snapshot) -> DataStatus {
+        policy.dataStatus(
             request.layers, scene: scene.layers, of: request.region, at: scene.instant, filter: request.filter,
             in: snapshot)
     }

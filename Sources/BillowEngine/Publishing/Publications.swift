@@ -42,7 +42,7 @@ final class PublicationChannel: Sendable {
         var abandoned: Set<UInt64> = []
     }
 
-    private enum Turn {
+    private enum NextResult {
         case publication(UInt64, Snapshot)
         case wait(UInt64)
         case end
@@ -84,7 +84,7 @@ final class PublicationChannel: Sendable {
     /// The newest publication after a given number; nil at the end.
     fileprivate func next(after seen: UInt64) async -> (UInt64, Snapshot)? {
         while !ServicePause.hasEnded {
-            let turn = state.withLock { state -> Turn in
+            let turn = state.withLock { state -> NextResult in
                 if state.isFinished { return .end }
                 if let snapshot = state.snapshot, state.number > seen { return .publication(state.number, snapshot) }
                 state.lastWaiter += 1

@@ -54,7 +54,7 @@ package struct Retention: Service {
             let watch = ClockWatch(now())
             let began = ContinuousClock.now
             guard await ServicePause.rest(Self.pause) else { return }
-            guard watch.isSteady(now(), after: ContinuousClock.now - began) else {
+            guard watch.ranEvenly(now(), after: ContinuousClock.now - began) else {
                 logger.warning("the clock was set; this round deletes nothing")
                 continue
             }
@@ -75,7 +75,7 @@ package struct Retention: Service {
         init(_ start: Instant) { self.start = start }
 
         /// - Parameter elapsed: the time by a monotonic clock.
-        func isSteady(_ now: Instant, after elapsed: Duration) -> Bool {
+        func ranEvenly(_ now: Instant, after elapsed: Duration) -> Bool {
             let difference = Duration.seconds(now.seconds - start.seconds) - elapsed
             return abs(difference.components.seconds) <= Retention.clockTolerance.components.seconds
         }

@@ -130,7 +130,7 @@ package final class SnapshotPublisher: Service {
                 try await load(asOf: now)
             }
         } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
-            publishAnew(snapshot, state, asOf: now)
+            republish(snapshot, state, asOf: now)
         } else {
             noteFetches(snapshot, state)
         }
@@ -164,7 +164,7 @@ package final class SnapshotPublisher: Service {
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
         let positions = try await store.positions(
-            from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture, asOf: head.version)
+            from: now.advanced(by: -Traffic.retentionSeconds), to: .distantFuture, asOf: head.version)
         let fields: StoredFields
         // A deletion happened during the load; the next poll reloads.
         do throws(StoreError) { fields = try await store.fields(asOf: head.version) } catch {
@@ -207,7 +207,7 @@ package final class SnapshotPublisher: Service {
     }
 
     /// Publishes the same version at a later time. The state must be of that version.
-    private func publishAnew(_ old: Snapshot, _ state: LogState, asOf now: Instant) {
+    private func republish(_ old: Snapshot, _ state: LogState, asOf now: Instant) {
         let changes = Changes(head: state.head, sources: state.sources, extent: state.extent)
         publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)))
     }

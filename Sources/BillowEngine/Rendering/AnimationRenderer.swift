@@ -20,7 +20,7 @@ package struct AnimationRequest: Sendable {
     package var hasTimeStamp: Bool
     /// Whether incomplete frames are hatched.
     package var hatchesIncomplete: Bool
-    package var form: AnimationRenderer.Form
+    package var form: AnimationRenderer.OutputFormat
     /// The duration of a frame. `holdMilliseconds` is the duration of the last frame.
     package var delayMilliseconds: Int
     package var holdMilliseconds: Int
@@ -31,7 +31,7 @@ package struct AnimationRequest: Sendable {
         layers: LayerList, timeline: TimelineRequest, times: [Instant], region: MapRegion, filter: Filter, style: Style,
         labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
         hatchesIncomplete: Bool = false,
-        form: AnimationRenderer.Form = .animation, delayMilliseconds: Int = AnimationRenderer.defaultDelay,
+        form: AnimationRenderer.OutputFormat = .animation, delayMilliseconds: Int = AnimationRenderer.defaultDelay,
         holdMilliseconds: Int = 3 * AnimationRenderer.defaultDelay,
         loops: Int = 0
     ) {
@@ -56,7 +56,7 @@ package struct AnimationRequest: Sendable {
 /// from the first frame to the encoded file. So at most one animation's frames are in memory.
 package final class AnimationRenderer: Sendable {
     /// The output form.
-    package enum Form: Sendable, Hashable {
+    package enum OutputFormat: Sendable, Hashable {
         case animation
         /// All frames in one image.
         case sheet
@@ -66,7 +66,7 @@ package final class AnimationRenderer: Sendable {
     package static let delays = 20...60_000
     package static let defaultDelay = 500
     /// The most pixels of all frames: 64 MB while they are rendered, some seconds of drawing.
-    package static let mostPixels = 16 << 20
+    package static let maximumPixels = 16 << 20
 
     private let maps: MapRenderer
     private let policy: FreshnessPolicy
@@ -82,11 +82,11 @@ package final class AnimationRenderer: Sendable {
         var delay: Int
         var hold: Int
         var loops: Int
-        var form: Form
+        var form: OutputFormat
 
-        var keptBytes: Int {
+        var estimatedBytes: Int {
             let words = maps.reduce(0) { $0 + $1.furniture.timeStamp.reduce(32) { $0 + $1.utf8.count + 16 } }
-            let filter = maps.first?.filter.keptBytes ?? 0
+            let filter = maps.first?.filter.estimatedBytes ?? 0
             return 1_000 + maps.count * (MemoryLayout<MapRequest>.stride + 64) + filter + words
         }
     }
@@ -94,7 +94,7 @@ package final class AnimationRenderer: Sendable {
     /// A frame of an animation.
     private struct Frame: Sendable {
         var scene: FrameSource.Scene
-        var shown: Shown
+        var dataStatus: DataStatus
         var caption: [String]
         /// The parts of the caption that must not be cut.
         var warnings: [String]
@@ -106,11 +106,11 @@ package final class AnimationRenderer: Sendable {
         self.maps = maps
         self.frames = frames
         self.policy = policy
-        made = SharedCache(frames.caches, keyBytes: { $0.keptBytes }) { $0.count }
+        made = SharedCache(frames.caches, keyBytes: { $0.estimatedBytes }) { $0.count }
     }
 
     /// The animation as a PNG file.
-    /// - Throws: `EngineError.tooManyPixels` above `mostPixels`, `.noFrames` without a frame; the errors of
+    /// - Throws: `EngineError.tooManyPixels` above `maximumPixels`, `.noFrames` without a frame; the errors of
     ///   `MapRenderer`.
     package func png(_ request: AnimationRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         guard !request.times.isEmpty else {
@@ -118,7 +118,7 @@ package final class AnimationRenderer: Sendable {
             throw .noFrames(request.timeline.blamed, extent: extent)
         }
         let pixels = request.region.width * request.region.height * request.times.count
-        guard pixels <= Self.mostPixels else {
+        guard pixels <= Self.maximumPixels else {
             throw .tooManyPixels(
                 frames: request.times.count, width: request.region.width, height: request.region.height)
         }
@@ -131,7 +131,7 @@ package final class AnimationRenderer: Sendable {
         }
         let key = Key(
             log: snapshot.log, versions: versions, maps: frames.map { map(request, $0) },
-            isSimulated: frames.contains { $0.shown.freshness.isSimulated },
+            isSimulated: frames.contains { $0.dataStatus.freshness.isSimulated },
             delay: request.delayMilliseconds, hold: request.holdMilliseconds, loops: request.loops, form: request.form)
         return try await made.value(for: key) { [self] () async throws(EngineError) in
             switch request.form {
@@ -142,31 +142,31 @@ package final class AnimationRenderer: Sendable {
     }
 
     /// Describes the last frame of an animation; incomplete if any frame is.
-    package func shown(_ request: AnimationRequest, in snapshot: Snapshot) -> Shown {
+    package func dataStatus(_ request: AnimationRequest, in snapshot: Snapshot) -> DataStatus {
         let frames = pictures(of: request, in: snapshot)
-        var shown =
-            frames.last?.shown
-            ?? policy.shown(
+        var dataStatus =
+            frames.last?.dataStatus
+            ?? policy.dataStatus(
                 request.layers, of: request.region.region, at: snapshot.publication.asOf, filter: request.filter,
                 in: snapshot)
-        shown.isIncomplete = frames.contains { $0.shown.isIncomplete }
-        return shown
+        dataStatus.isIncomplete = frames.contains { $0.dataStatus.isIncomplete }
+        return dataStatus
     }
 
     private func pictures(of request: AnimationRequest, in snapshot: Snapshot) -> [Frame] {
         request.times.map { time in
             let scene = frames.scene(of: request.layers, at: time, in: snapshot)
-            let shown = policy.shown(
+            let dataStatus = policy.dataStatus(
                 request.layers, scene: scene.layers, of: request.region.region, at: scene.instant,
                 filter: request.filter, in: snapshot)
             return Frame(
-                scene: scene, shown: shown,
+                scene: scene, dataStatus: dataStatus,
                 caption: request.hasTimeStamp
-                    ? shown.caption(
+                    ? dataStatus.caption(
                         request.filter,
                         historySeconds: scene.layers.historySeconds(request.filter),
                         asOf: snapshot.publication.asOf) : [],
-                warnings: request.hasTimeStamp ? shown.warnings(asOf: snapshot.publication.asOf) : [])
+                warnings: request.hasTimeStamp ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [])
         }
     }
 
@@ -198,7 +198,7 @@ package final class AnimationRenderer: Sendable {
         let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
         let gap = 4 * request.region.scale
         let rows = (count + columns - 1) / columns
-        let isSimulated = frames.contains { $0.shown.freshness.isSimulated }
+        let isSimulated = frames.contains { $0.dataStatus.freshness.isSimulated }
         let card: Canvas?
         do {
             card = try legend(request, isSimulated: isSimulated).map { (legend) throws(PictureError) in
@@ -227,9 +227,9 @@ package final class AnimationRenderer: Sendable {
             layers: frame.scene.layers, region: request.region, instant: frame.scene.instant, filter: request.filter,
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
-                legend: legend(request, isSimulated: frame.shown.freshness.isSimulated), timeStamp: frame.caption,
+                legend: legend(request, isSimulated: frame.dataStatus.freshness.isSimulated), timeStamp: frame.caption,
                 warnings: frame.warnings),
-            isHatched: request.hatchesIncomplete && frame.shown.isIncomplete)
+            isHatched: request.hatchesIncomplete && frame.dataStatus.isIncomplete)
     }
 
     private func legend(_ request: AnimationRequest, isSimulated: Bool) -> Legend? {

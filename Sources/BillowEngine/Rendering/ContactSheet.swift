@@ -52,7 +52,7 @@ package struct ContactSheet: Sendable {
         do { font = try TextRenderer() } catch { throw .picture(.text(error)) }
         var top = Self.gap
         for list in layers {
-            let busiest = try await maps.busiestPlace(of: list, at: instant, filter: filter, in: snapshot)
+            let busiest = try await maps.placeWithMostData(of: list, at: instant, filter: filter, in: snapshot)
             // Without any data, the place doesn't matter.
             guard let middle = center ?? busiest ?? LonLat(longitude: 0, latitude: 0) else { continue }
             for style in styles {

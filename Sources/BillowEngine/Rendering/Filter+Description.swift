@@ -36,12 +36,12 @@ extension Filter {
     }
 
     /// More items would fill the image.
-    private static let mostListed = 4
+    private static let maximumListed = 4
 
     private static func list(_ names: [String], _ plural: String) -> String {
         switch names.count {
         case 0: "no \(plural)"
-        case 1...mostListed: names.joined(separator: ", ")
+        case 1...maximumListed: names.joined(separator: ", ")
         default: "\(names.count) \(plural)"
         }
     }

@@ -26,7 +26,7 @@ package actor LegendPainter {
     /// The size of the image that `png` returns.
     package func size(_ legend: Legend, options: LegendOptions) throws(EngineError) -> Size {
         let key = Key(legend: legend, options: options)
-        if let size = sizes.kept(key) { return size }
+        if let size = sizes.cachedValue(for: key) { return size }
         let renderer = try ready()
         let made: (width: Int, height: Int)
         do { made = try renderer.size(legend, options: options) } catch { throw .picture(.legend(error)) }
@@ -37,7 +37,7 @@ package actor LegendPainter {
 
     package func png(_ legend: Legend, options: LegendOptions) throws(EngineError) -> [UInt8] {
         let key = Key(legend: legend, options: options)
-        if let png = pngs.kept(key) { return png }
+        if let png = pngs.cachedValue(for: key) { return png }
         WorkExecutor.assertIsJob()
         let renderer = try ready()
         let png: [UInt8]

@@ -52,10 +52,10 @@ package struct MapComposition: Sendable, Hashable {
     }
 
     /// The approximate bytes of a cache key with it.
-    fileprivate var keptBytes: Int {
+    fileprivate var estimatedBytes: Int {
         parts.reduce(0) { bytes, part in
             let words = part.furniture.timeStamp.reduce(0) { $0 + $1.utf8.count + 16 }
-            return bytes + 1_000 + part.filter.keptBytes + words
+            return bytes + 1_000 + part.filter.estimatedBytes + words
         }
     }
 }
@@ -66,10 +66,10 @@ package final class MapRenderer: Sendable {
     private let painters: PainterPool
     private let made: SharedCache<Fingerprint, [UInt8], EngineError>
     /// The fingerprints of recent images: a repeated request collects no data again.
-    private let shown: SharedCache<ShownMap, Fingerprint, Never>
+    private let fingerprints: SharedCache<MapKey, Fingerprint, Never>
 
     /// The inputs of a map image.
-    private struct ShownMap: Hashable, Sendable {
+    private struct MapKey: Hashable, Sendable {
         var head: Head
         var order: MapComposition
     }
@@ -86,7 +86,7 @@ package final class MapRenderer: Sendable {
         self.pictures = pictures
         self.tiles = tiles
         made = SharedCache(pictures.caches) { $0.count }
-        shown = SharedCache(pictures.caches, keyBytes: { $0.order.keptBytes }) { _ in 0 }
+        fingerprints = SharedCache(pictures.caches, keyBytes: { $0.order.estimatedBytes }) { _ in 0 }
         // One for maps, one for animations.
         if let tiles { painters = tiles.painters } else { painters = try PainterPool(expecting: 2) }
     }
@@ -102,13 +102,13 @@ package final class MapRenderer: Sendable {
     package func known(
         _ order: MapComposition, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool
     ) async throws(EngineError) -> EncodedPicture? {
-        guard let fingerprint = shown.kept(try await key(order, in: snapshot)) else { return nil }
+        guard let fingerprint = fingerprints.cachedValue(for: try await key(order, in: snapshot)) else { return nil }
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        return made.kept(fingerprint).map { EncodedPicture(png: $0, entityTag: entityTag) }
+        return made.cachedValue(for: fingerprint).map { EncodedPicture(png: $0, entityTag: entityTag) }
     }
 
-    private func key(_ order: MapComposition, in snapshot: Snapshot) async throws(EngineError) -> ShownMap {
+    private func key(_ order: MapComposition, in snapshot: Snapshot) async throws(EngineError) -> MapKey {
         var newest = Version.zero
         for part in order.parts {
             newest = max(
@@ -116,7 +116,7 @@ package final class MapRenderer: Sendable {
                 try await pictures.version(
                     of: part.layers, at: part.instant, filter: part.filter, in: snapshot))
         }
-        return ShownMap(head: Head(version: newest, log: snapshot.log), order: order)
+        return MapKey(head: Head(version: newest, log: snapshot.log), order: order)
     }
 
     /// The image of several parts.
@@ -141,7 +141,7 @@ package final class MapRenderer: Sendable {
             contents.append((request, content))
         }
         fingerprint.mix(order.background?.hexadecimal ?? "")
-        shown.insert(fingerprint, for: key)
+        fingerprints.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await made.value(for: fingerprint) { [painters, contents] () async throws(EngineError) in
@@ -203,11 +203,11 @@ package final class MapRenderer: Sendable {
     }
 
     /// The place with the most data of some layers.
-    func busiestPlace(of layers: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+    func placeWithMostData(of layers: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot)
         async throws(EngineError)
         -> LonLat?
     {
-        try await pictures.data(for: layers, at: instant, filter: filter, in: snapshot).busiestPlace
+        try await pictures.data(for: layers, at: instant, filter: filter, in: snapshot).placeWithMostData
     }
 
     package var statistics: CacheStatistics { made.statistics }

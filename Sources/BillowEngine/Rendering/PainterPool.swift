@@ -8,7 +8,7 @@ final class PainterPool: Sendable {
     ///
     /// `@unchecked Sendable`: a kit is either in `idle` or owned by the one caller that removed it under the lock. No
     /// reference outlives that caller's closure.
-    private final class Kit: @unchecked Sendable {
+    private final class PainterSet: @unchecked Sendable {
         let painter: PicturePainter
         let encoder: IndexedPNGEncoder
 
@@ -19,20 +19,20 @@ final class PainterPool: Sendable {
     }
 
     private struct PoolState {
-        var idle: [Kit] = []
+        var idle: [PainterSet] = []
         var isPreparing = false
     }
 
     private let sprites = SpriteCache()
     private let state = Mutex(PoolState())
-    private let mostIdle: Int
+    private let maximumIdle: Int
 
     /// - Parameter count: the number of concurrent jobs. The pool holds one more painter, which may be preparing
     ///   meanwhile.
     init(expecting count: Int) throws(PNGError) {
-        mostIdle = count + 1
-        var kits: [Kit] = []
-        for _ in 0..<count { kits.append(try Kit(sprites)) }
+        maximumIdle = count + 1
+        var kits: [PainterSet] = []
+        for _ in 0..<count { kits.append(try PainterSet(sprites)) }
         state.withLock { [kits] in $0.idle = kits }
     }
 
@@ -41,17 +41,17 @@ final class PainterPool: Sendable {
         _ body: (PicturePainter, IndexedPNGEncoder) throws(PictureError) -> Value
     ) throws(EngineError) -> Value {
         let kit = try idleKit()
-        defer { giveBack(kit) }
+        defer { returnToPool(kit) }
         do { return try body(kit.painter, kit.encoder) } catch { throw .picture(error) }
     }
 
-    private func idleKit() throws(EngineError) -> Kit {
+    private func idleKit() throws(EngineError) -> PainterSet {
         if let kit = state.withLock({ $0.idle.popLast() }) { return kit }
-        do { return try Kit(sprites) } catch { throw .picture(.png(error)) }
+        do { return try PainterSet(sprites) } catch { throw .picture(.png(error)) }
     }
 
-    private func giveBack(_ kit: Kit) {
-        state.withLock { if $0.idle.count < mostIdle { $0.idle.append(kit) } }
+    private func returnToPool(_ kit: PainterSet) {
+        state.withLock { if $0.idle.count < maximumIdle { $0.idle.append(kit) } }
     }
 
     /// Prepares every painter for its next images in the background, in steps of some tenths of a millisecond, and only
@@ -74,6 +74,6 @@ final class PainterPool: Sendable {
     private func prepareOne(while isIdle: @Sendable () -> Bool) async {
         guard let kit = state.withLock({ $0.idle.isEmpty ? nil : $0.idle.removeFirst() }) else { return }
         while isIdle(), kit.painter.prepare() { await Task.yield() }
-        giveBack(kit)
+        returnToPool(kit)
     }
 }

@@ -29,7 +29,7 @@ package final class PictureSource: Sendable {
     package init(frames: FrameSource, store: any Store) {
         self.frames = frames
         self.store = store
-        records = SharedCache(frames.caches, keyBytes: { $0.filter.keptBytes }) { $0.keptBytes }
+        records = SharedCache(frames.caches, keyBytes: { $0.filter.estimatedBytes }) { $0.estimatedBytes }
         tracks = SharedCache(frames.caches) { tracks in
             tracks.reduce(0) { $0 + $1.count * MemoryLayout<AircraftPosition>.stride + 32 }
         }
@@ -86,7 +86,7 @@ package final class PictureSource: Sendable {
     {
         if filter.prefersIssuedPolygons {
             let issued = try await frames.issuedPolygons(filter, at: instant, in: snapshot)
-            if !issued.isEmpty || filter.takesNoReports { return .issued(issued.filter(filter.matches)) }
+            if !issued.isEmpty || filter.excludesReports { return .issued(issued.filter(filter.matches)) }
         }
         try frames.polygonHistories.require(filter)
         return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))

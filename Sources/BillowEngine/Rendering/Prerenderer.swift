@@ -7,12 +7,12 @@ import Turbulence
 package struct Prerenderer: Service {
     package let publisher: SnapshotPublisher
     let tiles: TileService
-    let hot: HotTiles
+    let latestTiles: LatestTileRequests
 
-    package init(publisher: SnapshotPublisher, tiles: TileService, hot: HotTiles) {
+    package init(publisher: SnapshotPublisher, tiles: TileService, latestTiles: LatestTileRequests) {
         self.publisher = publisher
         self.tiles = tiles
-        self.hot = hot
+        self.latestTiles = latestTiles
     }
 
     /// The most tiles of one publication.
@@ -29,7 +29,7 @@ package struct Prerenderer: Service {
         guard let snapshot = publisher.snapshot else { return }
         let clock = ContinuousClock()
         let end = clock.now + Self.longest
-        for request in hot.requests(for: snapshot.publication, limit: Self.most) {
+        for request in latestTiles.requests(for: snapshot.publication, limit: Self.most) {
             guard clock.now < end, !Task.isCancelled, publisher.snapshot?.publication == snapshot.publication else {
                 return
             }

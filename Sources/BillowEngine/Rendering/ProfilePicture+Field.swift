@@ -64,16 +64,16 @@ extension ProfilePicture {
     func drawField(_ plot: Plot, on canvas: inout Canvas) {
         guard let field else { return }
         for (row, values) in zip(field.profile.rows, field.profile.values) where rows.contains(row) {
-            let looks = values.map { look($0, field) }
+            let fills = values.map { cellFill($0, field) }
             var column = 0
-            while column < looks.count {
+            while column < fills.count {
                 var end = column + 1
-                while end < looks.count, looks[end] == looks[column] { end += 1 }
-                let right = end == looks.count ? profile.length : Double(end) * field.profile.stretch
+                while end < fills.count, fills[end] == fills[column] { end += 1 }
+                let right = end == fills.count ? profile.length : Double(end) * field.profile.stretch
                 let cells = Self.rectangle(
                     plot.x(metres: Double(column) * field.profile.stretch), plot.y(block: row + 1),
                     plot.x(metres: right), plot.y(block: row))
-                switch looks[column] {
+                switch fills[column] {
                 case .severity(let severity): fill(cells, severity, on: &canvas)
                 case .unknown: hatch(cells, on: &canvas)
                 case .nothing: break
@@ -83,13 +83,13 @@ extension ProfilePicture {
         }
     }
 
-    private enum Look: Equatable {
+    private enum CellFill: Equatable {
         case severity(Severity)
         case unknown
         case nothing
     }
 
-    private func look(_ value: Int?, _ field: FieldLayer) -> Look {
+    private func cellFill(_ value: Int?, _ field: FieldLayer) -> CellFill {
         guard let value else { return .unknown }
         let severity = field.profile.severity(value)
         guard severities.contains(severity), severity != .smooth || field.showsSmoothAir else { return .nothing }
@@ -97,9 +97,9 @@ extension ProfilePicture {
     }
 
     /// The line widths in pixels: normal, and along the worst stretch.
-    private static let (wayWidth, worstWidth) = (2.0, 6.0)
+    private static let (pathWidth, worstWidth) = (2.0, 6.0)
 
-    func drawWay(_ plot: Plot, on canvas: inout Canvas) {
+    func drawPath(_ plot: Plot, on canvas: inout Canvas) {
         guard let flight = field?.profile.flight, flight.levelFeet != nil else { return }
         let (left, right) = (Int(plot.left.rounded()), Int(plot.right.rounded()))
         // A single line, although the parts below and above the image are missing.
@@ -113,8 +113,8 @@ extension ProfilePicture {
             }
         }
         let way = points(0...max(plot.length, 0))
-        canvas.stroke(way, with: Stroke(width: Self.wayWidth + 2), colour: style.marks.halo)
-        canvas.stroke(way, with: Stroke(width: Self.wayWidth), colour: style.marks.ink)
+        canvas.stroke(way, with: Stroke(width: Self.pathWidth + 2), colour: style.marks.halo)
+        canvas.stroke(way, with: Stroke(width: Self.pathWidth), colour: style.marks.ink)
         guard let worst = field?.profile.worst, let severity = field?.profile.severity(worst.tenThousandths),
             severity != .smooth
         else { return }
@@ -134,7 +134,7 @@ extension ProfilePicture {
     }
 
     /// The maximum number of lines of the answer's text. They reduce the height of the plot.
-    private static let mostAnswerLines = 4
+    private static let maximumAnswerLines = 4
 
     /// Wraps the text of the answer into lines that fit the picture. A longer text is cut and ends with three dots.
     func answerLines(_ text: TextRenderer) throws(TextError) -> [String] {
@@ -148,7 +148,7 @@ extension ProfilePicture {
                 lines = [longer]
             } else if try fits(longer) {
                 lines[lines.count - 1] = longer
-            } else if lines.count < Self.mostAnswerLines {
+            } else if lines.count < Self.maximumAnswerLines {
                 lines.append(String(word))
             } else {
                 var last = longer

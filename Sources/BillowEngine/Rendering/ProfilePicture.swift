@@ -90,7 +90,7 @@ package struct ProfilePicture {
         drawGrid(plot, on: &canvas, ink)
         drawField(plot, on: &canvas)
         drawCells(plot, on: &canvas)
-        drawWay(plot, on: &canvas)
+        drawPath(plot, on: &canvas)
         let captions = drawHazards(plot, on: &canvas)
         try drawCaptions(captions, on: &canvas, text, ink)
         try drawLabels(plot, on: &canvas, text, ink)

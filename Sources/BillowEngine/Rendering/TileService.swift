@@ -46,11 +46,11 @@ package final class TileService: Sendable {
     let painters: PainterPool
     private let tiles: SharedCache<Fingerprint, [UInt8], EngineError>
     /// The fingerprints of the contents of recent tiles, so that a repeated request collects no data.
-    private let shown: SharedCache<Shown, Fingerprint?, Never>
+    private let fingerprints: SharedCache<TileKey, Fingerprint?, Never>
     private let empty: [TileScale: [UInt8]]
 
     /// The inputs of a tile's content.
-    private struct Shown: Hashable, Sendable {
+    private struct TileKey: Hashable, Sendable {
         /// The version of the layers' data at the instant: most frames outlive many publications.
         var head: Head
         var request: TileRequest
@@ -64,7 +64,7 @@ package final class TileService: Sendable {
         self.pictures = pictures
         self.work = work
         tiles = SharedCache(pictures.caches) { $0.count }
-        shown = SharedCache(pictures.caches, keyBytes: { $0.request.keptBytes }) { _ in 0 }
+        fingerprints = SharedCache(pictures.caches, keyBytes: { $0.request.estimatedBytes }) { _ in 0 }
         painters = try PainterPool(expecting: work.limits(.tile).threads + work.limits(.renewal).threads)
         var empty: [TileScale: [UInt8]] = [:]
         for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }
@@ -79,7 +79,7 @@ package final class TileService: Sendable {
     ) async throws(EngineError) -> EncodedPicture {
         let version = try await pictures.version(
             of: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-        let key = Shown(head: Head(version: version, log: snapshot.log), request: request)
+        let key = TileKey(head: Head(version: version, log: snapshot.log), request: request)
         if let known = cached(key, isUnchanged) { return known }
         let tile = try await work.run(isRenewal ? .renewal : .tile) { [self] () async throws(EngineError) in
             // Another request may have drawn it while this one waited.
@@ -114,7 +114,7 @@ package final class TileService: Sendable {
                 packed.append(PackedTile(request.coord, nil, tag: tag))
                 continue
             }
-            var png = empty?.png ?? fingerprint.flatMap { tiles.kept($0) }
+            var png = empty?.png ?? fingerprint.flatMap { tiles.cachedValue(for: $0) }
             if png == nil {
                 png = try painters.paint { (painter, encoder) throws(PictureError) in
                     try painter.png(
@@ -127,14 +127,14 @@ package final class TileService: Sendable {
     }
 
     /// The cached answer for a tile, if there is one.
-    private func cached(_ key: Shown, _ isUnchanged: (String) -> Bool) -> EncodedPicture? {
-        guard let known = shown.kept(key) else { return nil }
+    private func cached(_ key: TileKey, _ isUnchanged: (String) -> Bool) -> EncodedPicture? {
+        guard let known = fingerprints.cachedValue(for: key) else { return nil }
         guard let fingerprint = known else { return emptyTile(key.request.scale) }
         if isUnchanged(fingerprint.text) { return EncodedPicture(png: [], entityTag: fingerprint.text) }
-        return tiles.kept(fingerprint).map { EncodedPicture(png: $0, entityTag: fingerprint.text) }
+        return tiles.cachedValue(for: fingerprint).map { EncodedPicture(png: $0, entityTag: fingerprint.text) }
     }
 
-    private func made(_ key: Shown, in snapshot: Snapshot, _ isUnchanged: (String) -> Bool) async throws(EngineError)
+    private func made(_ key: TileKey, in snapshot: Snapshot, _ isUnchanged: (String) -> Bool) async throws(EngineError)
         -> EncodedPicture
     {
         let request = key.request
@@ -146,11 +146,11 @@ package final class TileService: Sendable {
             request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched,
             style: request.style)
         if content.isEmpty {
-            shown.insert(nil, for: key)
+            fingerprints.insert(nil, for: key)
             return emptyTile(request.scale)
         }
         let fingerprint = try Self.fingerprint(content, request)
-        shown.insert(fingerprint, for: key)
+        fingerprints.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await tiles.value(for: fingerprint) { [painters, metrics] () async throws(EngineError) in

@@ -67,7 +67,7 @@ package final class VectorTileSource: Sendable {
         self.polygons = polygons
         self.store = store
         self.work = work
-        tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.keptBytes }) { $0.count }
+        tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.estimatedBytes }) { $0.count }
     }
 
     /// The tile; empty if it has no features.
@@ -75,7 +75,7 @@ package final class VectorTileSource: Sendable {
         let version = try await frames.frameVersion(
             of: request.layers.layers, at: request.instant, filter: request.filter, in: snapshot)
         let key = Key(request: request, head: Head(version: version, log: snapshot.log))
-        if let tile = tiles.kept(key) { return tile }
+        if let tile = tiles.cachedValue(for: key) { return tile }
         return try await work.run(.tile) { [self] () async throws(EngineError) in try await made(key, in: snapshot) }
     }
 
@@ -201,19 +201,19 @@ package final class VectorTileSource: Sendable {
         guard let values else { return { [] } }
         let resolution = DrawnResolution.of(zoom: request.coord.z)
         let cells = try await frames.cells(of: values, resolution: resolution, in: snapshot)
-        let shown = ShownField(values, cells, request.filter, snapshot)
+        let field = FilteredField(values, cells, request.filter, snapshot)
         let box = VectorTile.box(of: request.coord)
         if request.isContoured {
             // The properties describe the whole area, as in GeoJSON features. The outline is made of the tile's cells.
             let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
-            let whole = ShownField(values, finest, request.filter, snapshot)
-            return { Self.contours(shown, whole, request.mode, in: box) }
+            let whole = FilteredField(values, finest, request.filter, snapshot)
+            return { Self.contours(field, whole, request.mode, in: box) }
         }
         return {
             cells.entries.compactMap { entry in
                 let dense = Int(entry.dense)
                 guard VectorTile.touches(box, dense: dense, resolution: resolution),
-                    let feature = shown.feature(entry)
+                    let feature = field.feature(entry)
                 else { return nil }
                 return VectorTile.Feature(
                     id: UInt64(entry.dense), shape: VectorTile.shape(dense: dense, resolution: resolution),
@@ -228,12 +228,12 @@ package final class VectorTileSource: Sendable {
     /// - Parameters:
     ///   - shown: the cells of the zoom.
     ///   - whole: the cells of the areas.
-    private static func contours(_ shown: ShownField, _ whole: ShownField, _ mode: PolygonMode, in box: GridBox)
+    private static func contours(_ field: FilteredField, _ whole: FilteredField, _ mode: PolygonMode, in box: GridBox)
         -> [VectorTile.Feature]
     {
-        let resolution = shown.cells.resolution
-        let inside = shown.cells.entries.compactMap { entry -> (dense: Int, severity: Severity)? in
-            guard let severity = shown.severity(of: entry),
+        let resolution = field.cells.resolution
+        let inside = field.cells.entries.compactMap { entry -> (dense: Int, severity: Severity)? in
+            guard let severity = field.severity(of: entry),
                 VectorTile.touches(box, dense: Int(entry.dense), resolution: resolution)
             else { return nil }
             return (Int(entry.dense), severity)

@@ -17,7 +17,7 @@ package struct ManifestRequest: Sendable {
     var rule: FrameRule
     package var style: Style
     /// Converts a template's path and query to an address. A signature may leave a part of it open.
-    var address: @Sendable (String, SignedAddress.Opening) -> String
+    var address: @Sendable (String, SignedAddress.TemplateVariables) -> String
     /// The parameters of templates, `name=value&…`; empty for none.
     package var passedOn: String
     /// Whether cells of turbulence are counted.
@@ -26,7 +26,8 @@ package struct ManifestRequest: Sendable {
     package init(
         timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: RequestedTimePoint? = nil,
         rule: FrameRule,
-        style: Style, address: @escaping @Sendable (String, SignedAddress.Opening) -> String, passedOn: String,
+        style: Style, address: @escaping @Sendable (String, SignedAddress.TemplateVariables) -> String,
+        passedOn: String,
         isCounted: Bool = false
     ) {
         self.timeline = timeline
@@ -208,7 +209,8 @@ package struct TimelineService: Sendable {
             let showsField = there.contains { $0.content == .field }
             let field = showsField ? snapshot.field(at: time, request.filter)?.identity : nil
             let lookBack = policy.lookBack(
-                of: everything.judged(picture, scene: there), at: time, filter: request.filter, in: snapshot)
+                of: everything.layersForFreshness(picture, scene: there), at: time, filter: request.filter, in: snapshot
+            )
             list.append(
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),

@@ -27,7 +27,7 @@ package actor Authorizer {
     static let wrongKeysAMinute = 60
 
     /// The most reads of keys per second.
-    static let mostReadsASecond = 16
+    static let maximumReadsPerSecond = 16
 
     init(store: any ControlStore, anonymousRead: Bool, now: @escaping @Sendable () -> Instant, logger: Logger) {
         self.store = store
@@ -114,7 +114,7 @@ package actor Authorizer {
     private func key(_ id: String) async throws(StoreError) -> AccessKey? {
         let now = now()
         if readAt != now { reads = 0 }
-        if readAt != now || keys[id] == nil && reads < Self.mostReadsASecond {
+        if readAt != now || keys[id] == nil && reads < Self.maximumReadsPerSecond {
             reads += 1
             do throws(StoreError) {
                 let all = try await store.accessKeys()
@@ -159,7 +159,7 @@ struct AddressSigner: Sendable {
 
     /// A path with its query, signed if the request was.
     /// - Parameter covers: the variable parts, if the path is a template.
-    static func signed(_ address: String, covers: SignedAddress.Opening? = nil) -> String {
+    static func signed(_ address: String, covers: SignedAddress.TemplateVariables? = nil) -> String {
         guard let signer = ofRequest else { return address }
         return SignedAddress.sign(address, with: signer.key, expires: signer.expires, covers: covers) ?? address
     }

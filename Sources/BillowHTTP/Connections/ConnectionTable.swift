@@ -84,7 +84,7 @@ final class ConnectionTable: Sendable {
         var addressRefusalLoggedAt: NIODeadline?
     }
 
-    fileprivate enum Notice {
+    fileprivate enum LimitMessage {
         case full
         case over(closed: Int, refused: Int)
         case address
@@ -114,7 +114,7 @@ final class ConnectionTable: Sendable {
     func accept(_ channel: any Channel) -> Acceptance {
         let id = ObjectIdentifier(channel)
         var toClose: [Connection] = []
-        var notice: Notice?
+        var notice: LimitMessage?
         let acceptance = state.withLock { state -> Acceptance in
             if state.connections[id] != nil { return .accepted }
             let address = ClientAddress(channel.remoteAddress)
@@ -124,10 +124,10 @@ final class ConnectionTable: Sendable {
             }
             if state.connections.count >= settings.maximum - margin {
                 toClose = state.closeIdle(atMost: margin)
-                if !toClose.isEmpty { notice = state.noteFull() }
+                if !toClose.isEmpty { notice = state.noteLimitReached() }
             }
             guard state.connections.count < settings.maximum else {
-                notice = state.noteFull() ?? notice
+                notice = state.noteLimitReached() ?? notice
                 if !state.closing.isEmpty { return .wait }
                 state.refused += 1
                 return .refused
@@ -144,7 +144,7 @@ final class ConnectionTable: Sendable {
     /// Must be called when an accepted connection is closed.
     func remove(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
-        let notice = state.withLock { state -> Notice? in
+        let notice = state.withLock { state -> LimitMessage? in
             guard let connection = state.connections.removeValue(forKey: id) else { return nil }
             state.closing.remove(id)
             if let address = connection.address {
@@ -152,12 +152,12 @@ final class ConnectionTable: Sendable {
                 state.counts[address] = count > 0 ? count : nil
             }
             guard state.isFull, state.connections.count <= settings.maximum * 3 / 4 else { return nil }
-            return state.noteOver()
+            return state.noteLimitPassed()
         }
         if let notice { log(notice) }
     }
 
-    private func log(_ notice: Notice) {
+    private func log(_ notice: LimitMessage) {
         switch notice {
         case .full:
             logger.warning(
@@ -187,19 +187,19 @@ extension ConnectionTable.TableState {
         return oldest.map(\.1)
     }
 
-    fileprivate mutating func noteFull() -> ConnectionTable.Notice? {
+    fileprivate mutating func noteLimitReached() -> ConnectionTable.LimitMessage? {
         guard !isFull else { return nil }
         isFull = true
         return .full
     }
 
-    fileprivate mutating func noteOver() -> ConnectionTable.Notice {
+    fileprivate mutating func noteLimitPassed() -> ConnectionTable.LimitMessage {
         defer { (isFull, closed, refused) = (false, 0, 0) }
         return .over(closed: closed, refused: refused)
     }
 
     /// Logs at most once a minute.
-    fileprivate mutating func noteAddressRefusal() -> ConnectionTable.Notice? {
+    fileprivate mutating func noteAddressRefusal() -> ConnectionTable.LimitMessage? {
         let now = NIODeadline.now()
         guard addressRefusalLoggedAt.map({ now - $0 >= .minutes(1) }) ?? true else { return nil }
         addressRefusalLoggedAt = now

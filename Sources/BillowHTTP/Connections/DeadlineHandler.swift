@@ -12,7 +12,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    private enum Reading {
+    private enum ReadState {
         case betweenRequests
         case header
         case body
@@ -29,7 +29,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let timeouts: ConnectionTimeouts
     private let connection: Connection?
-    private var reading = Reading.betweenRequests
+    private var reading = ReadState.betweenRequests
     /// The start of `reading`. Pauses of the server's own reading move it forward.
     private var since = NIODeadline.uptimeNanoseconds(0)
     /// The time of the body's last bytes; pauses move it forward too.
@@ -76,7 +76,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if unanswered == 0 { connection?.becomeIdle() }
     }
 
-    private func begin(_ reading: Reading, _ now: NIODeadline) {
+    private func begin(_ reading: ReadState, _ now: NIODeadline) {
         self.reading = reading
         since = now
         lastBytes = now

@@ -18,7 +18,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private struct Recording {
         var address: String
         var requestHeaders: HTTPHeaders
-        var moment: ResponseMicrocache.Moment
+        var moment: ResponseMicrocache.CacheContext
         var head: HTTPResponseHead?
         var body = ByteBuffer()
     }

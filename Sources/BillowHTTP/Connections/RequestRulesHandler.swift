@@ -101,7 +101,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
             Problem(
                 .headersTooLarge, detail: "The header fields of the request are too large.",
                 parameter: "headers", value: "more",
-                allowed: "at most \(Self.largestHeader) bytes and \(Self.mostFields) fields")
+                allowed: "at most \(Self.largestHeader) bytes and \(Self.maximumFields) fields")
         case .headerOverflow:
             Problem(
                 .urlTooLong, detail: "The address is too long to be read.", parameter: "address", value: "more bytes",
@@ -117,7 +117,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The most bytes of a request's target and header fields together; four times the longest target.
     static let largestHeader = 32 << 10
-    static let mostFields = 100
+    static let maximumFields = 100
 
     // MARK: Responses
 

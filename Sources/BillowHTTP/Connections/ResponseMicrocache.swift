@@ -11,7 +11,7 @@ import Synchronization
 /// takes constant time. The cache is bounded in number and in bytes.
 final class ResponseMicrocache: Sendable {
     /// The inputs that all cached answers share.
-    struct Moment: Equatable, Sendable {
+    struct CacheContext: Equatable, Sendable {
         fileprivate var second: Int
         fileprivate var changes: Int
     }
@@ -36,7 +36,7 @@ final class ResponseMicrocache: Sendable {
     }
 
     private struct CacheState {
-        var moment = Moment(second: .min, changes: 0)
+        var moment = CacheContext(second: .min, changes: 0)
         var answers: [String: Variants] = [:]
         var count = 0
         var bytes = 0
@@ -59,7 +59,7 @@ final class ResponseMicrocache: Sendable {
     init(second: @escaping @Sendable () -> Int) { self.second = second }
 
     /// The current moment.
-    var moment: Moment { Moment(second: second(), changes: changes.load(ordering: .acquiring)) }
+    var moment: CacheContext { CacheContext(second: second(), changes: changes.load(ordering: .acquiring)) }
 
     /// Must be called after an input of answers has changed.
     func invalidate() { changes.add(1, ordering: .releasing) }
@@ -72,7 +72,7 @@ final class ResponseMicrocache: Sendable {
 
     /// The cached answer for an address in the current moment.
     /// - Parameter coding: the client's content coding, which is only evaluated if answers differ by it.
-    func answer(to address: String, at moment: Moment, coding: @autoclosure () -> ContentCoding = .identity)
+    func answer(to address: String, at moment: CacheContext, coding: @autoclosure () -> ContentCoding = .identity)
         -> CachedResponse?
     {
         state.withLock { state in
@@ -90,7 +90,7 @@ final class ResponseMicrocache: Sendable {
     /// - Parameters:
     ///   - coding: the client's content coding if answers differ by it, otherwise nil.
     ///   - moment: the moment of the request. An answer that took longer than its moment is not cached.
-    func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding? = nil, at moment: Moment) {
+    func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding? = nil, at moment: CacheContext) {
         let present = self.moment
         guard present == moment else { return }
         state.withLock { state in

@@ -89,7 +89,7 @@ struct EventFeed: Sendable {
     // MARK: - Data
 
     /// Tells a listener to request everything: stored data is ready, or the missed events are unknown.
-    static func everything(_ snapshot: Snapshot) -> (name: String, payload: DataChange) {
+    static func fullReload(_ snapshot: Snapshot) -> (name: String, payload: DataChange) {
         (
             EventName.data.rawValue,
             DataChange(area: DataQuery.Area.all.rawValue, version: snapshot.publication.version.rawValue)
@@ -98,7 +98,7 @@ struct EventFeed: Sendable {
 
     private func published(_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) {
         guard let old, old.log == new.log else {
-            let ready = Self.everything(new)
+            let ready = Self.fullReload(new)
             return hub.publish(ready.name, ready.payload)
         }
         let queries = Dictionary(
@@ -203,7 +203,7 @@ struct EventFeed: Sendable {
     private static func places(of positions: [AircraftPosition], in snapshot: Snapshot) -> [ICAO24: LonLat] {
         let moved = Set(positions.map(\.icao24))
         let before =
-            snapshot.positions(at: snapshot.publication.asOf, droppedAfterSeconds: Traffic.keptSeconds) ?? []
+            snapshot.positions(at: snapshot.publication.asOf, droppedAfterSeconds: Traffic.retentionSeconds) ?? []
         return Dictionary(
             before.filter { moved.contains($0.icao24) }.map { ($0.icao24, $0.place) }, uniquingKeysWith: { $1 })
     }

@@ -17,7 +17,7 @@ package final class EventHub: Sendable {
     }
 
     /// The number of events that are stored for `Last-Event-ID`: a quarter of an hour of a few busy sources.
-    static let kept = 1_024
+    static let maximumEvents = 1_024
     /// The most events that wait for one listener. A slower listener is disconnected, and reconnects with its
     /// `Last-Event-ID`.
     static let longestBacklog = 256
@@ -47,13 +47,13 @@ package final class EventHub: Sendable {
 
     private let state = Mutex(HubState())
     /// The most concurrent listeners. Each one holds a connection.
-    let mostListeners: Int
+    let maximumListeners: Int
     /// Distinguishes the events of this process from those of an earlier one.
     private let run: String
     private let logger: Logger
 
-    init(mostListeners: Int = 1_000, logger: Logger) {
-        self.mostListeners = mostListeners
+    init(maximumListeners: Int = 1_000, logger: Logger) {
+        self.maximumListeners = maximumListeners
         run = Hexadecimal.text((0..<6).map { _ in UInt8.random(in: .min ... .max) })
         self.logger = logger
     }
@@ -73,7 +73,7 @@ package final class EventHub: Sendable {
             framed.writeImmutableBuffer(bytes)
             let event = Event(number: state.last, audience: audience, squares: squares, bytes: framed)
             state.events.append(event)
-            if state.events.count > Self.kept { state.events.removeFirst() }
+            if state.events.count > Self.maximumEvents { state.events.removeFirst() }
             return state.send(framed) { $0.receives(event) }
         }
         if slow > 0 { logger.notice("listeners were too slow and were disconnected", metadata: ["count": "\(slow)"]) }
@@ -149,7 +149,7 @@ package final class EventHub: Sendable {
         let greeting = greeting.flatMap { encoded($0.name, $0.payload) }
         let last = lastEventID.flatMap(number(in:))
         let number = state.withLock { state -> Int? in
-            guard !state.isClosed, state.listeners.count < mostListeners else { return nil }
+            guard !state.isClosed, state.listeners.count < maximumListeners else { return nil }
             let listener = Listener(flight: flight, squares: squares, stream: stream)
             stream.yield(ByteBuffer(string: "retry: 3000\n\n"))
             if let missed = state.events(after: last, for: listener, atMost: Self.longestBacklog / 2) {
@@ -173,7 +173,7 @@ package final class EventHub: Sendable {
         guard let number else {
             throw Problem(
                 .tooManyListeners,
-                detail: "\(mostListeners) clients listen already, or the server is stopping.", retryAfterSeconds: 5)
+                detail: "\(maximumListeners) clients listen already, or the server is stopping.", retryAfterSeconds: 5)
         }
         return Subscription(events: events) { [weak self] in
             stream.finish()
@@ -201,7 +201,7 @@ extension EventHub: FlightEvents {
 extension EventHub.Listener {
     fileprivate func receives(_ event: EventHub.Event) -> Bool {
         switch event.audience {
-        case .everyone: squares.flatMap { own in event.squares.map(own.mayMeet) } ?? true
+        case .everyone: squares.flatMap { own in event.squares.map(own.mayIntersect) } ?? true
         case .flight(let id): flight == id
         }
     }

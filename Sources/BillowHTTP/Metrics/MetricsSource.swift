@@ -53,7 +53,7 @@ struct MetricsSource: Sendable {
         exposition.add(.connections, connections.count)
         exposition.add(.connectionLimit, connections.settings.maximum)
         exposition.add(.listeners, events.listeners)
-        exposition.add(.listenerLimit, events.mostListeners)
+        exposition.add(.listenerLimit, events.maximumListeners)
         exposition.add(.renderDuration, from: registry)
     }
 
@@ -101,7 +101,7 @@ struct MetricsSource: Sendable {
     // MARK: - Sources
 
     /// The maximum number of reasons with their own label. These are names in the code; files may contain others.
-    private static let mostReasons = 32
+    private static let maximumReasons = 32
 
     /// Configured sources only, because clients choose the names of others.
     private func addSources(_ snapshot: Snapshot?, at now: Instant, to exposition: inout Exposition) {
@@ -147,7 +147,7 @@ struct MetricsSource: Sendable {
         let byWords = Dictionary(
             counts.map { reason, count in (String(reason.prefix { $0 != ":" }), count) }, uniquingKeysWith: +)
         let sorted = byWords.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        let shown = kind == "inbox" ? [] : sorted.prefix(mostReasons)
+        let shown = kind == "inbox" ? [] : sorted.prefix(maximumReasons)
         let rest = sorted.dropFirst(shown.count).reduce(0) { $0 + $1.value }
         return shown.map { (labels: [source, $0.key], value: Double($0.value)) }
             + (rest > 0 ? [(labels: [source, "other"], value: Double(rest))] : [])

@@ -42,7 +42,7 @@ final class RequestMetrics: Sendable {
         /// Path → method → route.
         let routes: [String: [HTTPRequest.Method: Route]]
         /// The counters of answers without a route, such as errors and files.
-        let others: [Other: [HTTPRequest.Method: Route]]
+        let others: [UnroutedLabel: [HTTPRequest.Method: Route]]
         /// The counters of unknown methods.
         let unknown: Route
 
@@ -56,14 +56,16 @@ final class RequestMetrics: Sendable {
                 paths.map { ($0.path, all($0.path, $0.methods.contains(.get) ? $0.methods + [.head] : $0.methods)) },
                 uniquingKeysWith: { first, _ in first })
             others = Dictionary(
-                Other.allCases.map { ($0, all($0.rawValue, [.get, .head, .post, .put, .patch, .delete, .options])) },
+                UnroutedLabel.allCases.map {
+                    ($0, all($0.rawValue, [.get, .head, .post, .put, .patch, .delete, .options]))
+                },
                 uniquingKeysWith: { first, _ in first })
-            unknown = Route(registry, method: "other", path: Other.unrouted.rawValue)
+            unknown = Route(registry, method: "other", path: UnroutedLabel.unrouted.rawValue)
         }
     }
 
     /// The label of answers without a route.
-    private enum Other: String, CaseIterable {
+    private enum UnroutedLabel: String, CaseIterable {
         case unrouted = "none"
         case files
     }

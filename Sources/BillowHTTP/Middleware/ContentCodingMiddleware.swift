@@ -16,7 +16,7 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The smallest body for which compression is worthwhile.
     private static var least: Int { 1_000 }
     /// The largest body that is compressed whole; such bodies are in memory already.
-    private static var mostAtOnce: Int { 4 << 20 }
+    private static var maximumBufferedBytes: Int { 4 << 20 }
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -39,7 +39,7 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         let length = response.body.contentLength
         if let length, length < (ContentCoding.isIdentityRefused(header) ? 1 : Self.least) { return response }
-        if let length, length <= Self.mostAtOnce {
+        if let length, length <= Self.maximumBufferedBytes {
             guard let bytes = try await bytes(of: response, request, type) else { return response }
             response.body = try BytesResponse.body(of: bytes)
             response.headers[.contentLength] = String(bytes.count)
@@ -66,7 +66,7 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The compressed body; nil if memory is exhausted.
     private func bytes(of response: Response, _ request: Request, _ type: String) async throws -> [UInt8]? {
         let make: @Sendable () async throws -> [UInt8]? = { [work, body = response.body] in
-            let whole = WholeBody()
+            let whole = BufferedBody()
             try await body.write(whole)
             // The request already had its turn in a queue, so this part of it must not be rejected.
             return try await work.run(Self.workClass(of: type), isContinuing: true) {
@@ -128,7 +128,7 @@ extension Response {
 }
 
 /// Collects a body in memory.
-private final class WholeBody: ResponseBodyWriter, Sendable {
+private final class BufferedBody: ResponseBodyWriter, Sendable {
     private let taken = Mutex<[UInt8]>([])
 
     var bytes: [UInt8] { taken.withLock { $0 } }

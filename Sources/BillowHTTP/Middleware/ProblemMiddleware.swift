@@ -20,7 +20,7 @@ final class StoreErrorLog: Sendable {
     private let entries: Mutex<[String: Entry]> = Mutex([:])
     private static let pause = Duration.seconds(60)
     /// The errors that are counted separately.
-    private static let mostErrors = 100
+    private static let maximumErrors = 100
 
     func log(_ error: StoreError, path: String, _ logger: Logger, at now: ContinuousClock.Instant = .now) {
         let text = error.description
@@ -30,7 +30,7 @@ final class StoreErrorLog: Sendable {
                 return nil
             }
             let more = entries[text]?.more ?? 0
-            if entries.count >= Self.mostErrors { entries = [:] }
+            if entries.count >= Self.maximumErrors { entries = [:] }
             entries[text] = Entry(loggedAt: now)
             return more
         }
@@ -54,7 +54,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             guard request.uri.string.utf8.count <= ResponseRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
-            guard !Self.treatsFileAsFolder(request.uri.path) else { throw HTTPError(.notFound) }
+            guard !Self.hasSlashAfterFile(request.uri.path) else { throw HTTPError(.notFound) }
             response =
                 request.method == .options ? try await preflight(request) : try await next(request, context)
         } catch let error as HTTPError {
@@ -84,7 +84,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 log(error, request, context)
                 response = try problem.response(from: request, context: context)
             } else {
-                response = try unforeseen(error, request, context)
+                response = try unexpectedError(error, request, context)
             }
         }
         // Hummingbird sets the length of the omitted body.
@@ -105,7 +105,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         storeErrors.log(failure, path: request.uri.path, context.logger)
     }
 
-    private func unforeseen(_ error: any Error, _ request: Request, _ context: Context) throws -> Response {
+    private func unexpectedError(_ error: any Error, _ request: Request, _ context: Context) throws -> Response {
         context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
         let problem = Problem(.internalError, detail: "The server failed; the error was logged.")
         return try problem.response(from: request, context: context)
@@ -133,7 +133,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     /// Whether a path has a slash after a file's name, which the router would ignore.
-    private static func treatsFileAsFolder(_ path: String) -> Bool {
+    private static func hasSlashAfterFile(_ path: String) -> Bool {
         path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
     }
 

@@ -33,7 +33,7 @@ struct FeatureInfoSource: Sendable {
         let time = parsed.time.requested(of: parsed.layers, frames, in: snapshot)
         let scene = try frames.scene(of: parsed.layers, at: time, in: snapshot)
         let region = parsed.region.box(column: parsed.column, row: parsed.row, reach: 1).map(GeographicRegion.box)
-        let shown = policy.shown(
+        let dataStatus = policy.dataStatus(
             parsed.layers, scene: scene.layers, of: region ?? .everywhere, at: scene.instant, filter: parsed.filter,
             in: snapshot)
         let bytes = try await work.run(.query) { [self] in
@@ -43,9 +43,10 @@ struct FeatureInfoSource: Sendable {
                 found.append(
                     LayerFeatures(layer: layer, features: try await find(layer, parsed, scene.instant, in: snapshot)))
             }
-            return try parsed.format == .text ? Self.text(found, parsed, shown) : Self.json(found, parsed, shown)
+            return try parsed.format == .text
+                ? Self.text(found, parsed, dataStatus) : Self.json(found, parsed, dataStatus)
         }
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = parsed.format == .text ? "text/plain; charset=utf-8" : parsed.format.rawValue
         return try BytesResponse.make(bytes, headers: headers, request: request)
     }
@@ -63,13 +64,13 @@ struct FeatureInfoSource: Sendable {
         return writer.bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
     }
 
-    private static func json(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ shown: Shown) throws
+    private static func json(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ dataStatus: DataStatus) throws
         -> [UInt8]
     {
         var members: [String: JSONValue] = [
-            "time": .string(shown.instant.description), "stale": .bool(shown.freshness.isStale),
-            "simulated": .bool(shown.freshness.isSimulated), "incomplete": .bool(shown.isIncomplete),
-            "dataTime": shown.freshness.dataTime.map { .string($0.description) } ?? .null,
+            "time": .string(dataStatus.instant.description), "stale": .bool(dataStatus.freshness.isStale),
+            "simulated": .bool(dataStatus.freshness.isSimulated), "incomplete": .bool(dataStatus.isIncomplete),
+            "dataTime": dataStatus.freshness.dataTime.map { .string($0.description) } ?? .null,
             "numberReturned": .number(Double(found.reduce(0) { $0 + $1.features.count })),
         ]
         if let place = parsed.region.place(column: parsed.column, row: parsed.row) {
@@ -88,18 +89,18 @@ struct FeatureInfoSource: Sendable {
         return bytes + Array("],".utf8) + Array(try JSONBytes.encode(members).readableBytesView).dropFirst()
     }
 
-    private static func text(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ shown: Shown) throws
+    private static func text(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ dataStatus: DataStatus) throws
         -> [UInt8]
     {
-        var lines = ["time: \(shown.instant)"]
+        var lines = ["time: \(dataStatus.instant)"]
         if let place = parsed.region.place(column: parsed.column, row: parsed.row) {
             func degrees(_ value: Double) -> String { String(format: "%.5f", value) }
             lines.append("place: \(degrees(place.longitude)) \(degrees(place.latitude)) (longitude, latitude)")
         }
-        if let dataTime = shown.freshness.dataTime { lines.append("last data: \(dataTime)") }
-        if shown.freshness.isSimulated { lines.append("SIMULATED") }
-        if shown.freshness.isStale { lines.append("STALE") }
-        if shown.isIncomplete { lines.append("INCOMPLETE") }
+        if let dataTime = dataStatus.freshness.dataTime { lines.append("last data: \(dataTime)") }
+        if dataStatus.freshness.isSimulated { lines.append("SIMULATED") }
+        if dataStatus.freshness.isStale { lines.append("STALE") }
+        if dataStatus.isIncomplete { lines.append("INCOMPLETE") }
         for layer in found {
             lines.append("")
             lines.append("\(layer.layer.title) (\(layer.layer.id)): \(layer.features.count)")

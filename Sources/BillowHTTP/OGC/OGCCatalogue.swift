@@ -62,16 +62,16 @@ struct OGCCatalogue: Sendable {
     }
 
     private func abstract(of dataset: Dataset, in snapshot: Snapshot) -> String {
-        let shown = policy.shown(
+        let dataStatus = policy.dataStatus(
             LayerList(dataset), at: snapshot.publication.asOf, filter: Filter(), in: snapshot)
         let sources = policy.sourceNames(of: Set(dataset.kinds), in: snapshot)
-        let freshness = shown.freshness
+        let freshness = dataStatus.freshness
         let parts: [String?] = [
             dataset.summary, dataset.attribution.map { "\($0)." },
             sources.isEmpty ? "It has no source." : "Sources: \(sources.joined(separator: ", ")).",
             freshness.dataTime.map { "Last data \($0)." },
             freshness.isStale ? "STALE: the data is older than it should be." : nil,
-            shown.isIncomplete ? "INCOMPLETE: \(freshness.sinceWords)." : nil,
+            dataStatus.isIncomplete ? "INCOMPLETE: \(freshness.sinceWords)." : nil,
             freshness.isSimulated ? "SIMULATED: none of the data is real." : nil,
         ]
         return parts.compactMap { $0 }.joined(separator: " ")

@@ -39,7 +39,7 @@ package struct AlertBody: Decodable, Sendable {
     private var time: String?
 
     package static let longest = 256 << 10
-    private static let mostCells = 10_000
+    private static let maximumCells = 10_000
 
     private enum Keys: String, CodingKey, CaseIterable {
         case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround,
@@ -118,7 +118,7 @@ package struct AlertBody: Decodable, Sendable {
     }
 
     /// The source of the flight's positions.
-    func follow() throws(ParameterProblem) -> FlightMonitor.Follow {
+    func follow() throws(ParameterProblem) -> FlightMonitor.PositionSource {
         if let icao24 {
             guard let aircraft = ICAO24(icao24) else {
                 throw Self.invalid("icao24", icao24, "six hexadecimal digits")
@@ -207,8 +207,8 @@ package struct AlertBody: Decodable, Sendable {
     }
 
     private static func cells(_ texts: [String]) throws(ParameterProblem) -> Set<Cell> {
-        guard texts.count <= mostCells else {
-            throw invalid("cells", "\(texts.count) cells", "at most \(mostCells) cells")
+        guard texts.count <= maximumCells else {
+            throw invalid("cells", "\(texts.count) cells", "at most \(maximumCells) cells")
         }
         var cells = Set<Cell>()
         for text in texts {

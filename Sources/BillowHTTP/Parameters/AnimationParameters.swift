@@ -27,7 +27,7 @@ package struct AnimationParameters: Sendable {
     private let hasLegend: Bool
     private let hasTimeStamp: Bool
     private let hatchesIncomplete: Bool
-    private let form: AnimationRenderer.Form
+    private let form: AnimationRenderer.OutputFormat
     private let delay: Int
     private let hold: Int
     private let loops: Int

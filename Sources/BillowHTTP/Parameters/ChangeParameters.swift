@@ -6,7 +6,7 @@ package import Geometry
 import Turbulence
 
 /// The parameters of `/changes/{collection}`: those of `FeatureParameters` without times, those of
-/// `PlaceParameters`, and these.
+/// `OwnAreaParameters`, and these.
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
@@ -22,7 +22,7 @@ package struct ChangeParameters: Sendable {
 
     package static func names(_ collection: Dataset) -> Set<String> {
         FeatureParameters.names(collection).subtracting(["time", "datetime"])
-            .union(PlaceParameters.names).union(["since", "geometry"])
+            .union(OwnAreaParameters.names).union(["since", "geometry"])
     }
 
     /// - Parameter limitKm2: the largest area of a request in km².
@@ -39,7 +39,7 @@ package struct ChangeParameters: Sendable {
         if parameters["hours"] == nil { parameters["hours"] = History.default.text }
         for name in ["since", "f", "geometry", "crs"] { parameters[name] = nil }
         features = try FeatureParameters(QueryReader(parameters), of: collection, for: .changes)
-        area = try PlaceParameters(reader, airports: airports, limitKm2: limitKm2).area
+        area = try OwnAreaParameters(reader, airports: airports, limitKm2: limitKm2).area
         // Only its default applies to hexagons, and other collections have nothing to aggregate.
         parameters["aggregate"] = nil
         parameters["geometry"] = String(hasGeometry)

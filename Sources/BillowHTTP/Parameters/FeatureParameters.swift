@@ -44,7 +44,7 @@ package struct FeatureParameters: Sendable {
         return collection.isPolygons ? names.union(PolygonShape.names) : names
     }
 
-    package init(_ reader: QueryReader, of collection: Dataset, for use: QueryReader.Use = .features)
+    package init(_ reader: QueryReader, of collection: Dataset, for use: QueryReader.FilterPurpose = .features)
         throws(ParameterProblem)
     {
         self.collection = collection

@@ -53,24 +53,24 @@ package struct MapParameters: Sendable {
 
     /// The map request for these parameters, and a description of its data.
     package func request(_ frames: FrameSource, _ policy: FreshnessPolicy, in snapshot: Snapshot) throws(EngineError)
-        -> (request: MapRequest, shown: Shown)
+        -> (request: MapRequest, dataStatus: DataStatus)
     {
         let scene = try frames.scene(of: layers, at: time, in: snapshot)
-        let shown = policy.shown(
+        let dataStatus = policy.dataStatus(
             layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
         let lookBackSeconds = scene.layers.historySeconds(filter)
         let legend = scene.layers.legend(
-            style: style, severities: filter.severities, simulated: shown.freshness.isSimulated,
+            style: style, severities: filter.severities, simulated: dataStatus.freshness.isSimulated,
             notes: filter.notes(lookBackSeconds: lookBackSeconds))
         let request = MapRequest(
             layers: scene.layers, region: region, instant: scene.instant, filter: filter, style: style, labels: labels,
             furniture: MapFurniture(
                 legend: hasLegend ? legend : nil,
                 timeStamp: hasTime
-                    ? shown.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
-                warnings: hasTime ? shown.warnings(asOf: snapshot.publication.asOf) : [],
+                    ? dataStatus.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
+                warnings: hasTime ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: hasScaleBar),
-            isHatched: hatchesIncomplete && shown.isIncomplete)
-        return (request, shown)
+            isHatched: hatchesIncomplete && dataStatus.isIncomplete)
+        return (request, dataStatus)
     }
 }

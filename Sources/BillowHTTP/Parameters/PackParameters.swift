@@ -16,7 +16,7 @@ import Turbulence
 /// | `time` | instant or `latest`; not of archives | the layers' extent | `latest` |
 /// | `start`, `end`, `intervals`, `anchor` | of archives, as of `TimelineParameters` | | |
 /// | `bbox` | west,south,east,north in degrees | a box with an area | the world |
-/// | `route`, `coords`, `width`, `corridor-width`, `width-units`, `crs` | as of `PlaceParameters` | | none |
+/// | `route`, `coords`, `width`, `corridor-width`, `width-units`, `crs` | as of `OwnAreaParameters` | | none |
 /// | `minzoom`, `maxzoom` | zooms | 0…14 | 0, 8 |
 /// | `tiles` | png or mvt | | png |
 /// | `scale` | pixels of a point; pictures only | 1…3 | 1 |
@@ -30,19 +30,19 @@ package struct PackParameters: Sendable {
     private let time: RequestedTime
     private let timeline: TimelineRequest?
     private let filter: Filter
-    private let cover: Cover
+    private let cover: FrameTiles
     private let zooms: ClosedRange<Int>
     private let region: GeographicRegion
     private let style: Style
-    private let tiles: TileForm
+    private let tiles: TileKind
     private let scale: TileScale
     private let labels: Int
     private let mode: PolygonMode
     private let isContoured: Bool
-    private let form: PackForm
+    private let form: PackLayout
     private let query: QueryReader
     /// The tiles of one frame.
-    private enum Cover: Sendable {
+    private enum FrameTiles: Sendable {
         case tiles(TileCover)
         /// More than a pack can have.
         case tooMany(Int)
@@ -58,7 +58,7 @@ package struct PackParameters: Sendable {
     /// Whether the client requests only the estimated size.
     package let isEstimate: Bool
 
-    private static let common = QueryReader.filterNames.union(PlaceParameters.names).union([
+    private static let common = QueryReader.filterNames.union(OwnAreaParameters.names).union([
         "minzoom", "maxzoom", "tiles", "scale", "style", "opacity", "labels", "mode", "shape", "estimate", "f",
     ])
     private static let ofTilesets = common.union(["time"])
@@ -80,7 +80,7 @@ package struct PackParameters: Sendable {
         style = try styles.style(query)
         labels = try query.labels()
         mode = try query.polygonMode()
-        tiles = try query.choice("tiles", TileForm.allCases.map { ($0.rawValue, $0) }) ?? .png
+        tiles = try query.choice("tiles", TileKind.allCases.map { ($0.rawValue, $0) }) ?? .png
         let factor = try query.integer("scale", in: 1...3) ?? 1
         scale = TileScale(rawValue: factor) ?? .one
         if tiles == .mvt, let name = ["scale", "style", "opacity", "labels"].first(where: { query.has($0) }) {
@@ -112,7 +112,7 @@ package struct PackParameters: Sendable {
 
     /// The tiles of `bbox`, a corridor or an area, at the zooms.
     private static func cover(_ query: QueryReader, _ airports: AirportTable) throws(ParameterProblem)
-        -> (Cover, ClosedRange<Int>, GeographicRegion)
+        -> (FrameTiles, ClosedRange<Int>, GeographicRegion)
     {
         let zooms = PackLimits.zooms
         let last = try query.integer("maxzoom", in: zooms)
@@ -123,17 +123,17 @@ package struct PackParameters: Sendable {
             throw query.invalid("minzoom", "\(lowest)", "a zoom that is not above maxzoom, \(highest)")
         }
         let wanted = lowest...highest
-        func cover(_ make: () throws(TileCover.TooMany) -> TileCover) -> Cover {
-            do throws(TileCover.TooMany) { return .tiles(try make()) } catch { return .tooMany(error.tiles) }
+        func cover(_ make: () throws(TileCover.TooManyTiles) -> TileCover) -> FrameTiles {
+            do throws(TileCover.TooManyTiles) { return .tiles(try make()) } catch { return .tooMany(error.tiles) }
         }
-        if let area = try PlaceParameters(query, airports: airports, limitKm2: nil).area {
-            let tiles = cover { () throws(TileCover.TooMany) in
+        if let area = try OwnAreaParameters(query, airports: airports, limitKm2: nil).area {
+            let tiles = cover { () throws(TileCover.TooManyTiles) in
                 try TileCover(area, zooms: wanted, limit: PackLimits.tiles)
             }
             return (tiles, wanted, .area(area.area))
         }
         let box = try query.packBox()
-        let tiles = cover { () throws(TileCover.TooMany) in
+        let tiles = cover { () throws(TileCover.TooManyTiles) in
             try TileCover(box, zooms: wanted, limit: PackLimits.tiles)
         }
         return (tiles, wanted, .box(box))

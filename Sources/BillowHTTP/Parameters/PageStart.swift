@@ -19,7 +19,7 @@ package struct PageStart: Sendable {
 
     package init(_ text: String) throws(EngineError) {
         let parts = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let version = Digits.integer(parts[0]) else {
+        guard parts.count == 3, let version = PlainInteger.parse(parts[0]) else {
             throw FeatureSource.badCursor(FeatureSource.Cursor(text: text))
         }
         head = Head(version: Version(rawValue: Int64(version)), log: String(parts[1]))

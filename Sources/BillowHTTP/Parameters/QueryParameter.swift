@@ -60,7 +60,9 @@ package struct QueryParameter: Sendable {
         return QueryParameter(name, summary, .object(schema))
     }
 
-    private static func list(_ name: String, _ summary: String, of item: JSONValue, most: Int = QueryReader.mostNames)
+    private static func list(
+        _ name: String, _ summary: String, of item: JSONValue, most: Int = QueryReader.maximumNames
+    )
         -> QueryParameter
     {
         QueryParameter(

@@ -25,7 +25,7 @@ extension QueryReader {
     /// The frame revision in the URL; nil without a version.
     func frameRevision() throws(ParameterProblem) -> FrameRevision? {
         guard let text = text("v") else { return nil }
-        guard let number = Digits.integer(text) else {
+        guard let number = PlainInteger.parse(text) else {
             throw invalid("v", text, "a frame's version, as the timeline gives it: a whole number")
         }
         guard let named = self.text("s") else { return FrameRevision(version: Version(rawValue: Int64(number))) }

@@ -103,7 +103,7 @@ package struct QueryReader: Sendable {
     /// An integer in a range, in plain digits.
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(ParameterProblem) -> Int? {
         guard let text = values[name] else { return nil }
-        guard let number = Digits.integer(text), range.contains(number) else {
+        guard let number = PlainInteger.parse(text), range.contains(number) else {
             throw invalid(name, text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
@@ -116,7 +116,7 @@ package struct QueryReader: Sendable {
         guard isNumber, text.contains(where: { $0 != "0" }) else {
             throw invalid(name, text, "a whole number from 1; above \(most) it counts as \(most)")
         }
-        return min(Digits.integer(text) ?? most, most)
+        return min(PlainInteger.parse(text) ?? most, most)
     }
 
     /// A decimal number in a range.
@@ -170,7 +170,7 @@ package struct QueryReader: Sendable {
     // MARK: - Filters
 
     /// What a filter is for. It decides which values of `aggregate` and `mode` apply.
-    package enum Use: Sendable {
+    package enum FilterPurpose: Sendable {
         /// Features as they are.
         case features
         /// Changes of features, which are known by their ids.
@@ -182,7 +182,8 @@ package struct QueryReader: Sendable {
     /// The filter of some datasets. No route reads it without a check of `aggregate` and `mode`.
     ///
     /// - Parameter isContoured: whether fields are shown as areas by severity.
-    package func filter(of datasets: [Dataset], for use: Use, isContoured: Bool = false) throws(ParameterProblem)
+    package func filter(of datasets: [Dataset], for use: FilterPurpose, isContoured: Bool = false)
+        throws(ParameterProblem)
         -> Filter
     {
         try checkForm(of: datasets, for: use, isContoured: isContoured)
@@ -197,7 +198,7 @@ package struct QueryReader: Sendable {
     }
 
     /// Refuses values of `aggregate` and `mode` that are unknown, or that don't apply. The default always applies.
-    private func checkForm(of datasets: [Dataset], for use: Use, isContoured: Bool) throws(ParameterProblem) {
+    private func checkForm(of datasets: [Dataset], for use: FilterPurpose, isContoured: Bool) throws(ParameterProblem) {
         let isAggregated = datasets.contains { dataset in
             dataset.isPolygons || use != .features && dataset.showsCells
         }
@@ -259,12 +260,12 @@ package struct QueryReader: Sendable {
     }
 
     /// The most names in a list. Every cache entry of a frame holds its filter.
-    static let mostNames = 32
+    static let maximumNames = 32
 
     private func names(_ name: String, _ text: String) throws(ParameterProblem) -> [Substring] {
-        let words = text.split(separator: ",", maxSplits: Self.mostNames, omittingEmptySubsequences: false)
-        guard words.count <= Self.mostNames else {
-            throw invalid(name, "\(text.prefix(100))…", "a list of at most \(Self.mostNames) names")
+        let words = text.split(separator: ",", maxSplits: Self.maximumNames, omittingEmptySubsequences: false)
+        guard words.count <= Self.maximumNames else {
+            throw invalid(name, "\(text.prefix(100))…", "a list of at most \(Self.maximumNames) names")
         }
         return words
     }

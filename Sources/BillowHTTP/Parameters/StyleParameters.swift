@@ -35,13 +35,13 @@ package struct EventParameters: Sendable {
     /// The squares whose changes the client gets; nil for all.
     package let squares: DegreeSquares?
 
-    package static let names = PlaceParameters.names.union(["flight", "lastEventId"])
+    package static let names = OwnAreaParameters.names.union(["flight", "lastEventId"])
 
     /// - Parameter limitKm2: the largest area of a request in km².
     package init(_ reader: QueryReader, airports: AirportTable, limitKm2: Double) throws(ParameterProblem) {
         flight = reader.text("flight")
         lastEventID = reader.text("lastEventId")
-        squares = try PlaceParameters(reader, airports: airports, limitKm2: limitKm2).squares
+        squares = try OwnAreaParameters(reader, airports: airports, limitKm2: limitKm2).squares
     }
 }
 

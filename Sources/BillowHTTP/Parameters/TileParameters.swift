@@ -105,7 +105,7 @@ package struct WeatherMapTileParameters: Sendable {
         frame: String, size: String, z: String, x: String, y: String, styles: StyleLibrary
     ) throws(ParameterProblem) {
         let parts = frame.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 4, let instant = Instant(parts[1]), let number = Digits.integer(parts[2]),
+        guard parts.count == 4, let instant = Instant(parts[1]), let number = PlainInteger.parse(parts[2]),
             let renderKey = RenderKey(parts[3])
         else {
             throw ParameterProblem(

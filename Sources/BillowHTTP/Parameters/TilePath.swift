@@ -45,9 +45,9 @@ package struct TilePath {
             scale = .one
         }
         func number(_ name: String, _ text: some StringProtocol) throws(ParameterProblem) -> Int {
-            if let value = Digits.integer(text) { return value }
+            if let value = PlainInteger.parse(text) { return value }
             // The number is valid but too large, and outside every range.
-            if Digits.areTooMany(text) { return .max }
+            if PlainInteger.hasTooManyDigits(text) { return .max }
             throw Self.unreadable(name, String(text), "a whole number in plain digits")
         }
         let zoom = try number(names.z, z)

@@ -35,14 +35,15 @@ package struct TimelineParameters: Sendable {
     ])
     private static let passedOnNames = QueryReader.conditionNames.union(["style", "opacity", "incomplete"])
     /// The maximum length of the parameters that each frame's address repeats, in encoded bytes.
-    private static let mostPassedOn = 512
+    private static let maximumForwardedBytes = 512
 
     package init(_ query: QueryReader, styles: StyleLibrary, defaults: TimelineDefaults) throws(ParameterProblem) {
         // Every frame's address repeats them.
         passedOn = String(query.passedOn(Self.passedOnNames).dropFirst())
-        guard passedOn.utf8.count <= Self.mostPassedOn else {
+        guard passedOn.utf8.count <= Self.maximumForwardedBytes else {
             throw query.invalid(
-                "source", "\(passedOn.prefix(100))…", "filters and style of at most \(Self.mostPassedOn) bytes together"
+                "source", "\(passedOn.prefix(100))…",
+                "filters and style of at most \(Self.maximumForwardedBytes) bytes together"
             )
         }
         layers = query.has("layers") ? try Dataset.layers(query.text("layers") ?? "") : Catalogue.layers
@@ -59,7 +60,9 @@ package struct TimelineParameters: Sendable {
     /// The request for a manifest.
     ///
     /// - Parameter address: makes an address of a template's path and query.
-    package func request(address: @escaping @Sendable (String, SignedAddress.Opening) -> String) -> ManifestRequest {
+    package func request(address: @escaping @Sendable (String, SignedAddress.TemplateVariables) -> String)
+        -> ManifestRequest
+    {
         ManifestRequest(
             timeline: timeline, pictures: isComposed ? [layers] : layers.map { [$0] }, filter: filter, time: time,
             rule: rule, style: style, address: address, passedOn: passedOn, isCounted: isCounted)

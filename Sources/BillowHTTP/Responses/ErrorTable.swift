@@ -46,8 +46,8 @@ extension Problem {
             // An empty response would look like smooth air, and another history's polygons would look like the
             // requested ones.
             self.init(
-                .historyNotMade, detail: error.description, parameter: "hours", value: HoursText.of(seconds),
-                allowed: HoursText.list(made))
+                .historyNotMade, detail: error.description, parameter: "hours", value: HistoryText.of(seconds),
+                allowed: HistoryText.list(made))
         case .noFrames(let asked, let extent):
             self.init(
                 .noFrames, detail: error.description, parameter: asked.parameter, value: asked.text,
@@ -55,7 +55,7 @@ extension Problem {
         case .tooManyPixels(let frames, _, _):
             self.init(
                 .tooManyPixels, detail: error.description, parameter: "intervals", value: String(frames),
-                allowed: "frames of at most \(AnimationRenderer.mostPixels) pixels in all")
+                allowed: "frames of at most \(AnimationRenderer.maximumPixels) pixels in all")
         case .tooManyFlights: self.init(.tooManyFlights, detail: error.description, retryAfterSeconds: 60)
         case .flightNotStored: self.init(.storeUnavailable, detail: error.description, retryAfterSeconds: 5)
         case .store(let error): self.init(error)
@@ -218,9 +218,9 @@ extension Problem {
                 detail:
                     "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again."
             )
-        case .nothingToAsk:
+        case .nothingToFetch:
             self.init(
-                .nothingToAsk,
+                .nothingToFetch,
                 detail: "Source \(source) requests no types, no severities or no area.")
         }
     }

@@ -72,13 +72,13 @@ final class ExportFiles: Sendable {
     }
 
     /// The most bytes of all files, and of one.
-    static let mostBytes = 1 << 30
-    static let largest = mostBytes / 2 - (1 << 20)
+    static let maximumBytes = 1 << 30
+    static let largest = maximumBytes / 2 - (1 << 20)
     /// The seconds after the last read for which a file is reused, and the longest reuse: later clients get newer data.
     private static let idleSeconds = 60
     private static let longestSeconds = 900
     /// The most files that are written concurrently, so that other queries aren't delayed.
-    private static let mostWriting = 4
+    private static let maximumConcurrentWrites = 4
 
     private let work: WorkExecutor
     private let now: @Sendable () -> Instant
@@ -90,7 +90,7 @@ final class ExportFiles: Sendable {
         self.work = work
         self.now = now
         self.largest = largest
-        files = SharedCache(CacheBudget(bytes: Self.mostBytes)) { $0?.size ?? 0 }
+        files = SharedCache(CacheBudget(bytes: Self.maximumBytes)) { $0?.size ?? 0 }
     }
 
     /// The number of files, and their bytes.
@@ -147,7 +147,7 @@ final class ExportFiles: Sendable {
 
     private func write(_ export: PreparedExport) async throws -> File? {
         let hasTurn = state.withLock { state in
-            guard state.writing < Self.mostWriting else { return false }
+            guard state.writing < Self.maximumConcurrentWrites else { return false }
             state.writing += 1
             return true
         }
@@ -155,14 +155,14 @@ final class ExportFiles: Sendable {
         defer { state.withLock { $0.writing -= 1 } }
         switch export.content {
         case .text(let export): return try await write(export)
-        case .file(let making): return try await make(making)
+        case .file(let export): return try await make(export)
         }
     }
 
     /// - Returns: nil for an export that is too large.
     private func write(_ export: FeatureExport) async throws -> File? {
-        let (file, _) = try FilePlace.temporary.open { _, _ in }
-        var pieces = export.pieces(isAhead: true)
+        let (file, _) = try FileDestination.temporary.open { _, _ in }
+        var pieces = export.parts(isAhead: true)
         let hash = SHA256()
         var size = 0
         while true {
@@ -183,8 +183,8 @@ final class ExportFiles: Sendable {
     }
 
     /// - Throws: `PackError.tooLarge`; errors of writing.
-    private func make(_ making: any FileMaking) async throws -> File {
-        var parts = try await work.run(.query, isContinuing: true) { try await making.begin(in: .temporary) }
+    private func make(_ export: any FileExport) async throws -> File {
+        var parts = try await work.run(.query, isContinuing: true) { try await export.begin(in: .temporary) }
         var isWhole = false
         while !isWhole {
             let (rest, goesOn, size) = try await work.run(.query, isContinuing: true) { [parts] in

@@ -13,7 +13,7 @@ struct FieldProfileResponse: Encodable {
     var incomplete: Bool
     var flight: PlannedFlightResponse
     /// The fields, ordered by valid time.
-    var fields: [FieldIdentityAnswer]
+    var fields: [FieldIdentityResponse]
     /// The first and the last valid time of `fields`.
     var validFrom: String?
     var validTo: String?
@@ -67,13 +67,13 @@ struct FieldProfileResponse: Encodable {
         var severityName: String
     }
 
-    init(_ profile: FieldProfile, _ shown: Shown) {
-        dataTime = shown.freshness.dataTime?.description
-        stale = shown.freshness.isStale
-        simulated = shown.freshness.isSimulated
-        incomplete = shown.isIncomplete
+    init(_ profile: FieldProfile, _ dataStatus: DataStatus) {
+        dataTime = dataStatus.freshness.dataTime?.description
+        stale = dataStatus.freshness.isStale
+        simulated = dataStatus.freshness.isSimulated
+        incomplete = dataStatus.isIncomplete
         flight = PlannedFlightResponse(profile.flight)
-        fields = profile.parts.map { FieldIdentityAnswer($0.frame, $0.levels) }
+        fields = profile.parts.map { FieldIdentityResponse($0.frame, $0.levels) }
         validFrom = profile.validTimes?.lowerBound.description
         validTo = profile.validTimes?.upperBound.description
         let stretches = profile.values.first?.count ?? 0

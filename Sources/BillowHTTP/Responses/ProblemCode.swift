@@ -63,7 +63,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case methodNotAllowed = "method-not-allowed"
     case requestTimeout = "request-timeout"
     case sessionRefused = "session-refused"
-    case nothingToAsk = "nothing-to-ask"
+    case nothingToFetch = "nothing-to-ask"
     case versionExpired = "version-expired"
     case bodyTooLarge = "body-too-large"
     case urlTooLong = "url-too-long"
@@ -163,7 +163,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
             (.methodNotAllowed, "the path doesn't have this method; `Allow` lists the methods that it has")
         case .requestTimeout: (.requestTimeout, "the request did not arrive in time; the connection is closed")
         case .sessionRefused: (.conflict, "the upstream refused the source's key")
-        case .nothingToAsk: (.conflict, "the query of the source requests no data")
+        case .nothingToFetch: (.conflict, "the query of the source requests no data")
         case .versionExpired: (.gone, "the version of the earlier pages can no longer be read")
         case .bodyTooLarge: (.contentTooLarge, "the body is too large")
         case .urlTooLong: (.uriTooLong, "the address is longer than 8,192 bytes")

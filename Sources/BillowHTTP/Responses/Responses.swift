@@ -25,12 +25,12 @@ extension HTTPField.Name {
 /// The headers of every response with data.
 enum ResponseHeaders {
     /// - Parameter freshSeconds: the seconds for which the response may be cached.
-    static func make(_ shown: Shown, freshSeconds: Int) -> HTTPFields {
-        var headers: HTTPFields = [.frameTime: shown.instant.description]
-        if let dataTime = shown.freshness.dataTime { headers[.dataTime] = dataTime.description }
-        if shown.freshness.isSimulated { headers[.simulated] = "true" }
-        if shown.isIncomplete { headers[.incomplete] = "true" }
-        if let field = shown.field {
+    static func make(_ dataStatus: DataStatus, freshSeconds: Int) -> HTTPFields {
+        var headers: HTTPFields = [.frameTime: dataStatus.instant.description]
+        if let dataTime = dataStatus.freshness.dataTime { headers[.dataTime] = dataTime.description }
+        if dataStatus.freshness.isSimulated { headers[.simulated] = "true" }
+        if dataStatus.isIncomplete { headers[.incomplete] = "true" }
+        if let field = dataStatus.field {
             headers[.field] =
                 "product=\(field.product.name), run=\"\(field.run)\", validTime=\"\(field.validTime)\", "
                 + "lead=\(field.lead)"

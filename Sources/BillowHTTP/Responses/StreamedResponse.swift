@@ -11,7 +11,7 @@ enum StreamedResponse {
     ///   - pieces: the following pieces, each computed in its own job.
     /// - Throws: `WorkError.tooManyAnswers`.
     static func body(
-        _ first: [UInt8], _ pieces: some AnswerPieces, work: WorkExecutor, budget: ResponseBudget = .ofServer
+        _ first: [UInt8], _ pieces: some ResponseParts, work: WorkExecutor, budget: ResponseBudget = .ofServer
     ) throws(WorkError) -> ResponseBody {
         let reservation = try budget.reserve(ResponseBudget.stream)
         return ResponseBody { [first, pieces] writer in

@@ -33,9 +33,9 @@ struct AlertRoutes: Sendable {
     private static let headers: HTTPFields = [.cacheControl: "private, no-store"]
 
     /// The headers that describe the data; the response must not be cached.
-    private static func headers(_ answer: AlertAnswer?) -> HTTPFields {
+    private static func headers(_ answer: AlertResponse?) -> HTTPFields {
         guard let answer else { return Self.headers }
-        var headers = ResponseHeaders.make(answer.shown, freshSeconds: 0)
+        var headers = ResponseHeaders.make(answer.dataStatus, freshSeconds: 0)
         headers[.cacheControl] = Self.headers[.cacheControl]
         return headers
     }
@@ -50,7 +50,7 @@ struct AlertRoutes: Sendable {
         let report = try await alerts.report(parsed, of: try body.flight(), in: try frames.snapshot())
         guard report.area.kind != .none else { throw Problem.withoutTrack }
         var clusters = AlertClusters()
-        let answer = AlertAnswer(report, clusters: try clusters.update(report.items))
+        let answer = AlertResponse(report, clusters: try clusters.update(report.items))
         return try JSONResponse.make(answer, headers: Self.headers(answer), request: request)
     }
 
@@ -59,7 +59,7 @@ struct AlertRoutes: Sendable {
         /// The URL of its events.
         var events: String
         /// The turbulence ahead; nil before the first position.
-        var alert: AlertAnswer?
+        var alert: AlertResponse?
     }
 
     private func register(_ request: Request) async throws -> Response {

@@ -29,7 +29,7 @@ struct AnimationRoutes: Sendable {
         let order = try await parsed.request(timelines, in: snapshot)
         let png = try await renderer.png(order, in: snapshot)
         var headers = ResponseHeaders.make(
-            renderer.shown(order, in: snapshot), freshSeconds: frames.freshSeconds(of: snapshot))
+            renderer.dataStatus(order, in: snapshot), freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
         return try BytesResponse.make(png, headers: headers, request: request)
     }

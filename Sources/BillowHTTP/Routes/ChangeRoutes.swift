@@ -36,12 +36,13 @@ struct ChangeRoutes: Sendable {
         let delta = try await changes.changes(of: parsed.name, since: since, hasGeometry: hasGeometry) {
             [frames] (snapshot) throws(EngineError) in try parsed.query(frames, in: snapshot)
         }
-        let shown = policy.shown(delta.query, in: delta.snapshot)
-        var headers = ResponseHeaders.make(shown, freshSeconds: 1)
+        let dataStatus = policy.dataStatus(delta.query, in: delta.snapshot)
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: 1)
         headers[.contentType] = "application/geo+json"
         headers[.cacheControl] = "no-store"
         var writer = FeatureWriter(
-            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, shown: shown),
+            collection, as: .geojson,
+            members: CollectionMembers(delta.query, snapshot: delta.snapshot, dataStatus: dataStatus),
             hasGeometry: hasGeometry)
         writer.begin { json in
             json.name("since")
@@ -57,7 +58,7 @@ struct ChangeRoutes: Sendable {
         }
         // All features of a frame can be read again, piece by piece. So a slow client holds no large answer.
         if delta.isFull, collection.isPicture, delta.features.reduce(0, { $0 + $1.count }) > ResponseBudget.least {
-            var pieces = FeaturePieces(features.reader(delta.query, in: delta.snapshot), writer)
+            var pieces = FeatureParts(features.reader(delta.query, in: delta.snapshot), writer)
             let first = try await pieces.next() ?? []
             return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
         }

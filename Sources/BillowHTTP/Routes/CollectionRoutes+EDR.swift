@@ -138,26 +138,26 @@ extension CollectionRoutes {
             preferring: preferredFormat(request))
         let snapshot = try frames.snapshot()
         let instant = try parsed.instant(frames, collection, in: snapshot)
-        var shown = policy.shown(
+        var dataStatus = policy.dataStatus(
             LayerList(collection), of: parsed.region, at: instant, filter: parsed.filter, in: snapshot)
         if let frame = snapshot.field(at: instant, parsed.filter), !parsed.levels.isKnown(of: frame) {
-            shown.isIncomplete = true
+            dataStatus.isIncomplete = true
         }
         let levels = try await frames.fieldLevels(
             at: parsed.place, parsed.levels, instant: instant, filter: parsed.filter, in: snapshot)
         let query = FeatureQuery(collection, at: instant, filter: parsed.filter)
-        let members = CollectionMembers(query, snapshot: snapshot, shown: shown)
+        let members = CollectionMembers(query, snapshot: snapshot, dataStatus: dataStatus)
         switch parsed.format {
         case .coverageJSON:
             var coverage = CoverageWriter(collection, members: members, parameters: parsed.properties)
             coverage.write(profileAt: parsed.place, levels)
-            return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
+            return try dataAnswer(coverage.end(), .coverageJSON, dataStatus, in: snapshot, request)
         case .geoJSON:
             var writer = FeatureWriter(collection, as: .geojson, members: members, properties: parsed.properties)
             writer.begin()
             for level in levels { writer.write(Feature(level, at: parsed.place)) }
             writer.end()
-            return try dataAnswer(writer.drain(), .geoJSON, shown, in: snapshot, request)
+            return try dataAnswer(writer.drain(), .geoJSON, dataStatus, in: snapshot, request)
         }
     }
 
@@ -168,18 +168,18 @@ extension CollectionRoutes {
         let snapshot = try frames.snapshot()
         let instant = try parsed.instant(frames, collection, in: snapshot)
         let found = try await frames.fieldTrajectory(parsed.points(at: instant), filter: parsed.filter, in: snapshot)
-        var shown = policy.shown(
+        var dataStatus = policy.dataStatus(
             LayerList(collection), of: parsed.area.map(GeographicRegion.area) ?? .everywhere, at: instant,
             filter: parsed.filter,
             in: snapshot)
-        if found.points.contains(where: { $0.sample == nil }) { shown.isIncomplete = true }
+        if found.points.contains(where: { $0.sample == nil }) { dataStatus.isIncomplete = true }
         let members = CollectionMembers(
-            FeatureQuery(collection, at: instant, filter: parsed.filter), snapshot: snapshot, shown: shown)
+            FeatureQuery(collection, at: instant, filter: parsed.filter), snapshot: snapshot, dataStatus: dataStatus)
         switch parsed.format {
         case .coverageJSON:
             var coverage = CoverageWriter(collection, members: members, parameters: parsed.properties)
             coverage.write(found)
-            return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
+            return try dataAnswer(coverage.end(), .coverageJSON, dataStatus, in: snapshot, request)
         case .geoJSON:
             var writer = FeatureWriter(collection, as: .geojson, members: members, properties: parsed.properties)
             writer.begin()
@@ -187,7 +187,7 @@ extension CollectionRoutes {
                 writer.write(Feature(point, number: number, hasTimes: parsed.hasTimes))
             }
             writer.end()
-            return try dataAnswer(writer.drain(), .geoJSON, shown, in: snapshot, request)
+            return try dataAnswer(writer.drain(), .geoJSON, dataStatus, in: snapshot, request)
         }
     }
 
@@ -196,9 +196,9 @@ extension CollectionRoutes {
         _ query: FeatureQuery, _ edr: EDRParameters, _ properties: Set<String>?, in snapshot: Snapshot,
         _ request: Request
     ) async throws -> Response {
-        let shown = policy.shown(query, in: snapshot)
+        let dataStatus = policy.dataStatus(query, in: snapshot)
         var coverage = CoverageWriter(
-            query.collection, members: CollectionMembers(query, snapshot: snapshot, shown: shown),
+            query.collection, members: CollectionMembers(query, snapshot: snapshot, dataStatus: dataStatus),
             parameters: properties)
         if !query.hasNothing, let box = query.area?.area.box ?? query.box {
             let found: FieldGrid?
@@ -214,13 +214,13 @@ extension CollectionRoutes {
             }
             if let found { coverage.write(found) }
         }
-        return try dataAnswer(coverage.end(), .coverageJSON, shown, in: snapshot, request)
+        return try dataAnswer(coverage.end(), .coverageJSON, dataStatus, in: snapshot, request)
     }
 
     private func dataAnswer(
-        _ bytes: [UInt8], _ format: DataFormat, _ shown: Shown, in snapshot: Snapshot, _ request: Request
+        _ bytes: [UInt8], _ format: DataFormat, _ dataStatus: DataStatus, in snapshot: Snapshot, _ request: Request
     ) throws -> Response {
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType
         headers.vary(by: "Accept")
         return try BytesResponse.make(bytes, headers: headers, request: request)

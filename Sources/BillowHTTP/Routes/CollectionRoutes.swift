@@ -208,13 +208,13 @@ struct CollectionRoutes: Sendable {
         _ query: FeatureQuery, _ page: PageParameters, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request
     ) async throws -> Response {
         var document: [UInt8] = []
-        let (shown, found) = try await self.page(query, page, in: snapshot, request, hasGeometry: false)
+        let (dataStatus, found) = try await self.page(query, page, in: snapshot, request, hasGeometry: false)
         var pieces = found
         while let piece = try await pieces.next() { document += piece }
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(document))
         let next = json["links"]?.array?.first { $0["rel"]?.string == "next" }?["href"]?.string
         let path = request.uri.path
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
         let same = reader.replacing(["f": "geojson", "limit": String(page.limit)])
         return try CollectionPages.items(
@@ -228,9 +228,9 @@ struct CollectionRoutes: Sendable {
     func answer(_ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request) async throws
         -> Response
     {
-        let (shown, found) = try await self.page(query, page, in: snapshot, request)
+        let (dataStatus, found) = try await self.page(query, page, in: snapshot, request)
         var pieces = found
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         headers.vary(by: "Accept")
         let first = try await pieces.next() ?? []
@@ -242,20 +242,21 @@ struct CollectionRoutes: Sendable {
     private func page(
         _ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request,
         hasGeometry: Bool = true
-    ) async throws -> (Shown, FeaturePage) {
+    ) async throws -> (DataStatus, FeaturePage) {
         let former =
             if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
-        let shown = policy.shown(query, in: snapshot)
+        let dataStatus = policy.dataStatus(query, in: snapshot)
         let pieces = FeaturePage(
             features.reader(query, in: former, after: page.start?.cursor),
             FeatureWriter(
-                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown),
+                query.collection, as: .geojson,
+                members: CollectionMembers(query, snapshot: former, dataStatus: dataStatus),
                 hasGeometry: hasGeometry, properties: page.properties),
             limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
             query: request.uri.query,
             time: snapshot.publication.asOf, total: try await features.total(query, in: former),
             nextQuery: { page.next(PageStart(head: former.head, cursor: $0), of: query) })
-        return (shown, pieces)
+        return (dataStatus, pieces)
     }
 
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
@@ -265,7 +266,7 @@ struct CollectionRoutes: Sendable {
         let parsed = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
         let query = try parsed.query(frames, in: snapshot)
-        let shown = policy.shown(query, in: snapshot)
+        let dataStatus = policy.dataStatus(query, in: snapshot)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
@@ -274,7 +275,7 @@ struct CollectionRoutes: Sendable {
                 detail: "There is no feature '\(id.prefix(100))' in \(collection.id) at \(query.instant).",
                 parameter: "featureId", value: id, allowed: "the id of a feature of \(collection.id) at that time")
         }
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         let here = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
         let above = here.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
@@ -290,11 +291,11 @@ struct CollectionRoutes: Sendable {
 }
 
 /// A page of features, encoded piece by piece.
-struct FeaturePage: AnswerPieces {
+struct FeaturePage: ResponseParts {
     private var reader: FeatureReader
     private var writer: FeatureWriter
     private let limit: Int
-    private let mostBytes: Int
+    private let maximumBytes: Int
     private let address: String
     private let query: String?
     private let time: Instant?
@@ -306,14 +307,14 @@ struct FeaturePage: AnswerPieces {
     private(set) var isAtEnd = false
 
     init(
-        _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, mostBytes: Int = CollectionRoutes.maximumBytes,
+        _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, maximumBytes: Int = CollectionRoutes.maximumBytes,
         address: String, query: String?, time: Instant? = nil, total: Int? = nil,
         nextQuery: @escaping @Sendable (FeatureSource.Cursor) -> String
     ) {
         self.reader = reader
         self.writer = writer
         self.limit = limit
-        self.mostBytes = mostBytes
+        self.maximumBytes = maximumBytes
         self.address = address
         self.query = query
         self.time = time
@@ -331,11 +332,11 @@ struct FeaturePage: AnswerPieces {
             let room = limit - writer.features + (reader.isBetweenFeatures ? 0 : 1)
             var piece = PageLimit.piece
             piece.features = min(piece.features, room)
-            piece.bytes = min(piece.bytes, mostBytes)
+            piece.bytes = min(piece.bytes, maximumBytes)
             try await reader.read(piece, to: &writer)
             isFull =
                 reader.isBetweenFeatures
-                && (writer.features >= limit || bytes + writer.count >= mostBytes)
+                && (writer.features >= limit || bytes + writer.count >= maximumBytes)
         } while !reader.isAtEnd && !isFull && writer.count < PageLimit.piece.bytes
         if reader.isAtEnd || isFull { end() }
         bytes += writer.count

@@ -77,13 +77,13 @@ struct CorridorAndProfileRoutes: Sendable {
         /// SIGMETs and G-AIRMETs along the route.
         var hazards: [RouteHazard]
         /// nil if no field is stored.
-        var field: (profile: FieldProfile, shown: Shown)?
+        var field: (profile: FieldProfile, dataStatus: DataStatus)?
         var requested: RouteReader.RequestedRoute
         var instant: Instant
         var filter: Filter
         /// The caption of the image.
         var caption: [String]
-        var shown: Shown
+        var dataStatus: DataStatus
         var headers: HTTPFields
     }
 
@@ -98,12 +98,13 @@ struct CorridorAndProfileRoutes: Sendable {
         let index = AreaIndex(corridor.area)
         let half = requested.width / 2 * Geodesic.metresPerNauticalMile
         let profile = VerticalProfile(
-            frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: requested.route, half: half,
+            frame.currentObservations(area: index.map { CellArea($0) } ?? .everywhere), along: requested.route,
+            half: half,
             stretch: stretch * Geodesic.metresPerNauticalMile)
         let hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
             filter.matches(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
         }
-        var shown = policy.turbulenceAndWarnings(
+        var dataStatus = policy.turbulenceAndWarnings(
             of: .area(corridor.area), at: instant, filter: filter, in: snapshot)
         let field = try await frames.fieldProfile(
             of: requested.flight(from: instant), stretch: profile.stretch, rows: Self.rows(filter), filter: filter,
@@ -111,18 +112,19 @@ struct CorridorAndProfileRoutes: Sendable {
         ).map { field in
             (
                 field,
-                policy.shown(
+                policy.dataStatus(
                     LayerList(.gtg), of: .area(corridor.area), at: field.flight.departure, filter: filter,
                     in: snapshot)
             )
         }
-        if field?.1.freshness.isSimulated == true { shown.freshness.isSimulated = true }
-        let headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        if field?.1.freshness.isSimulated == true { dataStatus.freshness.isSimulated = true }
+        let headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
             profile: profile, hazards: RouteHazard.all(hazards, along: requested.route, half: half), field: field,
             requested: requested, instant: instant, filter: filter,
-            caption: shown.caption(filter, historySeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
-            shown: shown, headers: headers)
+            caption: dataStatus.caption(
+                filter, historySeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
+            dataStatus: dataStatus, headers: headers)
     }
 
     private struct ProfileAnswer: Encodable {
@@ -148,7 +150,7 @@ struct CorridorAndProfileRoutes: Sendable {
         var field: FieldProfileResponse?
 
         struct Hazard: Encodable {
-            var area: AlertAnswer.Hazard
+            var area: AlertResponse.Hazard
             /// The start and end of each stretch, in nautical miles flown.
             var stretches: [[Double]]
 
@@ -169,9 +171,10 @@ struct CorridorAndProfileRoutes: Sendable {
         return try JSONResponse.make(
             ProfileAnswer(
                 time: made.instant.description, history: Double(made.filter.lookBackSeconds) / 3_600,
-                dataTime: made.shown.freshness.dataTime?.description, stale: made.shown.freshness.isStale,
-                simulated: made.shown.freshness.isSimulated,
-                completeSince: made.shown.freshness.completeSince?.description, incomplete: made.shown.isIncomplete,
+                dataTime: made.dataStatus.freshness.dataTime?.description, stale: made.dataStatus.freshness.isStale,
+                simulated: made.dataStatus.freshness.isSimulated,
+                completeSince: made.dataStatus.freshness.completeSince?.description,
+                incomplete: made.dataStatus.isIncomplete,
                 length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.requested.width,
                 stretch: Self.rounded(profile.stretch / Geodesic.metresPerNauticalMile), records: profile.records,
                 altitudes: rows.map { $0 * 1_000 },
@@ -179,14 +182,14 @@ struct CorridorAndProfileRoutes: Sendable {
                     rows: rows.map { profile.severities[$0].map { $0.map { Int($0.rawValue) } } }),
                 hazards: made.hazards.map { hazard in
                     ProfileAnswer.Hazard(
-                        area: AlertAnswer.Hazard(hazard.area),
+                        area: AlertResponse.Hazard(hazard.area),
                         stretches: hazard.stretches.map { stretch in
                             [stretch.lowerBound, stretch.upperBound].map {
                                 Self.rounded($0 / Geodesic.metresPerNauticalMile)
                             }
                         })
                 },
-                field: made.field.map { FieldProfileResponse($0.profile, $0.shown) }),
+                field: made.field.map { FieldProfileResponse($0.profile, $0.dataStatus) }),
             headers: made.headers, request: request)
     }
 
@@ -204,7 +207,8 @@ struct CorridorAndProfileRoutes: Sendable {
             profile: made.profile, hazards: made.hazards,
             field: made.field.map {
                 FieldLayer(
-                    $0.profile, showsSmoothAir: made.filter.field.showsSmoothAir, isStale: $0.shown.freshness.isStale)
+                    $0.profile, showsSmoothAir: made.filter.field.showsSmoothAir,
+                    isStale: $0.dataStatus.freshness.isStale)
             },
             instant: made.instant, rows: Self.rows(made.filter), style: parsed.style,
             severities: made.filter.severities, title: parsed.title,

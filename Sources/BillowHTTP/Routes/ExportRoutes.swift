@@ -23,7 +23,7 @@ struct PreparedExport: Sendable {
         /// An export that can be streamed while it is made.
         case text(FeatureExport)
         /// An export that is known only when it is complete.
-        case file(any FileMaking)
+        case file(any FileExport)
     }
 }
 
@@ -72,12 +72,12 @@ struct ExportRoutes: Sendable {
         guard case .text(let export) = prepared.content, request.method != .head else {
             return Response(status: .ok, headers: headers)
         }
-        let (pieces, first) = try await work.run(.query) {
-            var pieces = export.pieces()
-            let first = try await pieces.next() ?? []
-            return (pieces, first)
+        let (parts, first) = try await work.run(.query) {
+            var parts = export.parts()
+            let first = try await parts.next() ?? []
+            return (parts, first)
         }
-        return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
+        return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, parts, work: work))
     }
 
     private func answer(_ pinned: ExportFiles.Pinned, _ request: Request, _ context: some RequestContext) throws
@@ -118,8 +118,8 @@ struct ExportRoutes: Sendable {
         let parsed = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
         let query = try parsed.query(frames, in: snapshot)
-        let shown = policy.shown(query, in: snapshot)
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        let dataStatus = policy.dataStatus(query, in: snapshot)
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = path.format.mediaType
         headers[.contentDisposition] = Self.disposition(collection.id, query.instant, path.format)
         let request = reader.replacing([:])
@@ -128,12 +128,12 @@ struct ExportRoutes: Sendable {
             case .text(let format):
                 .text(
                     FeatureExport(
-                        features: features, query: query, format: format, snapshot: snapshot, shown: shown,
+                        features: features, query: query, format: format, snapshot: snapshot, dataStatus: dataStatus,
                         style: styleStore.current.default))
             case .geoPackage:
                 .file(
                     GeoPackageExport(
-                        features: features, query: query, snapshot: snapshot, shown: shown,
+                        features: features, query: query, snapshot: snapshot, dataStatus: dataStatus,
                         style: styleStore.current.default, request: request))
             case .tileset, .archive: preconditionFailure("a pack has no features")
             }
@@ -168,9 +168,9 @@ struct ExportRoutes: Sendable {
         }
         let order = try await parsed.request(timelines, in: snapshot)
         let last = order.scenes[order.scenes.count - 1]
-        var shown = packs.shown(last, order, in: snapshot)
-        shown.isIncomplete = order.scenes.contains { packs.shown($0, order, in: snapshot).isIncomplete }
-        var headers = ResponseHeaders.make(shown, freshSeconds: freshSeconds)
+        var dataStatus = packs.dataStatus(last, order, in: snapshot)
+        dataStatus.isIncomplete = order.scenes.contains { packs.dataStatus($0, order, in: snapshot).isIncomplete }
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
         headers[.contentDisposition] = Self.disposition(path.what, last.instant, path.format)
         return .pack(

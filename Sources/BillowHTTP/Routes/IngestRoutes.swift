@@ -22,7 +22,7 @@ struct IngestRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// The most observations in a request.
-    static let mostObservations = 10_000
+    static let maximumObservations = 10_000
     /// The most bytes in a request.
     static let longestBody = 8 << 20
 
@@ -117,7 +117,7 @@ struct IngestRoutes: Sendable {
     /// One item per record, in the order of the body. Parsing stops at the first record above the limit.
     private func read(_ body: ByteBuffer) async throws -> [ImportItem] {
         var reader = ImportReader(
-            now: now(), source: .ingest, mostRecords: Self.mostObservations, takesOnlyObservations: true)
+            now: now(), source: .ingest, maximumRecords: Self.maximumObservations, takesOnlyObservations: true)
         var items: [ImportItem] = []
         var rest = body
         while !reader.isUnusable, let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)),
@@ -135,8 +135,9 @@ struct IngestRoutes: Sendable {
         guard !reader.hasTooManyRecords else {
             throw Problem(
                 .bodyTooLarge,
-                detail: "The body holds more than \(Self.mostObservations) observations.",
-                parameter: "body", value: "more observations", allowed: "at most \(Self.mostObservations) observations")
+                detail: "The body holds more than \(Self.maximumObservations) observations.",
+                parameter: "body", value: "more observations",
+                allowed: "at most \(Self.maximumObservations) observations")
         }
         switch reader.format {
         case .json, .jsonLines: return items

@@ -31,7 +31,7 @@ struct LandingRoutes: Sendable {
         router.get("/openapi.json") { request, _ in try await description(request) }
     }
 
-    private struct Landing: Encodable {
+    private struct LandingPage: Encodable {
         var title = "Billow"
         var description = "Turbulence as features, tiles, maps and timelines"
         var links: [Link]
@@ -63,9 +63,9 @@ struct LandingRoutes: Sendable {
         var headers = headers
         headers[.cacheControl] = "no-cache"
         guard request.uri.path != "/" else {
-            return try JSONResponse.make(Landing(links: links), headers: headers, request: request)
+            return try JSONResponse.make(LandingPage(links: links), headers: headers, request: request)
         }
-        return try DocumentResponse.make(Landing(links: links), headers: headers, request: request) {
+        return try DocumentResponse.make(LandingPage(links: links), headers: headers, request: request) {
             CollectionPages.landing($0, path: request.uri.path)
         }
     }

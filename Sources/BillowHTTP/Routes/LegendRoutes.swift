@@ -44,16 +44,16 @@ struct LegendRoutes: Sendable {
         let parsed = try LegendParameters(QueryReader(request), styles: styles)
         let (layers, filter) = (parsed.layers, parsed.filter)
         let snapshot = try frames.snapshot()
-        let shown = policy.shown(layers, at: snapshot.publication.asOf, filter: filter, in: snapshot)
-        let freshness = shown.freshness
+        let dataStatus = policy.dataStatus(layers, at: snapshot.publication.asOf, filter: filter, in: snapshot)
+        let freshness = dataStatus.freshness
         let notes =
             (freshness.isStale ? ["Stale: last data \(freshness.dataTime?.description ?? "never")"] : [])
-            + (shown.isIncomplete ? ["Incomplete: \(freshness.sinceWords)"] : [])
+            + (dataStatus.isIncomplete ? ["Incomplete: \(freshness.sinceWords)"] : [])
             + filter.notes(lookBackSeconds: layers.historySeconds(filter))
         let legend = layers.legend(
             style: parsed.style, severities: filter.severities, simulated: freshness.isSimulated,
             notes: notes)
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return (legend, headers)
     }

@@ -26,10 +26,10 @@ struct MapRoutes: Sendable {
         let document = try PictureDocument(request, parameters, styles: styleStore, route: "/maps/{layers}.png")
         let parsed = try MapParameters(layers: document.layers, document.query, styles: document.styles)
         let snapshot = try frames.snapshot()
-        let (order, shown) = try parsed.request(frames, policy, in: snapshot)
+        let (order, dataStatus) = try parsed.request(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
-        let headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        let headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         return try PictureResponse.make(picture, headers: headers, known: known)
     }
 }

@@ -260,10 +260,10 @@ struct OGCTileRoutes: Sendable {
         let parsed = try OGCMapParameters(
             dataset, QueryReader(request, known: OGCMapParameters.names), styles: styleStore.current)
         let snapshot = try frames.snapshot()
-        let (order, shown) = try parsed.order(frames, policy, in: snapshot)
+        let (order, dataStatus) = try parsed.order(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot, on: work) { known.match($0) }
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         // Source: OGC 20-058 section 8.3
         headers[.contentCRS] = "<\(parsed.crs.uri)>"
         headers[.contentBox] = parsed.shownBox

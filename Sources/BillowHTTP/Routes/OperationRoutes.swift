@@ -48,7 +48,7 @@ struct OperationRoutes: Sendable {
         request.uri.queryParameters["f"] != "json" && request.headers[.accept]?.contains("text/html") == true
     }
 
-    private struct Ready: Encodable {
+    private struct ReadinessBody: Encodable {
         var status: String
         var stale: Bool?
         var dataTime: String?
@@ -86,11 +86,11 @@ struct OperationRoutes: Sendable {
         let headers: HTTPFields = [.cacheControl: "no-store"]
         if readiness.isDraining {
             return try JSONResponse.make(
-                Ready(status: "draining"), headers: headers, status: .serviceUnavailable, request: request)
+                ReadinessBody(status: "draining"), headers: headers, status: .serviceUnavailable, request: request)
         }
         guard let snapshot = publisher.snapshot else {
             return try JSONResponse.make(
-                Ready(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
+                ReadinessBody(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
         }
         let now = now()
         let freshness = policy.freshness(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
@@ -98,7 +98,7 @@ struct OperationRoutes: Sendable {
         // The server still serves the snapshot in memory, but only a restart can reopen the store.
         let isLost = failure == .storeReplaced
         return try JSONResponse.make(
-            Ready(
+            ReadinessBody(
                 status: isLost ? "store-lost" : "ready", stale: freshness.isStale,
                 dataTime: freshness.dataTime?.description, storeFailure: failure?.rawValue,
                 layers: layerStates(snapshot, at: now)),
@@ -202,7 +202,7 @@ package final class Readiness: Sendable {
 
     /// A request in flight, for the lifetime of the object. A response may be dropped without its body, for example to
     /// HEAD or to a disconnected client.
-    final class Answering: Sendable {
+    final class ActiveRequest: Sendable {
         private let readiness: Readiness
 
         init(_ readiness: Readiness) {

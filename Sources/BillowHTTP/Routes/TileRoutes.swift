@@ -17,7 +17,7 @@ struct TileRoutes: Sendable {
     let styleStore: StyleStore
     let policy: FreshnessPolicy
     let publicURL: String?
-    let hot: HotTiles
+    let latestTiles: LatestTileRequests
     let vectors: VectorTileSource
 
     /// The time for which a picture may be cached.
@@ -54,7 +54,7 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let scene = try frames.scene(of: parsed.layers, at: parsed.time, in: snapshot)
         let (instant, shown) = (scene.instant, scene.layers.layers)
-        var answered = policy.shown(
+        var answered = policy.dataStatus(
             parsed.layers, scene: scene.layers, of: parsed.place.coord.region, at: instant, filter: parsed.filter,
             in: snapshot)
         var drawn = snapshot
@@ -71,7 +71,7 @@ struct TileRoutes: Sendable {
                 return Response(status: .temporaryRedirect, headers: headers)
             case .superseded:
                 drawn = snapshot.superseded(at: revision.version)
-                answered.lackNewerVersions()
+                answered.markSuperseded()
             case .current:
                 // An incomplete picture changes if its missing data arrives. Retention also changes pictures.
                 let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
@@ -88,7 +88,7 @@ struct TileRoutes: Sendable {
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
         let wanted = parsed.request(scene, isIncomplete: answered.isIncomplete)
-        let isRenewal = hot.note(
+        let isRenewal = latestTiles.note(
             wanted, isLatest: parsed.time.moment == .latest, publication: snapshot.publication,
             now: snapshot.publication.asOf)
         let tile = try await tiles.tile(wanted, in: drawn, isRenewal: isRenewal) { known.match($0) }
@@ -182,14 +182,14 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let shownLayers = layers.layers
         let scene = try frames.scene(of: layers, at: parsed.time, in: snapshot)
-        let answered = policy.shown(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
+        let answered = policy.dataStatus(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
         let freshness = answered.freshness
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
         // The tiles of the document have the filters and the time of this request.
         let (suffix, passed, filters) = (parsed.suffix, parsed.passedOn, parsed.legendFilters)
         let shown = if case .instant = parsed.time.moment { scene.instant.compact } else { "latest" }
-        func template(_ time: String, _ covers: SignedAddress.Opening) -> String {
+        func template(_ time: String, _ covers: SignedAddress.TemplateVariables) -> String {
             base
                 + AddressSigner.signed("/tiles/\(layers)/\(time)/{z}/{x}/{y}.\(suffix)\(passed)", covers: covers)
         }

@@ -47,7 +47,7 @@ struct TimelineRoutes: Sendable {
         let asOf = snapshot.publication.asOf
         let freshness = service.policy.freshness(of: layers, at: asOf, in: snapshot, filter: filter)
         return ResponseHeaders.make(
-            Shown(freshness, at: asOf, isIncomplete: isIncomplete),
+            DataStatus(freshness, at: asOf, isIncomplete: isIncomplete),
             freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
     }
 
@@ -91,7 +91,7 @@ struct TimelineRoutes: Sendable {
             past.append(WeatherMaps.Frame(time: time.seconds, path: path))
             isIncomplete =
                 isIncomplete
-                || service.policy.shown(LayerList(layer), at: time, filter: filter, in: snapshot).isIncomplete
+                || service.policy.dataStatus(LayerList(layer), at: time, filter: filter, in: snapshot).isIncomplete
         }
         let maps = WeatherMaps(
             generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),

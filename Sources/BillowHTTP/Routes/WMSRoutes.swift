@@ -50,7 +50,7 @@ struct WMSRoutes: Sendable {
     /// A picture with the message of an error; nil if the server is overloaded.
     private func notice(of failure: OGCExceptionReport.Failure, _ picture: WMSExceptionPicture) async throws -> [UInt8]?
     {
-        let notice = NoticePicture(
+        let notice = MessagePicture(
             picture.hasWords ? failure.exception.detail : "", width: picture.width, height: picture.height,
             background: picture.background)
         do {
@@ -97,31 +97,32 @@ struct WMSRoutes: Sendable {
     private func map(_ kvp: KVPReader, _ version: WMSVersion, _ request: Request) async throws -> Response {
         let parsed = try WMSMapParameters(kvp, version, styles: styles)
         let snapshot = try frames.snapshot()
-        let (order, shown) = try parsed.order(frames, policy, in: snapshot)
+        let (order, dataStatus) = try parsed.order(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture: EncodedPicture
         switch order {
         case .tile(let tile): picture = try await tiles.tile(tile, in: snapshot) { known.match($0) }
         case .map(let map): picture = try await maps.picture(map, in: snapshot, on: work) { known.match($0) }
         }
-        let headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        let headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         return try PictureResponse.make(picture, headers: headers, known: known)
     }
 
     private func legend(_ kvp: KVPReader, _ request: Request) async throws -> Response {
         let parsed = try WMSLegendParameters(kvp, styles: styles)
         let snapshot = try frames.snapshot()
-        let shown = policy.shown(parsed.layers, at: snapshot.publication.asOf, filter: parsed.filter, in: snapshot)
+        let dataStatus = policy.dataStatus(
+            parsed.layers, at: snapshot.publication.asOf, filter: parsed.filter, in: snapshot)
         let legends = catalogue.legends
         let bytes: [UInt8] = try await work.run(.map) {
             // This runs on the job's thread. A job that started with the actor's work would stay on that thread.
             let legend = parsed.layers.legend(
-                style: parsed.style, severities: parsed.filter.severities, simulated: shown.freshness.isSimulated)
+                style: parsed.style, severities: parsed.filter.severities, simulated: dataStatus.freshness.isSimulated)
             WorkExecutor.assertIsJob()
             if parsed.isSVG { return Array(try await legends.svg(legend, options: parsed.options).utf8) }
             return try await legends.png(legend, options: parsed.options)
         }
-        var headers = ResponseHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = parsed.isSVG ? WMSLegendParameters.svg : "image/png"
         headers[.cacheControl] = "no-cache"
         return try BytesResponse.make(bytes, headers: headers, request: request)
@@ -138,7 +139,7 @@ extension KVPReader {
 extension MapRenderer {
     /// The largest image that is drawn in the work class of tiles, because clients split their maps into many images.
     /// It equals a tile of three times the resolution.
-    private static let mostPixelsOfTiles = TileScale.three.pixels * TileScale.three.pixels
+    private static let maximumTilePixels = TileScale.three.pixels * TileScale.three.pixels
 
     /// An image, drawn in the work class for its size.
     func picture(
@@ -147,7 +148,7 @@ extension MapRenderer {
     ) async throws -> EncodedPicture {
         if let known = try await known(order, in: snapshot, isUnchanged: isUnchanged) { return known }
         let region = order.parts[0].region
-        let isSmall = region.width * region.height <= Self.mostPixelsOfTiles
+        let isSmall = region.width * region.height <= Self.maximumTilePixels
         return try await work.run(isSmall ? .tile : .map) { [self] in
             try await picture(order, in: snapshot, isUnchanged: isUnchanged)
         }

@@ -5,7 +5,7 @@ import NOAAGuidance
 /// The progress of fetching a product's files, which is stored across restarts.
 struct GuidanceCursor: Sendable, Hashable, Codable {
     /// A partly fetched file.
-    struct Open: Sendable, Hashable, Codable {
+    struct PartialDownload: Sendable, Hashable, Codable {
         var file: GuidanceFile
         var progress: GuidanceProgress
         /// The number of complete reads with unusable messages.
@@ -16,10 +16,10 @@ struct GuidanceCursor: Sendable, Hashable, Codable {
     /// cursor is invalid.
     let levels: [Int]
     private(set) var complete: [GuidanceFile] = []
-    private(set) var open: [Open] = []
+    private(set) var open: [PartialDownload] = []
 
     /// The most files: enough for all lead times of three runs, and for the nowcasts of half a day.
-    private static let mostFiles = 64
+    private static let maximumFiles = 64
 
     init(_ plan: GuidancePlan) { levels = Self.levels(plan) }
 
@@ -41,7 +41,7 @@ struct GuidanceCursor: Sendable, Hashable, Codable {
 
     func isComplete(_ file: GuidanceFile) -> Bool { complete.contains(file) }
 
-    func open(_ file: GuidanceFile) -> Open? { open.first { $0.file == file } }
+    func open(_ file: GuidanceFile) -> PartialDownload? { open.first { $0.file == file } }
 
     /// The newest run with all of some lead times.
     func newestRun(leadHours: [Int]) -> Int? {
@@ -49,19 +49,19 @@ struct GuidanceCursor: Sendable, Hashable, Codable {
         return runs.filter { _, files in Set(files.map(\.leadHours)).isSuperset(of: leadHours) }.keys.max()
     }
 
-    mutating func note(_ file: Open) {
+    mutating func note(_ file: PartialDownload) {
         open.removeAll { $0.file == file.file }
         open.append(file)
-        open = Array(open.suffix(Self.mostFiles))
+        open = Array(open.suffix(Self.maximumFiles))
     }
 
     mutating func noteComplete(_ file: GuidanceFile) {
         open.removeAll { $0.file == file }
         guard !complete.contains(file) else { return }
         complete.append(file)
-        complete = Array(complete.sorted().suffix(Self.mostFiles))
+        complete = Array(complete.sorted().suffix(Self.maximumFiles))
     }
 
     /// Removes files that are no longer fetched.
-    mutating func dropOpen(beforeRun run: Int) { open.removeAll { $0.file.runSeconds < run } }
+    mutating func removePartialDownloads(beforeRun run: Int) { open.removeAll { $0.file.runSeconds < run } }
 }

@@ -9,7 +9,7 @@ actor GuidanceIntake {
     let file: GuidanceFile
     private let identity: FieldIdentity
     private let plan: GuidancePlan
-    private let work: any LongWork
+    private let work: any ComputationExecutor
     private let now: @Sendable () -> Instant
     private(set) var progress: GuidanceProgress
     private(set) var attempts: Int
@@ -32,8 +32,9 @@ actor GuidanceIntake {
     /// - Parameter stored: the file's levels in the store.
     /// - Returns: nil for a file that can't identify a field.
     init?(
-        _ file: GuidanceFile, resuming open: GuidanceCursor.Open?, stored: Set<FieldLevel>, plan: GuidancePlan,
-        work: any LongWork, now: @escaping @Sendable () -> Instant
+        _ file: GuidanceFile, resuming open: GuidanceCursor.PartialDownload?, stored: Set<FieldLevel>,
+        plan: GuidancePlan,
+        work: any ComputationExecutor, now: @escaping @Sendable () -> Instant
     ) {
         guard
             let identity = FieldIdentity(
@@ -51,7 +52,9 @@ actor GuidanceIntake {
     }
 
     /// The state that is stored across a restart.
-    var open: GuidanceCursor.Open { GuidanceCursor.Open(file: file, progress: progress, attempts: attempts) }
+    var open: GuidanceCursor.PartialDownload {
+        GuidanceCursor.PartialDownload(file: file, progress: progress, attempts: attempts)
+    }
 
     /// Starts another reading of the file and resets its counts.
     func begin() {

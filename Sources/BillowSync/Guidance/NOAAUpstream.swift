@@ -24,7 +24,7 @@ package struct NOAAUpstream: Upstream {
     private let configuration: GuidanceConfiguration
     private let httpClient: HTTPClient
     private let clock: GuidanceClock
-    private let work: any LongWork
+    private let work: any ComputationExecutor
     /// Whether a part of a file may be stored before the rest.
     var storesPortions: Bool { plan.publication == .growing }
     let store: any Store
@@ -33,7 +33,7 @@ package struct NOAAUpstream: Upstream {
     /// The name of the stored ledger of bytes.
     private static let ledgerName = "budget"
     /// The most readings of a file with broken messages.
-    private static let mostAttempts = 3
+    private static let maximumAttempts = 3
     /// The shortest time between two stored portions of a slow download.
     private static let portionSeconds = 60
     private static let hour = 3_600
@@ -43,7 +43,8 @@ package struct NOAAUpstream: Upstream {
     ///   - work: decodes and packs.
     package init(
         id: SourceID, configuration: GuidanceConfiguration, plan: GuidancePlan = GuidancePlan(),
-        httpClient: HTTPClient, clock: GuidanceClock = .system, work: any LongWork, simulated: Bool?, store: any Store
+        httpClient: HTTPClient, clock: GuidanceClock = .system, work: any ComputationExecutor, simulated: Bool?,
+        store: any Store
     ) {
         self.id = id
         self.configuration = configuration
@@ -273,7 +274,7 @@ package struct NOAAUpstream: Upstream {
 
     // MARK: - One file
 
-    private enum Ending {
+    private enum RoundEnd {
         case whole
         case absent
         /// The rest is fetched later.
@@ -282,7 +283,7 @@ package struct NOAAUpstream: Upstream {
 
     private func download(
         _ file: GuidanceFile, _ client: GuidanceClient, _ now: Instant, _ outcome: inout SyncOutcome
-    ) async throws(SyncError) -> Ending {
+    ) async throws(SyncError) -> RoundEnd {
         guard let intake = try await intake(file) else { return .absent }
         await intake.begin()
         let follower = DownloadFollower(self, intake, client, every: Self.portionSeconds)
@@ -298,7 +299,7 @@ package struct NOAAUpstream: Upstream {
         if isComplete, await intake.brokenFrames > 0 {
             // The server may have sent them damaged, so the file is read again a few times.
             await intake.noteBrokenReading()
-            isComplete = await intake.attempts >= Self.mostAttempts
+            isComplete = await intake.attempts >= Self.maximumAttempts
         }
         if isComplete { try await finish(intake) }
         do throws(SyncError) {
@@ -374,9 +375,9 @@ package struct NOAAUpstream: Upstream {
             if completedAt != nil { cursor.noteComplete(intake.file) } else { cursor.note(await intake.open) }
         }
         if product == .gtgn, let run = intakes.first?.file.runSeconds {
-            cursor.dropOpen(beforeRun: run - GuidancePlan.longestHistorySeconds)
+            cursor.removePartialDownloads(beforeRun: run - GuidancePlan.longestHistorySeconds)
         } else if let run = intakes.first?.file.runSeconds {
-            cursor.dropOpen(beforeRun: run - 2 * Self.hour)
+            cursor.removePartialDownloads(beforeRun: run - 2 * Self.hour)
         }
         batch.cursors = [product.rawValue: cursor.text]
         if let completedAt { batch.fetchedKinds = [.fields: completedAt] }
@@ -394,11 +395,11 @@ package struct NOAAUpstream: Upstream {
                 state.held.remove(intake.file)
             }
         }
-        dropOld(product, before: intakes.map(\.file.runSeconds).min() ?? 0)
+        removeExpired(product, before: intakes.map(\.file.runSeconds).min() ?? 0)
     }
 
     /// Removes partly read files that no round will resume.
-    private func dropOld(_ product: GuidanceProduct, before run: Int) {
+    private func removeExpired(_ product: GuidanceProduct, before run: Int) {
         let oldest = run - (product == .gtgn ? GuidancePlan.longestHistorySeconds : 2 * Self.hour)
         session.state.withLock { state in
             state.intakes = state.intakes.filter { $0.key.product != product || $0.key.runSeconds >= oldest }

@@ -15,7 +15,7 @@ extension Exchange {
     }
 
     /// The body of a response, read piece by piece. A slow reader slows down the upstream.
-    package struct Pieces: Sendable {
+    package struct BodyChunks: Sendable {
         fileprivate let exchange: Exchange
         fileprivate let body: HTTPClientResponse.Body
         fileprivate let deadline: StreamDeadline
@@ -49,7 +49,7 @@ extension Exchange {
 
         /// Converts a response with an error status to an error.
         package func refusal(_ head: Head, words: [UInt8]) -> UpstreamError {
-            exchange.refusal(Answer(status: head.status, headers: head.headers, bytes: words))
+            exchange.refusal(Response(status: head.status, headers: head.headers, bytes: words))
         }
     }
 
@@ -58,7 +58,7 @@ extension Exchange {
     /// The exchange's timeout covers the time from connecting to the last byte, unless `read` allows more. The reader
     /// enforces any limit of the size.
     package func stream<Result: Sendable>(
-        _ request: HTTPClientRequest, _ read: @escaping @Sendable (Head, Pieces) async throws -> Result
+        _ request: HTTPClientRequest, _ read: @escaping @Sendable (Head, BodyChunks) async throws -> Result
     ) async throws(UpstreamError) -> Result {
         let deadline = StreamDeadline(after: timeout)
         do {
@@ -66,7 +66,7 @@ extension Exchange {
                 group.addTask {
                     let response = try await httpClient.execute(request, deadline: .distantFuture)
                     let head = Head(status: Int(response.status.code), headers: response.headers)
-                    return try await read(head, Pieces(exchange: self, body: response.body, deadline: deadline))
+                    return try await read(head, BodyChunks(exchange: self, body: response.body, deadline: deadline))
                 }
                 group.addTask {
                     try await deadline.wait()

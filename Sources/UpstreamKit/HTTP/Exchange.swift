@@ -8,7 +8,7 @@ import JSONKit
 /// Sends one request to an upstream and reads the whole response, within a time and a size. It does not parse content.
 package struct Exchange: Sendable {
     /// A response of any status. For a status other than 2xx, it has at most 64 KiB of the body, as far as received.
-    package struct Answer: Sendable {
+    package struct Response: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
         package var bytes: [UInt8]
@@ -24,7 +24,7 @@ package struct Exchange: Sendable {
     let timeout: Duration
     private let maximumBodyBytes: Int
     private let secrets: [Secret]
-    private let dialect: RefusalDialect
+    private let dialect: ErrorResponseFormat
     private let now: @Sendable () -> Int
 
     /// The most bytes that are read of an error response.
@@ -36,7 +36,7 @@ package struct Exchange: Sendable {
     ///   - now: the Unix time in seconds, for a `Retry-After` that is a date.
     package init(
         httpClient: HTTPClient, timeout: Duration, maximumBodyBytes: Int, secrets: [Secret],
-        dialect: RefusalDialect = RefusalDialect(), now: @escaping @Sendable () -> Int
+        dialect: ErrorResponseFormat = ErrorResponseFormat(), now: @escaping @Sendable () -> Int
     ) {
         self.httpClient = httpClient
         self.timeout = timeout
@@ -64,16 +64,16 @@ package struct Exchange: Sendable {
 
     /// Converts a response with an error status to an error.
     /// - Parameter dialect: replaces the exchange's own.
-    package func refusal(_ answer: Answer, in dialect: RefusalDialect? = nil) -> UpstreamError {
+    package func refusal(_ answer: Response, in dialect: ErrorResponseFormat? = nil) -> UpstreamError {
         UpstreamError(answer, dialect ?? self.dialect, secrets: secrets, now: now())
     }
 
     /// Returns the response, whatever its status.
     /// - Throws: if there is no response.
-    package func answer(to request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
+    package func answer(to request: HTTPClientRequest) async throws(UpstreamError) -> Response {
         let timeout = timeout
         do {
-            return try await withThrowingTaskGroup(of: Answer?.self) { group in
+            return try await withThrowingTaskGroup(of: Response?.self) { group in
                 group.addTask { try await fetch(request) }
                 group.addTask {
                     try await Task.sleep(for: timeout)
@@ -88,12 +88,12 @@ package struct Exchange: Sendable {
         }
     }
 
-    private func fetch(_ request: HTTPClientRequest) async throws -> Answer {
+    private func fetch(_ request: HTTPClientRequest) async throws -> Response {
         // The task group limits the time, including that of the body. This deadline is never reached.
         let response = try await httpClient.execute(request, deadline: .distantFuture)
         let status = Int(response.status.code)
         let bytes = (200..<300).contains(status) ? try await body(of: response) : try await problem(of: response)
-        return Answer(status: status, headers: response.headers, bytes: bytes)
+        return Response(status: status, headers: response.headers, bytes: bytes)
     }
 
     private func body(of response: HTTPClientResponse) async throws -> [UInt8] {

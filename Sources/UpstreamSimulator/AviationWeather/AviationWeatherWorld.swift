@@ -129,7 +129,7 @@ final class AviationWeatherWorld: Sendable {
     }
 
     /// The bodies that need a warning, the strongest first.
-    func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, state: Patch.State)] {
+    func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, state: Patch.Snapshot)] {
         bodies(at: time).map { ($0, $0.patch.state(at: time)) }
             .filter { body, state in
                 let area = Self.conus
@@ -170,7 +170,7 @@ final class AviationWeatherWorld: Sendable {
     }
 
     private func gairmet(
-        _ body: Body, _ state: Patch.State, _ hazard: String, _ band: (base: Double, top: Double)?
+        _ body: Body, _ state: Patch.Snapshot, _ hazard: String, _ band: (base: Double, top: Double)?
     ) -> AviationWeatherRecord {
         func level(_ feet: Double?) -> JSONValue {
             guard let feet else { return .null }

@@ -17,7 +17,7 @@ enum BulletinTimes {
             else { return String(all) }
             let time = gregorian.dateComponents(
                 [.day, .hour, .minute], from: start.addingTimeInterval(Double(hour * 3_600 + minute * 60 + seconds)))
-            return [day == nil ? nil : time.day, time.hour, time.minute].compactMap { $0 }.map(twoFigures).joined()
+            return [day == nil ? nil : time.day, time.hour, time.minute].compactMap { $0 }.map(twoDigits).joined()
                 + zone
         }
     }
@@ -42,5 +42,5 @@ enum BulletinTimes {
         return nil
     }
 
-    private static func twoFigures(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+    private static func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
 }

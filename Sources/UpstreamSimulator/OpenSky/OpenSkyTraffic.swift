@@ -18,7 +18,7 @@ final class OpenSkyTraffic: Sendable {
     /// All aircraft in the air at a Unix second; each address occurs once.
     func vectors(at time: Int) -> [OpenSkyVector] {
         var seen = Set<String>()
-        return aloft(at: time).compactMap { flight in
+        return airborneFlights(at: time).compactMap { flight in
             let airframe = Airframe(flight, seed: world.seed)
             guard seen.insert(airframe.icao24).inserted else { return nil }
             return vector(of: flight, airframe, at: time)
@@ -45,7 +45,7 @@ final class OpenSkyTraffic: Sendable {
 
     /// The track up to `now` of the aircraft's flight at a Unix second.
     func track(of icao24: String, at time: Int, now: Int) -> OpenSkyTrack? {
-        let found = aloft(at: time).first { Airframe($0, seed: world.seed).icao24 == icao24 }
+        let found = airborneFlights(at: time).first { Airframe($0, seed: world.seed).icao24 == icao24 }
         guard let flight = found else { return nil }
         let end = min(now, flight.arrival)
         let times = Array(stride(from: flight.departure, to: end, by: Self.waypointSeconds)) + [end]
@@ -62,7 +62,7 @@ final class OpenSkyTraffic: Sendable {
         return OpenSkyTrack(icao24: icao24, callsign: Airframe(flight, seed: world.seed).callsign, path: path)
     }
 
-    func aloft(at time: Int) -> [SimulatedFlight] {
+    func airborneFlights(at time: Int) -> [SimulatedFlight] {
         let minute = time / 60
         let flights = lastMinute.withLock { last in
             if let last, last.minute == minute { return last.flights }

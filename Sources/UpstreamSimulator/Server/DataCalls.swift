@@ -49,7 +49,7 @@ struct DataCalls: Sendable {
         }
         guard let reply else { throw DataCalls.expired }
         return JSONText.corridor(
-            misbehave(reply.records.map { output($0, category) }, fault, isDelta: since != nil),
+            applyFault(reply.records.map { output($0, category) }, fault, isDelta: since != nil),
             lastUpdatedAt: fault == .missingCursor ? nil : reply.since,
             warning: ring.isConvex ? nil : "the corridor is not convex")
     }
@@ -78,7 +78,7 @@ struct DataCalls: Sendable {
         }
         guard let reply else { throw DataCalls.expired }
         return JSONText.map(
-            misbehave(reply.records.map { output($0, category) }, fault, isDelta: tick != nil),
+            applyFault(reply.records.map { output($0, category) }, fault, isDelta: tick != nil),
             tick: fault == .missingCursor ? nil : reply.tick)
     }
 
@@ -107,7 +107,7 @@ struct DataCalls: Sendable {
             return select(&picture, fault, matches)
         }
         let rows = zip(
-            records, misbehave(records.map { output($0, .medium) }, fault, isDelta: false)
+            records, applyFault(records.map { output($0, .medium) }, fault, isDelta: false)
         ).map { placed, output in
             (#""\#(H3.childPosition(of: placed.cell, parentResolution: resolution))""#, output)
         }
@@ -206,7 +206,7 @@ struct DataCalls: Sendable {
     }
 
     /// Applies a content fault to the records.
-    private func misbehave(_ records: [Output], _ fault: Fault?, isDelta: Bool) -> [Output] {
+    private func applyFault(_ records: [Output], _ fault: Fault?, isDelta: Bool) -> [Output] {
         guard let fault else { return records }
         var records = records
         switch fault {

@@ -33,7 +33,7 @@ struct SimulatorRoutes: Sendable {
     /// - Throws: `ReplayError` if a captured response can't be read.
     func router() throws(ReplayError) -> Router<SimulatorContext> {
         let router = Router(context: SimulatorContext.self)
-        router.add(middleware: SimulatedMark())
+        router.add(middleware: SimulatedHeaderMiddleware())
         addSkyPath(to: router)
         try OpenSkyRoutes(configuration, state: state, transport: transport, replay: replay).add(to: router)
         try AviationWeatherRoutes(state: state, transport: transport, replay: replay).add(to: router)
@@ -221,7 +221,7 @@ struct SimulatorRoutes: Sendable {
 }
 
 /// Marks every response as simulated, including errors.
-private struct SimulatedMark: RouterMiddleware {
+private struct SimulatedHeaderMiddleware: RouterMiddleware {
     typealias Context = SimulatorContext
 
     func handle(

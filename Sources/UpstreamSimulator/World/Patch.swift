@@ -59,7 +59,7 @@ struct Patch: Sendable {
     func isAlive(at time: Int) -> Bool { time >= birth && time < death }
 
     /// The body at one instant, for the many reports of a minute.
-    struct State: Sendable {
+    struct Snapshot: Sendable {
         let longitude: Double
         let latitude: Double
         let reachDegrees: Double
@@ -82,7 +82,7 @@ struct Patch: Sendable {
                 let north = along * sinTilt + across * cosTilt
                 return (
                     LonLat.wrap(longitude + east / kmPerDegreeLongitude),
-                    min(89, max(-89, latitude + north / State.kmPerDegree))
+                    min(89, max(-89, latitude + north / Snapshot.kmPerDegree))
                 )
             }
         }
@@ -96,7 +96,7 @@ struct Patch: Sendable {
             var east = longitude - self.longitude
             if east > 180 { east -= 360 } else if east < -180 { east += 360 }
             let eastKm = east * kmPerDegreeLongitude
-            let northKm = north * State.kmPerDegree
+            let northKm = north * Snapshot.kmPerDegree
             let along = (eastKm * cosTilt + northKm * sinTilt) * inverseAlong
             let across = (northKm * cosTilt - eastKm * sinTilt) * inverseAcross
             let radius = along * along + across * across
@@ -108,7 +108,7 @@ struct Patch: Sendable {
         static let kmPerDegree = 111.195
     }
 
-    func state(at time: Int) -> State {
+    func state(at time: Int) -> Snapshot {
         let age = Double(time - birth)
         let longitude = LonLat.wrap(
             (birthLongitude + degreesPerSecond * age).truncatingRemainder(dividingBy: 360))
@@ -117,10 +117,10 @@ struct Patch: Sendable {
         // It grows in the first fifth of its life and weakens in the last.
         let part = age / Double(death - birth)
         let strength = peakEDR * min(1, part * 5, (1 - part) * 5)
-        return State(
+        return Snapshot(
             longitude: longitude, latitude: center,
-            reachDegrees: max(alongKm, acrossKm) / State.kmPerDegree,
-            kmPerDegreeLongitude: State.kmPerDegree * cos(center * .pi / 180), cosTilt: cos(tilt),
+            reachDegrees: max(alongKm, acrossKm) / Snapshot.kmPerDegree,
+            kmPerDegreeLongitude: Snapshot.kmPerDegree * cos(center * .pi / 180), cosTilt: cos(tilt),
             sinTilt: sin(tilt),
             inverseAlong: 1 / alongKm, inverseAcross: 1 / acrossKm, altitudeFeet: altitudeFeet,
             inverseDepth: 1 / halfDepthFeet, strength: strength)
@@ -131,9 +131,9 @@ struct Patch: Sendable {
 struct Air: Sendable {
     private static let bandDegrees = 4.0
     private static let bands = Int(180 / bandDegrees)
-    private var patches: [[Patch.State]]
+    private var patches: [[Patch.Snapshot]]
 
-    init(_ all: [Patch.State]) {
+    init(_ all: [Patch.Snapshot]) {
         patches = Array(repeating: [], count: Air.bands)
         for patch in all {
             let south = Air.band(patch.latitude - patch.reachDegrees)

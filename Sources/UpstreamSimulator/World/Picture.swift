@@ -6,7 +6,7 @@ import Geometry
 /// one that was built at once.
 struct Picture: Sendable {
     /// The retention of records in seconds, longer than the six hours that are served.
-    static let keptSeconds = 6 * 3_600 + 1_800
+    static let retentionSeconds = 6 * 3_600 + 1_800
 
     private static let pruneEverySeconds = 600
 
@@ -23,9 +23,9 @@ struct Picture: Sendable {
 
     init(world: World, now: Int) {
         self.world = world
-        self.now = now - Picture.keptSeconds
+        self.now = now - Picture.retentionSeconds
         generator = ReportGenerator(world: world, minute: self.now / 60)
-        records.reserveCapacity(world.flights * Picture.keptSeconds / 60)
+        records.reserveCapacity(world.flights * Picture.retentionSeconds / 60)
         advance(to: now)
     }
 
@@ -34,7 +34,7 @@ struct Picture: Sendable {
     /// Advances to a time. If the clock was set back, or far ahead, the picture is rebuilt.
     mutating func advance(to time: Int) {
         guard time != now else { return }
-        guard time > now, time - now <= Picture.keptSeconds else {
+        guard time > now, time - now <= Picture.retentionSeconds else {
             let injected = injected
             self = Picture(world: world, now: time)
             for report in injected { inject(report) }
@@ -45,7 +45,7 @@ struct Picture: Sendable {
         while generator.minute <= time / 60 { pending += generator.next() }
         applyPending()
         if aged {
-            let oldest = time - Picture.keptSeconds
+            let oldest = time - Picture.retentionSeconds
             records = records.filter { $0.value.report.observedAt > oldest }
             injected.removeAll { $0.observedAt <= oldest }
         }

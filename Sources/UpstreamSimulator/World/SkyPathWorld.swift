@@ -77,7 +77,7 @@ struct SkyPathWorld: Sendable {
             })
     }
 
-    private func patches(at time: Int) -> [(severity: Int, state: Patch.State)] {
+    private func patches(at time: Int) -> [(severity: Int, state: Patch.Snapshot)] {
         let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
         return slots.flatMap { world.patches(slot: $0) }.filter { $0.isAlive(at: time) }.map { patch in
             let state = patch.state(at: time)
@@ -90,7 +90,7 @@ struct SkyPathWorld: Sendable {
         .object(["type": .string("FeatureCollection"), "features": .array(features)])
     }
 
-    private func feature(_ patch: Patch.State, _ properties: [String: JSONValue]) -> JSONValue {
+    private func feature(_ patch: Patch.Snapshot, _ properties: [String: JSONValue]) -> JSONValue {
         let depth = 1 / patch.inverseDepth
         let band = [patch.altitudeFeet - depth, patch.altitudeFeet + depth].map { feet in
             number(min(52, max(5, Int(feet / 1_000))))
@@ -107,7 +107,7 @@ struct SkyPathWorld: Sendable {
 
     /// Every fourth flight reports.
     private func flights(at now: Int) -> [JSONValue] {
-        traffic.aloft(at: now).filter { $0.id % 4 == 0 }.compactMap { flight in
+        traffic.airborneFlights(at: now).filter { $0.id % 4 == 0 }.compactMap { flight in
             guard let state = flight.state(at: now) else { return nil }
             let number = Airframe(flight, seed: world.seed).callsign.filter { $0 != " " }
             let motion = Motion(of: flight, at: now, over: OpenSkyTraffic.speedSeconds)

@@ -103,10 +103,10 @@ struct ReportGenerator: Sendable {
         }
         let slot = minute * 60 / World.slotSeconds
         nextSlot = slot - World.longestPatch / World.slotSeconds
-        bearPatches()
+        addPatches()
     }
 
-    private mutating func bearPatches() {
+    private mutating func addPatches() {
         let time = minute * 60
         while nextSlot * World.slotSeconds <= time {
             patches += world.patches(slot: nextSlot)
@@ -118,7 +118,7 @@ struct ReportGenerator: Sendable {
     /// The reports observed in the next minute: one of each flight in the air.
     mutating func next() -> [Report] {
         aloft += world.departures(minute: minute)
-        bearPatches()
+        addPatches()
         let time = minute * 60
         let air = Air(patches.map { $0.state(at: time) })
         let reports = aloft.compactMap { flight in

@@ -134,19 +134,19 @@ struct Export: AsyncParsableCommand {
             let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
             let features = FeatureSource(frames: frames, store: store)
             let policy = FreshnessPolicy(settings.freshness(), frames: frames)
-            let shown = policy.shown(query, in: snapshot)
+            let dataStatus = policy.dataStatus(query, in: snapshot)
             count = try await WorkExecutor().reserve(.query) {
                 switch format {
                 case .text(let format):
                     var pieces = FeatureExport(
-                        features: features, query: query, format: format, snapshot: snapshot, shown: shown,
+                        features: features, query: query, format: format, snapshot: snapshot, dataStatus: dataStatus,
                         style: style
-                    ).pieces(isAhead: true)
+                    ).parts(isAhead: true)
                     while let piece = try await pieces.next() { try sink.write(piece) }
                     return pieces.features
                 case .geoPackage:
                     return try await GeoPackageExport(
-                        features: features, query: query, snapshot: snapshot, shown: shown, style: style,
+                        features: features, query: query, snapshot: snapshot, dataStatus: dataStatus, style: style,
                         request: QueryReader.query(parameters)
                     ).write(to: sink.path)
                 case .tileset, .archive: preconditionFailure("a pack has no features")

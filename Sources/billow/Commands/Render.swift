@@ -79,10 +79,10 @@ struct RenderContext {
     func tile(layers: String, place: String) async throws -> [UInt8] {
         let parsed = try TileParameters(layers: layers, place: place, QueryReader(parameters), styles: styles)
         let scene = try frames.scene(of: parsed.layers, at: parsed.time, in: snapshot)
-        let shown = policy.shown(
+        let dataStatus = policy.dataStatus(
             parsed.layers, scene: scene.layers, of: parsed.place.coord.region, at: scene.instant,
             filter: parsed.filter, in: snapshot)
-        let request = parsed.request(scene, isIncomplete: shown.isIncomplete)
+        let request = parsed.request(scene, isIncomplete: dataStatus.isIncomplete)
         return try await TileService(pictures: pictures).tile(request, in: snapshot) { _ in false }.png
     }
 }

@@ -175,7 +175,7 @@ private struct Server {
             services.append(simulator)
             for id in SourceID.demo {
                 services.append(
-                    application.receiving(
+                    application.onIntakeThreads(
                         DemoSync(simulator: simulator) { port in
                             let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
                             return try loop(for: source, clients, states, loops)
@@ -183,7 +183,7 @@ private struct Server {
             }
         }
         for source in settings.sources {
-            services.append(application.receiving(try loop(for: source, clients, states, loops)))
+            services.append(application.onIntakeThreads(try loop(for: source, clients, states, loops)))
         }
         let address = settings.server.host
         services.append(

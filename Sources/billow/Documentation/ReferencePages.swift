@@ -15,7 +15,7 @@ enum ReferencePages {
         "operating/metrics.md",
     ]
 
-    enum Part: String, CaseIterable {
+    enum Page: String, CaseIterable {
         case settings, commands, faults, errors, events, failures, refusals, layers, collections, properties
         case kinds, changing, names, areas, metrics
 
@@ -74,7 +74,7 @@ enum ReferencePages {
         var result = ""
         var rest = page[...]
         while let mark = rest.firstMatch(of: /<!-- generated: ([a-z]+) -->\n/) {
-            guard let part = Part(rawValue: String(mark.1)) else {
+            guard let part = Page(rawValue: String(mark.1)) else {
                 throw Failure(.data, "there is no generated part '\(mark.1)'")
             }
             guard let end = rest[mark.range.upperBound...].range(of: "<!-- end -->") else {

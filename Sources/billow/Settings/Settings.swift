@@ -42,7 +42,7 @@ struct Settings: Sendable {
         let feeds = (sources + others).map { source in
             (
                 source.id,
-                FreshnessSettings.Feed(
+                FreshnessSettings.FetchedSource(
                     kinds: source.feeds, service: source.kind.name,
                     intervalSeconds: source.update.interval(updateLengths).map { Int($0.components.seconds) },
                     staleAfterSeconds: source.staleAfterSeconds)
@@ -129,7 +129,7 @@ extension Settings {
         updateLengths = UpdateLengths(root.section("frequencies"))
         trafficDropSeconds =
             root.duration(
-                "trafficDropAfter", from: 1, to: Traffic.keptSeconds,
+                "trafficDropAfter", from: 1, to: Traffic.retentionSeconds,
                 expected: "from 1 second to 10 minutes, such as PT3M")
             ?? trafficDropSeconds
         logLevel =

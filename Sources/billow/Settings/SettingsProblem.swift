@@ -2,7 +2,7 @@
 struct SettingsProblem: Sendable, Hashable, CustomStringConvertible {
     /// The path of the setting; for other problems the file or the variable.
     var path: String
-    var place: SettingsPlace?
+    var place: SettingOrigin?
     /// The rest of the sentence after the path.
     var text: String
     /// Determines the command's exit status, unless another problem is worse.
@@ -14,7 +14,7 @@ struct SettingsProblem: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The place where a setting was given.
-enum SettingsPlace: Sendable, Hashable, CustomStringConvertible {
+enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case flag(String)
     case variable(String)
     /// A line of the file, from 1.

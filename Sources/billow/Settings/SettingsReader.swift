@@ -24,7 +24,7 @@ final class SettingsReader {
     }
 
     func problem(
-        _ path: String, at place: SettingsPlace? = nil, _ text: String, kind: Failure.Kind = .usage,
+        _ path: String, at place: SettingOrigin? = nil, _ text: String, kind: Failure.Kind = .usage,
         knownSettings: [String] = []
     ) {
         let problem = SettingsProblem(
@@ -67,25 +67,25 @@ final class SettingsReader {
         }
 
         /// The flag and the environment variable that give a setting, if any.
-        private func outside(_ key: String) -> [(text: String, place: SettingsPlace)] {
+        private func outside(_ key: String) -> [(text: String, place: SettingOrigin)] {
             let path = path(of: key)
             // Elements of lists have no environment variables.
             guard !path.contains("[") else { return [] }
             let variable = SettingsEnvironment.variable(path)
             reader.variables.insert(variable)
-            let flag = reader.flags[path].map { (text: $0.text, place: SettingsPlace.flag($0.name)) }
-            let value = reader.environment[variable].map { (text: $0, place: SettingsPlace.variable(variable)) }
+            let flag = reader.flags[path].map { (text: $0.text, place: SettingOrigin.flag($0.name)) }
+            let value = reader.environment[variable].map { (text: $0, place: SettingOrigin.variable(variable)) }
             return [flag, value].compactMap { $0 }
         }
 
         /// The variable with the default, which all other places override.
-        private func otherwise(_ key: String) -> (text: String, place: SettingsPlace)? {
+        private func otherwise(_ key: String) -> (text: String, place: SettingOrigin)? {
             let variable = SettingsEnvironment.defaultVariable(path(of: key))
             return reader.environment[variable].map { ($0, .variable(variable)) }
         }
 
         /// The place of the effective value; nil if the setting isn't given.
-        private func place(of key: String) -> SettingsPlace? {
+        private func place(of key: String) -> SettingOrigin? {
             let node = node(key)
             return outside(key).first?.place ?? node.flatMap { $0.mark.map { .line($0.line) } } ?? otherwise(key)?.place
         }
@@ -148,8 +148,8 @@ final class SettingsReader {
             }
         }
 
-        private func scalar(_ node: Node, _ path: String) -> (text: String, place: SettingsPlace)? {
-            let place = SettingsPlace.line(node.mark?.line ?? 0)
+        private func scalar(_ node: Node, _ path: String) -> (text: String, place: SettingOrigin)? {
+            let place = SettingOrigin.line(node.mark?.line ?? 0)
             guard let scalar = node.scalar else {
                 reader.problem(path, at: place, "must be a single value")
                 return nil
@@ -262,7 +262,7 @@ final class SettingsReader {
     }
 
     /// Replaces each `${NAME}` by the environment variable's value.
-    private func expanded(_ text: String, path: String, place: SettingsPlace) -> String? {
+    private func expanded(_ text: String, path: String, place: SettingOrigin) -> String? {
         var result = ""
         var rest = text[...]
         while let open = rest.range(of: "${") {
@@ -288,5 +288,5 @@ extension Node {
         scalar.map { ["", "null", "~", "Null", "NULL"].contains($0.string) && $0.style == .plain } ?? false
     }
 
-    fileprivate var place: SettingsPlace? { mark.map { .line($0.line) } }
+    fileprivate var place: SettingOrigin? { mark.map { .line($0.line) } }
 }

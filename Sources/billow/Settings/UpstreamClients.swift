@@ -9,7 +9,7 @@ struct UpstreamClients: Sendable {
     let standard: HTTPClient
     /// Uses HTTP/1.1 only, which NOAA's server needs.
     let guidance: HTTPClient
-    let work: any LongWork
+    let work: any ComputationExecutor
 
     /// - Parameter work: the server's executor; nil decodes on the upstream's thread.
     init(work: WorkExecutor? = nil) {
@@ -17,7 +17,7 @@ struct UpstreamClients: Sendable {
             eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
         guidance = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: GuidanceClient.recommendedHTTPConfiguration)
-        self.work = work.map { BackgroundWork(executor: $0) } ?? InlineWork()
+        self.work = work.map { BackgroundWork(executor: $0) } ?? InlineExecutor()
     }
 
     func shutdown() async throws {
@@ -30,7 +30,7 @@ struct UpstreamClients: Sendable {
 }
 
 /// The server's threads for background work, which have a lower priority than those that serve requests.
-private struct BackgroundWork: LongWork {
+private struct BackgroundWork: ComputationExecutor {
     let executor: WorkExecutor
 
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

@@ -51,8 +51,8 @@ package struct CorridorParameters: Sendable {
     }
 
     /// The route along which features are ordered.
-    package func along(from instant: Instant) -> AlongRoute {
-        AlongRoute(requested.flight(from: instant))
+    package func along(from instant: Instant) -> RouteOrder {
+        RouteOrder(requested.flight(from: instant))
     }
 }
 

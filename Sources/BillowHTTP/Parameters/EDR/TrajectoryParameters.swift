@@ -38,7 +38,7 @@ package struct TrajectoryParameters: Sendable {
     /// Restricts a query to the features that the line meets.
     package func restrict(_ query: inout FeatureQuery) {
         query.area = area
-        query.route = AlongRoute(requested.flight(from: query.instant))
+        query.route = RouteOrder(requested.flight(from: query.instant))
     }
 }
 

@@ -48,7 +48,7 @@ package struct KVPReader: Sendable {
         throws(OGCException) -> Int
     {
         let text = try required(name)
-        guard let number = Digits.integer(text), range.contains(number) else {
+        guard let number = PlainInteger.parse(text), range.contains(number) else {
             throw OGCException(
                 code, name, text, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }

@@ -105,11 +105,11 @@ package struct OGCMapParameters: Sendable {
 
     /// The map order for these parameters, and a description of its data.
     package func order(_ frames: FrameSource, _ policy: FreshnessPolicy, in snapshot: Snapshot) throws(EngineError)
-        -> (order: MapComposition, shown: Shown)
+        -> (order: MapComposition, dataStatus: DataStatus)
     {
         try frames.polygonHistories.require(filter, for: layers)
         let scene = try frames.scene(of: layers, at: time.requested(of: layers, frames, in: snapshot), in: snapshot)
-        let shown = policy.shown(
+        let dataStatus = policy.dataStatus(
             layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
         let lookBackSeconds = scene.layers.historySeconds(filter)
         let request = MapRequest(
@@ -117,14 +117,14 @@ package struct OGCMapParameters: Sendable {
             furniture: MapFurniture(
                 legend: hasLegend
                     ? scene.layers.legend(
-                        style: style, severities: filter.severities, simulated: shown.freshness.isSimulated,
+                        style: style, severities: filter.severities, simulated: dataStatus.freshness.isSimulated,
                         notes: filter.notes(lookBackSeconds: lookBackSeconds)) : nil,
                 timeStamp: hasTime
-                    ? shown.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
-                warnings: hasTime ? shown.warnings(asOf: snapshot.publication.asOf) : [],
+                    ? dataStatus.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
+                warnings: hasTime ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: hasScaleBar),
-            isHatched: hatchesIncomplete && shown.isIncomplete)
-        return (MapComposition(request, background: background), shown)
+            isHatched: hatchesIncomplete && dataStatus.isIncomplete)
+        return (MapComposition(request, background: background), dataStatus)
     }
 
     private static func crs(_ name: String, _ reader: QueryReader) throws(ParameterProblem) -> MapCRS {

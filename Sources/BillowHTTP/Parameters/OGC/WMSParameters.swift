@@ -20,7 +20,7 @@ package enum WMSVersion: String, Sendable, Hashable, CaseIterable {
             self = kvp.text("CRS") == nil && kvp.text("SRS") != nil ? .v111 : .v130
             return
         }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Digits.integer($0) }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { PlainInteger.parse($0) }
         guard (1...3).contains(parts.count), let major = parts[0], parts.allSatisfy({ $0 != nil }) else {
             throw OGCException(.invalidParameterValue, "VERSION", text, expected: "1.3.0 or 1.1.1")
         }
@@ -77,8 +77,8 @@ package struct WMSMapParameters: Sendable {
         if let format = kvp.text("FORMAT"), !Self.isPNG(format) {
             throw OGCException(.invalidFormat, "FORMAT", format, expected: "image/png")
         }
-        let shown = layers.layers
-        filter = try translated { () throws(ParameterProblem) in try own.filter(of: shown, for: .pictures) }
+        let dataStatus = layers.layers
+        filter = try translated { () throws(ParameterProblem) in try own.filter(of: dataStatus, for: .pictures) }
         time = try Self.time(kvp)
         background = try Self.background(kvp)
         labels = try translated { () throws(ParameterProblem) in try own.labels() }
@@ -91,7 +91,7 @@ package struct WMSMapParameters: Sendable {
     // MARK: - Rendering
 
     /// The request to the renderers.
-    package enum Order: Sendable {
+    package enum RenderRequest: Sendable {
         /// The window equals a tile, which is drawn and cached as one.
         case tile(TileRequest)
         case map(MapComposition)
@@ -99,20 +99,20 @@ package struct WMSMapParameters: Sendable {
 
     /// The order for these parameters, and a description of its data.
     package func order(_ frames: FrameSource, _ policy: FreshnessPolicy, in snapshot: Snapshot) throws(EngineError)
-        -> (order: Order, shown: Shown)
+        -> (order: RenderRequest, dataStatus: DataStatus)
     {
         try frames.polygonHistories.require(filter, for: layers)
         let scene = try frames.scene(
             of: layers, at: time.requested(of: layers, frames, in: snapshot), in: snapshot)
-        let shown = policy.shown(
+        let dataStatus = policy.dataStatus(
             layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
-        let isHatched = hatchesIncomplete && shown.isIncomplete
+        let isHatched = hatchesIncomplete && dataStatus.isIncomplete
         let groups = groups(of: scene.layers)
         if let tile = region.tile, background == nil, groups.count == 1, !hasLegend, !hasTime, !hasScaleBar {
             let request = TileRequest(
                 layers: scene.layers, coord: tile.coord, scale: tile.scale, instant: scene.instant, filter: filter,
                 style: groups[0].style, labels: labels, isHatched: isHatched)
-            return (.tile(request), shown)
+            return (.tile(request), dataStatus)
         }
         let lookBackSeconds = scene.layers.historySeconds(filter)
         var parts = groups.map { group in
@@ -126,13 +126,14 @@ package struct WMSMapParameters: Sendable {
         parts[last].furniture = MapFurniture(
             legend: hasLegend
                 ? scene.layers.legend(
-                    style: groups[last].style, severities: filter.severities, simulated: shown.freshness.isSimulated,
+                    style: groups[last].style, severities: filter.severities,
+                    simulated: dataStatus.freshness.isSimulated,
                     notes: filter.notes(lookBackSeconds: lookBackSeconds)) : nil,
             timeStamp: hasTime
-                ? shown.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
-            warnings: hasTime ? shown.warnings(asOf: snapshot.publication.asOf) : [],
+                ? dataStatus.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
+            warnings: hasTime ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [],
             showsScaleBar: hasScaleBar)
-        return (.map(MapComposition(parts[0], Array(parts.dropFirst()), background: background)), shown)
+        return (.map(MapComposition(parts[0], Array(parts.dropFirst()), background: background)), dataStatus)
     }
 
     /// Consecutive layers with the same style.
@@ -285,7 +286,7 @@ package struct WMSExceptionPicture: Sendable {
         default: return nil
         }
         func side(_ name: String) -> Int? {
-            kvp.text(name).flatMap { Digits.integer($0) }.flatMap { MapRegion.sides.contains($0) ? $0 : nil }
+            kvp.text(name).flatMap { PlainInteger.parse($0) }.flatMap { MapRegion.sides.contains($0) ? $0 : nil }
         }
         guard let width = side("WIDTH"), let height = side("HEIGHT"),
             kvp.text("FORMAT").map(WMSMapParameters.isPNG) ?? true
@@ -340,7 +341,7 @@ package struct FeatureInfoParameters: Sendable {
     package let format: FeatureInfoFormat
 
     /// The upper limit of `FEATURE_COUNT`.
-    package static let mostFeatures = 100
+    package static let maximumFeatures = 100
 
     /// Reads a WMS request: the parameters of GetMap, and these.
     ///
@@ -361,11 +362,11 @@ package struct FeatureInfoParameters: Sendable {
         column = try kvp.integer(names.0, in: 0...map.region.width - 1, .invalidPoint)
         row = try kvp.integer(names.1, in: 0...map.region.height - 1, .invalidPoint)
         if let text = kvp.text("FEATURE_COUNT") {
-            guard let number = Digits.integer(text), number >= 1 else {
+            guard let number = PlainInteger.parse(text), number >= 1 else {
                 throw OGCException(
                     .invalidParameterValue, "FEATURE_COUNT", text, expected: "a whole number from 1")
             }
-            count = min(number, Self.mostFeatures)
+            count = min(number, Self.maximumFeatures)
         } else {
             count = 1
         }
@@ -380,7 +381,7 @@ package struct FeatureInfoParameters: Sendable {
         region = MapRegion(tile.tile.place.coord, scale: .one)
         self.column = column
         self.row = row
-        count = Self.mostFeatures
+        count = Self.maximumFeatures
         self.format = format
     }
 
@@ -418,8 +419,8 @@ package struct WMSLegendParameters: Sendable {
         layers = try WMSMapParameters.layers(kvp.required("LAYER"), "LAYER")
         let own = try WMSMapParameters.own(kvp)
         style = try styles.style(named: kvp.text("STYLE") ?? "", opacity: own, locator: "STYLE")
-        let shown = layers.layers
-        filter = try translated { () throws(ParameterProblem) in try own.filter(of: shown, for: .pictures) }
+        let dataStatus = layers.layers
+        filter = try translated { () throws(ParameterProblem) in try own.filter(of: dataStatus, for: .pictures) }
         let format = kvp.text("FORMAT") ?? "image/png"
         isSVG = format.lowercased() == Self.svg
         guard isSVG || WMSMapParameters.isPNG(format) else {

@@ -19,21 +19,21 @@ package final class SimulatedGuidance: GuidanceContent {
 
     /// A message to make, with its GRIB parameters.
     struct Making: Sendable, Hashable {
-        let quantity: GuidanceAir.Quantity
+        let quantity: GuidanceAtmosphere.Quantity
         let parameter: GRIBParameter
         /// The level; nil for the column.
         let level: AltitudeLevel?
     }
 
     private let seed: UInt64
-    private let ground: GuidanceGround
+    private let ground: GuidanceTerrain
     private let levels: [AltitudeLevel]
     private let makings: [SimulatedGuidanceProduct: [(SimulatedGuidanceMessage, Making)]]
     /// The column maximum of the file that is being made.
     private let column = Mutex<Column?>(nil)
     /// A cache of the air of files that are being made: its bodies are the same for each message of a file.
-    private let airs = Mutex<[SimulatedGuidanceFile: GuidanceAir]>([:])
-    private static let mostAirs = 8
+    private let airs = Mutex<[SimulatedGuidanceFile: GuidanceAtmosphere]>([:])
+    private static let maximumCachedAtmospheres = 8
 
     private struct Column {
         let file: SimulatedGuidanceFile
@@ -51,7 +51,7 @@ package final class SimulatedGuidance: GuidanceContent {
     ///   - every: the step in rows and columns of NOAA's grid; 1 is the whole grid.
     package init(seed: UInt64 = 1, extent: Extent = .levels, every: Int = 1) {
         self.seed = seed
-        ground = GuidanceGround(every: max(1, every))
+        ground = GuidanceTerrain(every: max(1, every))
         let levels =
             switch extent {
             case .whole: AltitudeLevel.turbulenceGuidance
@@ -59,7 +59,7 @@ package final class SimulatedGuidance: GuidanceContent {
             }
         self.levels = levels
         let combined = levels.map { Making(quantity: .combined, parameter: .eddyDissipation, level: $0) }
-        let parts: [(GuidanceAir.Quantity, GRIBParameter)] =
+        let parts: [(GuidanceAtmosphere.Quantity, GRIBParameter)] =
             switch extent {
             case .whole:
                 [
@@ -120,11 +120,11 @@ package final class SimulatedGuidance: GuidanceContent {
         return values
     }
 
-    private func air(of file: SimulatedGuidanceFile) -> GuidanceAir {
+    private func air(of file: SimulatedGuidanceFile) -> GuidanceAtmosphere {
         if let known = airs.withLock({ $0[file] }) { return known }
-        let air = GuidanceAir(file, seed: seed, ground: ground)
+        let air = GuidanceAtmosphere(file, seed: seed, ground: ground)
         airs.withLock { airs in
-            if airs.count >= Self.mostAirs { airs = [:] }
+            if airs.count >= Self.maximumCachedAtmospheres { airs = [:] }
             airs[file] = air
         }
         return air
@@ -140,7 +140,7 @@ package final class SimulatedGuidance: GuidanceContent {
         }
     }
 
-    private func columnMaximum(of file: SimulatedGuidanceFile, _ air: GuidanceAir) -> [Float] {
+    private func columnMaximum(of file: SimulatedGuidanceFile, _ air: GuidanceAtmosphere) -> [Float] {
         let known = column.withLock { $0?.file == file ? $0 : nil }
         var maximum = known?.maximum ?? Array(repeating: .nan, count: ground.grid.count)
         for level in levels where known?.levels.contains(level) != true {

@@ -1,0 +1,82 @@
+import BillowEngine
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with more handlers. They are deadlines for the client, rules for
+/// requests, the microcache, and the order of bodies and answers.
+struct HTTPServerChannel: ServerChildChannel {
+    private let http: HTTP1Channel
+    private let microcache: ResponseMicrocache
+    private let journal: RequestJournal
+    private let connections: ConnectionTable
+    private let timeouts: ConnectionTimeouts
+
+    init(
+        responder: @escaping HTTPChannelHandler.Responder, microcache: ResponseMicrocache, journal: RequestJournal,
+        connections: ConnectionTable
+    ) {
+        http = HTTP1Channel(
+            responder: RequestBodyHandler.notifying(responder),
+            configuration: HTTP1Channel.Configuration(
+                httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                    maxHeaderFieldSize: RequestRulesHandler.largestHeader,
+                    maxHeaderListSize: RequestRulesHandler.largestHeader,
+                    maxHeaderFieldCount: RequestRulesHandler.maximumFields)))
+        self.microcache = microcache
+        self.journal = journal
+        self.connections = connections
+        timeouts = ConnectionTimeouts(connections.settings)
+    }
+
+    /// A connection with the requester that represents its client.
+    struct Value: ServerChildChannelValue {
+        let http: HTTP1Channel.Value
+        let requester: WorkRequester
+
+        var channel: any Channel { http.channel }
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        // Adds a connection that arrived before the listener was observed.
+        let isNew = connections.connection(of: channel) == nil
+        let isAccepted = connections.accept(channel) == .accepted
+        if isNew, isAccepted {
+            channel.closeFuture.whenComplete { [connections] _ in connections.remove(channel) }
+        }
+        let connection = connections.connection(of: channel)
+        return http.setup(channel: channel, logger: logger).flatMapThrowing { http in
+            let value = Value(http: http, requester: WorkRequester())
+            guard isAccepted else {
+                channel.close(promise: nil)
+                return value
+            }
+            let pipeline = channel.pipeline.syncOperations
+            let deadlines = DeadlineHandler(timeouts, connection: connection)
+            try pipeline.addHandlers([deadlines, ClientPresenceHandler(value.requester)], position: .first)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandlers(
+                [RequestRulesHandler(deadlines), MicrocacheHandler(microcache, journal), RequestBodyHandler()],
+                position: .after(decoder))
+            // The kernel ends connections whose client takes nothing and answers nothing, likewise.
+            #if os(Linux)
+                try? channel.syncOptions?.setOption(
+                    .tcpOption(NIOBSDSocket.Option(rawValue: CInt(TCP_USER_TIMEOUT))),
+                    value: Int(timeouts.write.nanoseconds / 1_000_000))
+            #endif
+            return value
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await WorkRequester.$current.withValue(value.requester) {
+            await http.handle(value: value.http, logger: logger)
+        }
+    }
+}
