@@ -83,6 +83,65 @@ import Testing
         #expect(missing.map(\.name) == [])
     }
 
+    /// A dependency of one module on another.
+    struct Edge: Hashable, Comparable, CustomStringConvertible {
+        var from: String
+        var to: String
+
+        var description: String { "\(from) --> \(to)" }
+
+        static func < (a: Edge, b: Edge) -> Bool { a.description < b.description }
+    }
+
+    /// The dependencies between the Swift modules of Sources.
+    private static let dependencies: [String: Set<String>] = {
+        let swiftModules = modules.filter {
+            $0.folder.hasPrefix("Sources/") && $0.kind != "systemLibrary" && !["CGeodesic", "CBuild"].contains($0.name)
+        }
+        let names = Set(swiftModules.map(\.name))
+        return Dictionary(
+            uniqueKeysWithValues: swiftModules.map { ($0.name, $0.named.intersection(names).subtracting([$0.name])) })
+    }()
+
+    /// All modules that a module depends on, directly or indirectly.
+    private static func closure(of name: String) -> Set<String> {
+        var open = Array(dependencies[name] ?? [])
+        var found: Set<String> = []
+        while let next = open.popLast() {
+            if found.insert(next).inserted { open += dependencies[next] ?? [] }
+        }
+        return found
+    }
+
+    @Test("the diagram has the dependencies of Package.swift, without those that follow from others")
+    func diagram() throws {
+        let page = try String(
+            contentsOf: Self.root.appending(path: "docs/architecture/overview.md"), encoding: .utf8)
+        let diagram = try #require(page.firstMatch(of: #/```mermaid\ngraph TD\n([^`]*)```/#)).1
+        var drawn: Set<Edge> = []
+        for line in diagram.split(separator: "\n") {
+            let groups = line.components(separatedBy: "-->").map { group in
+                group.split(separator: "&").map { $0.trimmingCharacters(in: .whitespaces) }
+            }
+            for (sources, targets) in zip(groups, groups.dropFirst()) {
+                for source in sources {
+                    for target in targets {
+                        let edge = Edge(from: source, to: target)
+                        #expect(drawn.insert(edge).inserted, "\(edge) is drawn twice")
+                    }
+                }
+            }
+        }
+        let needed = Self.dependencies.flatMap { name, direct in
+            direct.filter { target in
+                !direct.contains { $0 != target && Self.closure(of: $0).contains(target) }
+            }.map { Edge(from: name, to: $0) }
+        }
+        #expect(needed.count > 40)
+        #expect(Set(needed).subtracting(drawn).sorted() == [], "a dependency that isn't drawn")
+        #expect(drawn.subtracting(needed).sorted() == [], "drawn, but no dependency, or one that follows from others")
+    }
+
     private static let http: Set = [
         "BillowHTTP", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOHTTP1", "AsyncHTTPClient",
     ]
