@@ -406,6 +406,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowSync", "BillowTimeline",
+                "Datasets",
                 "Turbulence", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,3 +1,4 @@
+import Datasets
 package import Turbulence
 
 /// An upstream as the engine sees it: it brings the store up to date.
@@ -66,7 +67,7 @@ extension Upstream {
     }
     package var query: DataQuery? { nil }
     package var types: [DataQuery.SkyPathType] { [] }
-    package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
+    package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? [Dataset.turbulence.id] }
     package var feeds: Set<FeedKind> { query?.kinds ?? [] }
     package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.AreaCollection> {
         parts(of: collections)

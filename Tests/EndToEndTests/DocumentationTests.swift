@@ -1,3 +1,6 @@
+import BillowEngine
+import BillowTimeline
+import Datasets
 import Foundation
 import Testing
 import Turbulence
@@ -46,7 +49,7 @@ import Turbulence
     @Test("every generated part stands on one page")
     func parts() throws {
         let parts = try ReferencePages.pages.flatMap { ReferencePages.parts(of: try Self.text("docs/\($0)")) }
-        #expect(parts.sorted() == ReferencePages.Part.allCases.map(\.rawValue).sorted())
+        #expect(parts.sorted() == ReferencePages.Page.allCases.map(\.rawValue).sorted())
         #expect(throws: Failure.self) { try ReferencePages.updated("<!-- generated: nothing -->\n<!-- end -->") }
         #expect(throws: Failure.self) { try ReferencePages.updated("<!-- generated: settings -->\n") }
     }
@@ -139,11 +142,19 @@ import Turbulence
         #expect(settings.retentionSeconds == defaults.retentionSeconds)
         #expect(settings.staleAfterSeconds == defaults.staleAfterSeconds)
         #expect(settings.server.port == defaults.server.port && settings.server.host == defaults.server.host)
+        #expect(settings.timeline.updates == defaults.timeline.updates)
         // Its polygon is a comment; without the mark it must work too.
         let withPolygon = example.replacing("      # polygon:", with: "      polygon:")
         #expect(withPolygon != example)
         _ = try Settings.read(
             yaml: withPolygon, file: "", environment: ["SKYPATH_API_KEY": "secret"], overrides: SettingsOverrides())
+    }
+
+    @Test("the example's update rules name the catalogue's layers, in its order")
+    func updateRules() throws {
+        let rules = try #require(try Self.text("billow.example.yaml").firstMatch(of: #/update: \{([^}]*)\}/#)).1
+        let names = rules.split(separator: ",").compactMap { $0.firstMatch(of: #/\w+/#).map { String($0.0) } }
+        #expect(names == Catalogue.layers.map(\.id))
     }
 
     // MARK: Routes and parameters

@@ -15,7 +15,7 @@ struct LegendCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     @Argument(help: "Layers, separated by commas.")
-    var layers = "turbulence"
+    var layers = Dataset.turbulence.id
 
     @Option(help: "The id of a style.")
     var style = StyleLibrary.defaultID
