@@ -134,7 +134,7 @@ struct ClientReplyTests {
         }
     }
 
-    @Test("what hasn't changed needs no body")
+    @Test("an unchanged response has no body")
     func whatHasntChangedNeedsNoBody() async throws {
         try await withClient { client, simulator in
             let first = try await client.hazards(.gairmets(forecastHour: 0))
@@ -227,7 +227,7 @@ struct ClientFailureTests {
         }
     }
 
-    @Test("JSON that stops, a body too large and a closed connection are told apart")
+    @Test("truncated JSON, an oversized body and a closed connection are different errors")
     func jsonThatStopsABodyToo() async throws {
         try await withClient(flights: 10, maximumBodyBytes: 200) { client, simulator in
             await #expect(throws: UpstreamError.tooLarge(limitBytes: 200)) { try await client.hazards(.sigmets) }

@@ -94,7 +94,7 @@ struct AlertTests {
         #expect(AlertArea(query, of: try flight(track: nil)).kind == .none)
     }
 
-    @Test("tens of thousands of items are grouped, each into one cluster that keeps its rules")
+    @Test("tens of thousands of items are grouped, each into one cluster that obeys the rules")
     func many() throws {
         let cells = H3.disk(around: H3.cell(at: try degrees(10, 50)), distance: 100)
         let items = try cells.map { cell in
@@ -164,7 +164,7 @@ struct AlertTests {
         #expect(abs(try #require(first.timeTo) - first.distance / 480 * 3_600) < 1e-6)
     }
 
-    @Test("clusters keep their ids, drop what is gone, and hold nothing beyond 30 and 60 NM")
+    @Test("clusters keep their ids, drop removed items, and hold nothing beyond 30 and 60 NM")
     func clusters() throws {
         let query = AlertQuery()
         let flight = try flight()
@@ -249,7 +249,7 @@ struct AlertTests {
         #expect(area.areaKm2 > 9_800_000)
     }
 
-    @Test("smooth air is left out unless it is asked for")
+    @Test("smooth air is excluded unless it is requested")
     func smooth() {
         #expect(AlertQuery().severities == .atLeast(.light))
     }

@@ -149,7 +149,7 @@ struct ArchiveTests {
         return packed
     }
 
-    @Test("pictures from what is packed are those from rows, whatever comes, changes and goes")
+    @Test("pictures from packed parts equal pictures from rows, after any inserts, changes and deletions")
     func sameAsRows() async throws {
         let seed: UInt64 = 1
         try await withWorld { world in
@@ -198,7 +198,7 @@ struct ArchiveTests {
         }
     }
 
-    @Test("what retention and an operator delete is gone from what is packed, too")
+    @Test("rows that retention or an operator deletes are removed from packed parts too")
     func deleted() async throws {
         try await withWorld { world in
             try await world.insert(Self.observations(1_500, seed: 3))

@@ -34,7 +34,7 @@ struct FieldFreshnessTests {
     }
 
     @Test(
-        "a product is stale when its newest is late by its own schedule, however lately it was asked for",
+        "a product is stale when its newest field is late by its schedule, however recent the fetch",
         arguments: [
             (FieldProduct.nowcast, 35, false), (.nowcast, 36, true), (.forecast, 150, false), (.forecast, 151, true),
         ])
@@ -50,7 +50,7 @@ struct FieldFreshnessTests {
         }
     }
 
-    @Test("one late product is enough, and so is one that is asked for and never came")
+    @Test("one late product suffices, and so does a requested product that never arrived")
     func products() async throws {
         try await withWorld { world in
             let grid = try TestField.grid()
@@ -70,7 +70,7 @@ struct FieldFreshnessTests {
         }
     }
 
-    @Test("a field covers its domain and the time at which it is shown, also ahead; what lies outside is incomplete")
+    @Test("a field covers its domain and validity, also in the future; data outside is incomplete")
     func coverage() async throws {
         try await withWorld { world in
             // 100° W to 95° W, 30° N to 33° N.

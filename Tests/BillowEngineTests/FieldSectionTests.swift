@@ -150,7 +150,7 @@ struct FieldSectionTests {
         }
     }
 
-    @Test("values lie between valid times and levels as a slow oracle says", arguments: 1...4)
+    @Test("values between valid times and levels equal those of a slow oracle", arguments: 1...4)
     func oracle(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let air = try RandomAir(&generator)
@@ -233,7 +233,7 @@ struct FieldSectionTests {
         #expect(known.count > 200 && known.count < 300)
     }
 
-    @Test("why nothing is known is told apart")
+    @Test("each reason for a missing value is reported")
     func gaps() async throws {
         let grid = try TestField.grid()
         let drafts = try [0, 3_600].map { lead in
@@ -286,7 +286,7 @@ struct FieldSectionTests {
         }
     }
 
-    @Test("a field stored after the version that is asked for doesn't count")
+    @Test("a field stored after the requested version is ignored")
     func versions() async throws {
         let grid = try TestField.grid()
         try await withWorld { world in

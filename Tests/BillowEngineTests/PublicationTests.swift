@@ -25,7 +25,7 @@ struct PublicationTests {
         try await world.insert([try observation(try cell(Double(number), 50), at: -number)])
     }
 
-    @Test("a consumer begins with the current snapshot, and one that is slow goes on with the newest")
+    @Test("a consumer starts with the current snapshot, and a slow one continues with the newest")
     func newest() async throws {
         try await withWorld { world in
             var consumer = world.publisher.publications.makeAsyncIterator()
@@ -90,7 +90,7 @@ struct PublicationTests {
         }
     }
 
-    @Test("a consumer's sequence ends when its service group shuts down, and others go on")
+    @Test("a consumer's sequence ends when its service group shuts down, and others continue")
     func shutdown() async throws {
         try await withWorld { world in
             let seen = SnapshotLog()

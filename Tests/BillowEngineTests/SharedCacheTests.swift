@@ -47,7 +47,7 @@ struct SharedCacheTests {
         #expect(cache.statistics.entries == 1)
     }
 
-    @Test("an error goes to all who wait, and is not kept")
+    @Test("an error reaches all waiting requests and is not cached")
     func errors() async throws {
         let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
         await #expect(throws: Broken.self) { try await cache.value(for: 1) { throw Broken() } }
@@ -58,7 +58,7 @@ struct SharedCacheTests {
         String(repeating: letter, count: bytes)
     }
 
-    @Test("what was used longest ago goes first, and what would push out most of the rest is not kept")
+    @Test("the least recently used value is evicted first, and an oversized value is not cached")
     func eviction() async throws {
         let budget = CacheBudget(bytes: 80_000)
         let cache = SharedCache<Int, String, any Error>(budget) { $0.count }
@@ -130,7 +130,7 @@ struct SharedCacheTests {
         #expect(try await cache.value(for: 1) { "new" } == "new")
     }
 
-    @Test("one of two who wait may go; the other is served")
+    @Test("one of two waiting requests may be cancelled; the other is served")
     func oneLeaves() async throws {
         let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
         let gate = TestGate()

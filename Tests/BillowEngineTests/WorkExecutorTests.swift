@@ -28,7 +28,7 @@ private final class Noting: Upstream {
     }
 }
 
-@Suite("Heavy work is bounded and keeps off the threads that answer", .timeLimit(.minutes(20)))
+@Suite("Heavy work is bounded and doesn't block the request threads", .timeLimit(.minutes(20)))
 struct WorkExecutorTests {
     private static func executor(jobs: Int, queue: Int) -> WorkExecutor {
         let limits = WorkLimits(threads: 2, jobs: jobs, queue: queue, niceness: 0)
@@ -55,7 +55,7 @@ struct WorkExecutorTests {
         #expect(work.statistics(.query).waiting == 0)
     }
 
-    @Test("a round of a source runs on the threads for intake, whatever thread asked for it", arguments: [true, false])
+    @Test("a source's round runs on the intake threads, whatever thread requested it", arguments: [true, false])
     func rounds(hasExecutor: Bool) async throws {
         let upstream = try Noting("noting")
         let loop = SourceLoop(
@@ -143,7 +143,7 @@ struct WorkExecutorTests {
         #expect(!WorkThreads.isOnOne)
     }
 
-    @Test("what is computed outside of jobs is not computed on the threads that answer")
+    @Test("computations outside of jobs don't run on the request threads")
     func outsideOfJobs() async throws {
         #expect(!WorkThreads.isOnOne)
         @Sendable func isOnBackground() -> Bool { WorkThreads.isOnOne && WorkThreads.current?.workClass == .background }

@@ -65,7 +65,7 @@ import Turbulence
     }
 
     @Test(
-        "what can't be used is refused by its reason",
+        "unusable input is rejected with its reason",
         arguments: [
             (#""cwsu":"ZFW""#, #""cwsu":"""#, "missing cwsu"),
             (#""seriesId":201"#, #""seriesId":null"#, "missing seriesId"),

@@ -149,7 +149,7 @@ struct AircraftReportDecoderTests {
         #expect(outcome.refused == [.notAReport: 1])
     }
 
-    @Test("an empty body is an empty list, and what is no answer says so")
+    @Test("an empty body is an empty list, and an invalid response is an error")
     func anEmptyBodyIsAnEmpty() throws {
         #expect(try PilotReportDecoder.decode(Data()).reports.isEmpty)
         #expect(try PilotReportDecoder.decode(Data(" \n".utf8)).reports.isEmpty)

@@ -63,7 +63,7 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
 
 @Suite("Exports")
 struct ExportTests {
-    @Test("what was exported is imported as it was", arguments: ExportFormat.imported)
+    @Test("an export can be imported unchanged", arguments: ExportFormat.imported)
     func whatWasExportedIsImportedAs(format: ExportFormat) throws {
         let observations = try samples(300)
         let (items, summary) = importing(write(observations, as: format))

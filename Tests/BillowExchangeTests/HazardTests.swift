@@ -63,7 +63,7 @@ struct HazardDecoderTests {
     }
 
     @Test(
-        "OpenSky's answers are told from what an import reads",
+        "OpenSky's responses are distinguished from importable files",
         arguments: [
             (#"{"time":1693234261,"states":[["a2d2c8","N281MC  "]]}"#, "state vectors"),
             (#"{"states":null,"time":1683488744}"#, "state vectors"),
@@ -118,7 +118,7 @@ struct HazardDecoderTests {
         #expect(sigmets.first { $0.hazard == "CONVECTIVE" }?.baseFeet == nil)
     }
 
-    @Test("times are told in every form, without a zone they are UTC")
+    @Test("times are parsed in every form; without a zone they are UTC")
     func timesAreToldInEveryForm() throws {
         let gairmet = try #require(try decoded(.gairmets).reports.first { $0.hazard == "TURB-HI" })
         #expect(Instant(gairmet.validFrom) == (try instant("2026-07-21T21:00:00Z")))
@@ -191,7 +191,7 @@ struct HazardDecoderTests {
         #expect(areas.adjusted == [.droppedCorner: 2])
     }
 
-    @Test("an empty body is an empty list, and what is no answer says so")
+    @Test("an empty body is an empty list, and an invalid response is an error")
     func anEmptyBodyIsAnEmpty() throws {
         #expect(try HazardDecoder.decode(Data()).count == 0)
         #expect(throws: DocumentError.service("Invalid fore")) {
@@ -204,7 +204,7 @@ struct HazardDecoderTests {
 
 @Suite("Hazards as areas")
 struct HazardAreaTests {
-    @Test("only turbulence is kept of G-AIRMETs, and MOD is moderate")
+    @Test("only turbulence is taken from G-AIRMETs, and MOD is moderate")
     func onlyTurbulenceIsKeptOfG() throws {
         let hazards = HazardAreas(try decoded(.gairmets).reports, source: try awc())
         #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])
@@ -240,7 +240,7 @@ struct HazardAreaTests {
         #expect(papa.identity != next.identity)
     }
 
-    @Test("areas of one name are told apart from west to east")
+    @Test("areas of one name are numbered from west to east")
     func areasOfOneNameAreTold() throws {
         func gairmet(_ longitude: Int) -> String {
             #"{"tag":"5W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-LO","geom":"AREA","#

@@ -238,7 +238,7 @@ struct CSVImportTests {
         #expect(importing(text).items.observations.count == 1)
     }
 
-    @Test("a bad row is named by its line, and the rest goes on")
+    @Test("an invalid row is reported with its line, and the import continues")
     func aBadRowIsNamedBy() {
         let text = header + row + "nonsense\n" + row + "\"never closed,1,2\n" + row + "a,b,c,d,e,f,g,h\n" + row
         let items = importing(text).items

@@ -64,7 +64,7 @@ struct ImportStreamTests {
         ("{\"status\":\"error\",\"error\":\"area required\"}", 0, ["1 missing h3"]),
     ]
 
-    @Test("a document gives its observations and names what it can't read", arguments: documents.indices)
+    @Test("a document yields its observations and reports unreadable ones", arguments: documents.indices)
     func aDocumentGivesItsObservationsAnd(
         index: Int
     ) {
@@ -134,7 +134,7 @@ struct ImportStreamTests {
         #expect(inside.items.refusals.map(\.reason) == [.tooDeep])
     }
 
-    @Test("what is compressed or UTF-16 is named as that")
+    @Test("compressed and UTF-16 input is recognised in the error")
     func whatIsCompressedOrUTF16() {
         #expect(importing([0x1F, 0x8B, 8, 0]).items.refusals.first?.reason.description.contains("gzip") == true)
         #expect(importing([0xFF, 0xFE, 0x7B, 0]).items.refusals.first?.reason.description.contains("UTF-16") == true)
@@ -202,7 +202,7 @@ struct ImportStreamTests {
         #expect(importing(foreign).items.observations == importing(good).items.observations)
     }
 
-    @Test("a summary tells people what was taken and why the rest was not")
+    @Test("a summary states what was imported and why the rest was rejected")
     func aSummaryTellsPeopleWhatWas() throws {
         let summary = try importing(Fixture.florida.data()).summary
         #expect(
@@ -285,7 +285,7 @@ struct ImportStreamTests {
         }
     }
 
-    @Test("what a refusal quotes can't steer a terminal")
+    @Test("text quoted in a refusal can't control a terminal")
     func whatARefusalQuotesCantSteer() {
         let line = good.replacing("38000", with: #""\u001b[31mred\u0007\u202e""#)
         let summary = importing(line).summary

@@ -55,7 +55,7 @@ struct FieldIndexTests {
         #expect(try day().frame(at: instant(minutes), asOf: head) == nil)
     }
 
-    @Test("of two runs for one instant the newer one counts, unless the older one is asked for")
+    @Test("of two runs for one instant the newer is used, unless the older is requested")
     func newestRun() throws {
         let index = FieldIndex([
             try frame(.forecast, run: -60, for: 120), try frame(.forecast, run: 0, for: 120),
@@ -104,7 +104,7 @@ struct FieldIndexTests {
                 == [-60, 0, 60].map(instant))
     }
 
-    @Test("what retention deletes is in the index no more")
+    @Test("fields that retention deletes leave the index")
     func retention() throws {
         let index = try day().dropping(before: instant(0))
         #expect(index.frames.allSatisfy { $0.identity.validTime >= noon })

@@ -33,7 +33,7 @@ struct FieldPlanePackingTests {
     ]
 
     @Test(
-        "what is packed is read back", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (128, 256), (257, 129)])
+        "packed values are read back unchanged", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (128, 256), (257, 129)])
     func isReadBack(width: Int, height: Int) throws {
         for seed: UInt64 in 1...5 {
             let plane = try #require(waves(width: width, height: height, seed: seed))

@@ -16,7 +16,7 @@ import Turbulence
 @testable import BillowParameters
 @testable import BillowSync
 
-@Suite("Keys open what is not open to everybody", .timeLimit(.minutes(20)))
+@Suite("Access keys grant access to protected routes", .timeLimit(.minutes(20)))
 struct AccessTests {
     private static let data = [
         "/tiles/hexagons.json", "/tiles/hexagons/latest/4/8/5.png", "/collections", "/collections/hexagons/items",
@@ -49,7 +49,7 @@ struct AccessTests {
         }
     }
 
-    @Test("with anonymous reading no key is asked for, and answers stay public")
+    @Test("with anonymous reading no key is required, and responses stay public")
     func anonymous() async throws {
         try await withWorld { world in
             for uri in Self.data { #expect(try await world.get(uri).status == .ok, "\(uri)") }
@@ -114,7 +114,7 @@ struct AccessTests {
         }
     }
 
-    @Test("what is kept of a key does not open anything")
+    @Test("the stored hash of a key grants no access")
     func onlyTheHashIsKept() async throws {
         try await withWorld(anonymousRead: false) { world in
             let key = try await world.key(.read)
@@ -171,7 +171,7 @@ struct AccessTests {
         #expect(store.reads == Authorizer.maximumReadsPerSecond + 2)
     }
 
-    @Test("what administrators ask for and where things lie is shown to administrators alone")
+    @Test("queries and file paths are shown only to administrators")
     func redactedStatus() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let ring: [[Double]] = [[0, 40], [5, 40], [5, 45], [0, 45], [0, 40]]

@@ -155,7 +155,7 @@ struct AdminTests {
         }
     }
 
-    @Test("fetching, failing and being refused are told of on a change only")
+    @Test("fetch, failure and refusal events are sent only on a change")
     func states() async throws {
         try await withDesk { desk in
             let listener = try desk.world.application.events.subscribe(

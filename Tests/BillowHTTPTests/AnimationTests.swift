@@ -100,7 +100,7 @@ struct AnimationTests {
     }
 
     @Test(
-        "what can't be drawn is refused by name and range",
+        "an undrawable request is rejected with parameter and range",
         arguments: [
             ("width=4000&height=4000&intervals=13", 400, "intervals", "16777216"), ("delay=1", 400, "delay", "20"),
             ("hold=x", 400, "hold", "60000"), ("loop=-1", 400, "loop", "0"), ("form=gif", 400, "form", "sheet"),

@@ -18,7 +18,7 @@ struct AnswerBodyTests {
     }
 
     @Test(
-        "a large body goes out in pieces that are together what it is",
+        "a large body is sent in parts that together equal it",
         arguments: [0, 1, 1 << 20, 1 << 20 + 1, 3_500_000])
     func pieces(count: Int) async throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }

@@ -98,7 +98,7 @@ struct AreaCoverageTests {
         }
     }
 
-    @Test("a picture is complete where and when its region was asked for", arguments: RequestedAreas.allCases)
+    @Test("a picture is complete where and while its region was requested", arguments: RequestedAreas.allCases)
     func table(asked: RequestedAreas) throws {
         let regions: [(Character, GeographicRegion)] = [
             ("s", try Self.region(-10, 42, -2, 48)), ("a", try Self.region(-90, 35, -80, 45)),
@@ -113,7 +113,7 @@ struct AreaCoverageTests {
         #expect(complete(at: -10_800) == asked.complete.before)
     }
 
-    @Test("what is smaller never becomes incomplete, nor what is larger complete", arguments: 1...100)
+    @Test("a smaller region never becomes incomplete, and a larger one never complete", arguments: 1...100)
     func monotonous(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         func number(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &random) }
@@ -220,7 +220,7 @@ struct AreaCoverageTests {
         }
     }
 
-    @Test("an area that is asked for no more is incomplete from then on, and complete before")
+    @Test("an area that is no longer requested is incomplete from then on, and complete before")
     func moved() async throws {
         try await withCorridor { world in
             let spain = "/collections/hexagons/items?bbox=-11,41,-1,49"
@@ -248,7 +248,7 @@ struct AreaCoverageTests {
         }
     }
 
-    @Test("what is asked for in the whole world has no mark anywhere")
+    @Test("data requested for the whole world is never marked incomplete")
     func world() async throws {
         try await withWorld(feeds: ["skypath": [.observations]]) { world in
             try await world.insert([try observation(try cell(-5, 45))])

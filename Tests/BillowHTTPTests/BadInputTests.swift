@@ -390,7 +390,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("every path is refused with the methods that it has, and told them by OPTIONS")
+    @Test("405 lists each path's methods, and so does OPTIONS")
     func methods() async throws {
         try await withWorld { world in
             let routes = Dictionary(grouping: world.application.router().routes, by: \.path.description)

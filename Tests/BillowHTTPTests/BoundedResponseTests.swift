@@ -23,7 +23,7 @@ import Turbulence
 @testable import BillowHTTP
 @testable import BillowParameters
 
-@Suite("What an answer keeps in memory is bounded")
+@Suite("The memory of responses is bounded")
 struct BoundedResponseTests {
     /// Observations of some hundred cells.
     private static func observations(_ count: Int = 400) throws -> [Observation] {
@@ -170,7 +170,7 @@ struct BoundedResponseTests {
         }
     }
 
-    @Test("a page ends with the feature that brings it to its bytes, and the next link goes on behind it")
+    @Test("a page ends with the feature that reaches its byte limit, and the next link continues after it")
     func pagesByBytes() async throws {
         try await withWorld { world in
             try await world.insert(try Self.observations(60))

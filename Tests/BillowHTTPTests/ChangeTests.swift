@@ -44,7 +44,7 @@ struct ClientCopy {
 @Suite("Changes", .timeLimit(.minutes(20)))
 struct ChangeTests {
     @Test(
-        "taking in every delta gives exactly what is there, whatever came, went and aged in between",
+        "applying every delta gives the full result, after any inserts, removals and expiry",
         arguments: [
             "/changes/hexagons?hours=0.5", "/changes/polygons?hours=1",
             "/changes/hexagons?minSeverity=2&geometry=true", "/changes/observations?hours=0.5",
@@ -354,7 +354,7 @@ struct ChangeModelTests {
         }
     }
 
-    @Test("a log forgets its oldest states and what only they need")
+    @Test("a log drops its oldest states and the entries that only they need")
     func log() throws {
         var log = ChangeLog()
         for state in 1...3_000 as ClosedRange<UInt64> {

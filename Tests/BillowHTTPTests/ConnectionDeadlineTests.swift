@@ -103,7 +103,7 @@ struct ConnectionDeadlineTests {
         }
     }
 
-    @Test("a client that shuts down its sending side is not told that the server is stopping")
+    @Test("a client that half-closes its connection gets no message of a shutdown")
     func halfClosed() async throws {
         try await withWorld(connections: .patient()) { world in
             _ = try await world.insert([try observation(try cell(10, 50))])
@@ -205,7 +205,7 @@ struct ConnectionDeadlineTests {
         #expect(!line.channel.isActive)
     }
 
-    @Test("what the server doesn't read the client isn't blamed for")
+    @Test("a pause of the server's reading doesn't count against the client's deadline")
     func paused() throws {
         let line = try Line()
         // No read follows: the server has its hands full.

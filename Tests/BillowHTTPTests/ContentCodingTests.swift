@@ -111,7 +111,7 @@ struct ContentCodingTests {
         }
     }
 
-    @Test("what is small, a picture, or part of a file is left as it is")
+    @Test("small bodies, pictures and ranges are not compressed")
     func untouched() async throws {
         try await withTurbulence { world in
             let small = try await world.get("/healthz", Self.gzip)

@@ -356,7 +356,7 @@ struct EDRTests {
     }
 
     @Test(
-        "what a flight names twice is refused",
+        "a duplicate member of a flight is rejected",
         arguments: [
             ("LINESTRINGM(-99%2035%201,-89%2035%202)&datetime=2026-11-21T12:00:00Z", "datetime"),
             ("LINESTRINGM(-99%2035%201,-89%2035%202)&speed=400", "speed"),

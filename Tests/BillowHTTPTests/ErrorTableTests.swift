@@ -86,7 +86,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("what parameters are refused for has the code of the same name", arguments: ParameterProblem.Kind.allCases)
+    @Test("each parameter problem has the code of the same name", arguments: ParameterProblem.Kind.allCases)
     func parameters(_ kind: ParameterProblem.Kind) throws {
         let problem = Problem(
             ParameterProblem(kind, detail: "It is so.", parameter: "a", value: "b", allowed: "c"))
@@ -101,7 +101,7 @@ struct ErrorTableTests {
         #expect(Problem(of: EngineError.picture(.text(.sizeOutOfRange(1_000)))) == nil)
     }
 
-    @Test("a deletion under way is told apart from a store that fails")
+    @Test("a deletion in progress and a failing store are different errors")
     func store() {
         #expect(Problem(StoreError.deleted(before: .distantPast)).code == .deleting)
         #expect(Problem(StoreError.full(path: "a")).code == .storeFull)

@@ -130,7 +130,7 @@ struct EventTests {
         #expect(try await missed("\(run)-7") == [nil])
     }
 
-    @Test("a listener that doesn't read is dropped, the others go on; and there is a most of them")
+    @Test("a listener that doesn't read is dropped, others continue; and their number is limited")
     func bounds() async throws {
         let hub = EventHub.quiet()
         let slow = try hub.listen()
@@ -152,7 +152,7 @@ struct EventTests {
         #expect(hub.listeners == 1)
     }
 
-    @Test("each change of what is shown is one event; stored data is told of once when it is ready")
+    @Test("each change of the picture is one event; loaded data is announced once")
     func data() async throws {
         try await withWorld(load: false) { world in
             let listener = try world.application.events.listen()
@@ -188,7 +188,7 @@ struct EventTests {
         }
     }
 
-    @Test("what comes is told for the part of the query that it lies in")
+    @Test("new data is announced for the part of the query that contains it")
     func areas() async throws {
         @Sendable func ring(_ west: Double) throws -> AreaRing {
             try AreaRing(

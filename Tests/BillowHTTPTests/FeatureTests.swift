@@ -250,7 +250,7 @@ struct FeatureTests {
         }
     }
 
-    @Test("collections describe themselves, and what they link to exists")
+    @Test("collections describe themselves, and their links resolve")
     func collections() async throws {
         try await withWorld { world in
             try await world.insert([try observation(try cell(10, 50))])

@@ -89,7 +89,7 @@ struct FieldTests {
         }
     }
 
-    @Test("the collection tells from when to when there are fields, and where")
+    @Test("the collection states the time range and the extent of its fields")
     func extent() async throws {
         try await withWorld { world in
             try await world.insertField(.forecast, run: -7_200, lead: 7_200, value: 2)
@@ -140,7 +140,7 @@ struct FieldTests {
         }
     }
 
-    @Test("smooth air is left out, unless a severity is asked for that takes it in")
+    @Test("smooth air is excluded unless a requested severity includes it")
     func smooth() async throws {
         try await withWorld { world in
             try await world.insertField(.nowcast, run: -600, value: 0)
@@ -149,7 +149,7 @@ struct FieldTests {
         }
     }
 
-    @Test("pictures up to now show nowcasts, those ahead forecasts, and either where it is asked for")
+    @Test("pictures up to now show nowcasts, later ones forecasts, and either on request")
     func products() async throws {
         try await withWorld { world in
             try await world.insertField(.nowcast, run: -600, value: 17)
@@ -208,7 +208,7 @@ struct FieldTests {
         }
     }
 
-    @Test("an address with a version goes on showing what it did")
+    @Test("an address with a version keeps its picture")
     func versions() async throws {
         try await withWorld { world in
             try await world.insertField(.forecast, run: -3_600, lead: 7_200, value: 2)

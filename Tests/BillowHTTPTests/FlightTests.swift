@@ -166,7 +166,7 @@ struct FlightTests {
         }
     }
 
-    @Test("an alert says what it looked at, and refuses what it wouldn't heed")
+    @Test("an alert states what it searched, and rejects members that it would ignore")
     func looked() async throws {
         try await withWorld { world in
             let answer = try await world.post(
@@ -193,7 +193,7 @@ struct FlightTests {
         }
     }
 
-    @Test("five minutes of silence are told once, and a day of it ends the flight")
+    @Test("five minutes without a position cause one event, and a day ends the flight")
     func silence() async throws {
         try await withWorld { world in
             let events = HeardEvents()
@@ -538,7 +538,7 @@ struct FlightTests {
         }
     }
 
-    @Test("a flight that can't be stored is not followed, and the client is told; so is the end that can't be")
+    @Test("a flight that can't be stored is rejected, and a deletion that can't be stored fails")
     func unstorable() async throws {
         try await withWorld { world in
             let control = FailingControl(world.store)
@@ -570,7 +570,7 @@ struct FlightTests {
         }
     }
 
-    @Test("a listener that comes back after a restart gets what its flight was told since")
+    @Test("a listener that reconnects after a restart gets its flight's missed events")
     func listensAgain() async throws {
         let hub = EventHub(logger: World.quiet())
         hub.publish("alert", ["flight": "a"], to: .flight("a"))
@@ -617,7 +617,7 @@ struct FlightTests {
         }
     }
 
-    @Test("alerts leave smooth air out unless it is asked for")
+    @Test("alerts exclude smooth air unless it is requested")
     func smooth() async throws {
         try await withWorld { world in
             try await world.insert([

@@ -184,7 +184,7 @@ struct AgeTests {
         }
     }
 
-    @Test("a source that is stopped goes on to feed what it has, and that ages; one that never fetched feeds nothing")
+    @Test("a stopped source's data ages and becomes stale; a source that never fetched counts for no kind")
     func stopped() async throws {
         try await withWorld(freshness: settings(300, every: nil)) { world in
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true), "nothing is known")

@@ -174,7 +174,7 @@ struct IngestTests {
         }
     }
 
-    @Test("what says that it is simulated is not taken among real data")
+    @Test("data marked as simulated is rejected among real data")
     func saysSimulated() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let key = try await world.key(.ingest)
@@ -188,7 +188,7 @@ struct IngestTests {
         }
     }
 
-    @Test("what is sent to a simulated world is simulated")
+    @Test("observations sent to a simulated server are simulated")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in
             let answer = try await post(world, try report(1), key: try await world.key(.ingest))

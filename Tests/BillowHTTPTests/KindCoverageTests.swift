@@ -137,7 +137,7 @@ struct KindCoverageTests {
         }
     }
 
-    @Test("issued polygons are incomplete where they were never asked for, or for too long not")
+    @Test("issued polygons are incomplete where they were never requested, or not for too long")
     func polygonsUnknown() async throws {
         try await withWorld(feeds: ["skypath": [.observations]], known: ["skypath": .replace]) { world in
             try await world.insert([try observation(try cell(-5, 45))])

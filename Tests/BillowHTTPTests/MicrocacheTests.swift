@@ -125,7 +125,7 @@ struct MicrocacheTests {
         #expect(try connection.left()?.body == "newer")
     }
 
-    @Test("an answer that took longer than its moment is not kept", arguments: [true, false])
+    @Test("a response that outlasted its snapshot is not cached", arguments: [true, false])
     func slow(byClock: Bool) throws {
         let connection = try Connection(answers)
         try connection.ask()
@@ -134,7 +134,7 @@ struct MicrocacheTests {
         #expect(answers.statistics.entries == 0)
     }
 
-    @Test("for a picture nobody looks at what the client takes")
+    @Test("Accept-Encoding is ignored for pictures")
     func pictureCoding() throws {
         _ = try primed()
         func asked() -> ContentCoding {
@@ -174,7 +174,7 @@ struct MicrocacheTests {
         (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Connection": "close"]),
     ]
 
-    @Test("what isn't a picture for everybody is not kept", arguments: notForAll)
+    @Test("a response that isn't a public picture is not cached", arguments: notForAll)
     func others(status: HTTPResponseStatus, headers: HTTPHeaders) throws {
         let connection = try Connection(answers)
         try connection.ask()
@@ -239,7 +239,7 @@ struct MicrocacheTests {
         #expect(try connection.left() == nil)
     }
 
-    @Test("what is kept is bounded: in an answer's size, in the number of answers")
+    @Test("the cache is bounded by response size and by number of responses")
     func bounded() throws {
         let connection = try Connection(answers)
         for (length, isKept) in [(ResponseMicrocache.largestBody, true), (ResponseMicrocache.largestBody + 1, false)] {

@@ -60,7 +60,7 @@ struct OGCFeatureTests {
         }
     }
 
-    @Test("what clients look for below the landing page is there")
+    @Test("the paths that clients expect below the landing page exist")
     func folder() async throws {
         try await withWorld { world in
             try await world.insert([try observation(id: "a", try cell(10, 50))])

@@ -46,7 +46,7 @@ struct OperationTests {
         }
     }
 
-    @Test("draining: not ready, but what is asked is still answered")
+    @Test("while draining, the server is not ready but still answers")
     func draining() async throws {
         try await withWorld { world in
             #expect(try await world.json("/readyz")["status"] == .text("ready"))
@@ -59,7 +59,7 @@ struct OperationTests {
         }
     }
 
-    @Test("status tells the version, the extent, the cache and every source")
+    @Test("status reports the version, the extent, the cache and every source")
     func status() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 40, completeSince: noon.advanced(by: -7_200))

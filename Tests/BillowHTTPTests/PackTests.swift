@@ -203,7 +203,7 @@ struct PackTests {
         }
     }
 
-    @Test("a file that grows too large is refused, and none is kept")
+    @Test("a file that grows too large is rejected and removed")
     func tooLarge() async throws {
         try await withPicture { world in
             let files = ExportFiles(work: WorkExecutor(), largest: 20_000, now: { world.clock.now })

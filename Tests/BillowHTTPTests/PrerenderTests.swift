@@ -13,7 +13,7 @@ import Turbulence
 @testable import BillowHTTP
 @testable import BillowParameters
 
-@Suite("Tiles drawn before they are asked for")
+@Suite("Tiles drawn before they are requested")
 struct PrerenderTests {
     @Test("the newest picture's tiles that were asked for are there when the next is published")
     func prerendered() async throws {
@@ -44,7 +44,7 @@ struct PrerenderTests {
         }
     }
 
-    @Test("what was fetched or sent in goes when it is too old, what was imported stays")
+    @Test("retention deletes fetched and ingested data, and never imports")
     func retention() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             _ = try await world.store.register(try source("efb"), merge: .keep, simulated: false)

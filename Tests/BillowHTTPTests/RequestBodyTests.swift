@@ -58,7 +58,7 @@ private struct Connection: ~Copyable {
 struct RequestBodyTests {
     private static let expecting: HTTPHeaders = ["Expect": "100-Continue", "Content-Length": "9"]
 
-    @Test("what comes of a body after its answer is passed over, and the next request goes on")
+    @Test("the rest of a body after its response is discarded, and the next request is served")
     func passedOver() throws {
         let connection = try Connection()
         try connection.head()
@@ -96,7 +96,7 @@ struct RequestBodyTests {
         #expect(!connection.channel.isActive)
     }
 
-    @Test("who waits to be told is told once, when the body is wanted")
+    @Test("a client that expects 100 Continue gets it once, when the body is read")
     func told() throws {
         let connection = try Connection()
         try connection.head(Self.expecting)
@@ -110,7 +110,7 @@ struct RequestBodyTests {
         #expect(heads.map(\.status) == [.ok] && heads[0].headers["Connection"].isEmpty)
     }
 
-    @Test("who waits and is refused isn't told, and the connection ends")
+    @Test("a rejected client gets no 100 Continue, and the connection closes")
     func refused() throws {
         let connection = try Connection()
         try connection.head(Self.expecting)
@@ -123,7 +123,7 @@ struct RequestBodyTests {
         #expect(!connection.channel.isActive)
     }
 
-    @Test("who doesn't wait isn't told")
+    @Test("a client without Expect gets no 100 Continue")
     func unasked() throws {
         let connection = try Connection()
         try connection.head()

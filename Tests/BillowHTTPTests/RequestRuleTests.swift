@@ -15,7 +15,7 @@ import Testing
 @Suite("Requests are as HTTP wants them, and so are answers")
 struct RequestRuleTests {
     @Test(
-        "what is no request is refused with its own code, and the connection closed",
+        "an invalid request is rejected with its own code, and the connection closes",
         arguments: [
             ("GET / HTTP/1.1\r\n\r\n", 400, "invalid-host"),
             ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, "invalid-host"),

@@ -12,7 +12,7 @@ import Turbulence
 @testable import BillowHTTP
 @testable import BillowParameters
 
-@Suite("Nothing is deleted on the clock's word alone, and what is deleted is no picture any more")
+@Suite("Nothing is deleted because of the clock alone, and deleted data is in no picture")
 struct RetentionTests {
     private static let day = 86_400
 

@@ -363,7 +363,7 @@ struct TimelineTests {
     }
 
     @Test(
-        "what is no timeline is refused by name and range",
+        "an invalid timeline is rejected with parameter and range",
         arguments: [
             ("start=now", "start", "before the end"), ("start=-1h&end=-2h", "end", "after the start"),
             ("intervals=0", "intervals", "from 1 to 500"), ("intervals=-1", "intervals", "from 1 to 500"),

@@ -294,7 +294,7 @@ struct VersionTests {
         }
     }
 
-    @Test("what was deleted is not read as if it had never been: the log has another name")
+    @Test("after a deletion the log has another name, so old versions are not read")
     func deletedWhileServed() async throws {
         try await withWorld { world in
             try await world.insert([try old(try cell(10, 50))])

@@ -508,7 +508,7 @@ struct WMSTests {
 
     // MARK: - GetFeatureInfo and GetLegendGraphic
 
-    @Test("a pixel tells its features, as JSON and as text", arguments: WMSVersion.allCases)
+    @Test("feature info lists the features at a pixel, as JSON and as text", arguments: WMSVersion.allCases)
     func info(_ version: WMSVersion) async throws {
         try await withWorld { world in
             try await Self.fill(world)

@@ -81,7 +81,7 @@ struct AnimatedPNGTests {
         }
     }
 
-    @Test("what is no animation is refused")
+    @Test("an invalid animation is rejected")
     func refused() {
         #expect(throws: PNGError.wrongCount(actual: 0, expected: 1)) {
             try AnimatedPNG.encode(width: 1, height: 1, frames: [], loops: 0)

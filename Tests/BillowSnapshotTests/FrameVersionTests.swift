@@ -31,7 +31,7 @@ struct FrameVersionTests {
         #expect(versions.version(of: seen(0, 1_800, .positions)) == .zero)
     }
 
-    @Test("what is older than it knows it leaves to the log")
+    @Test("times before its range are read from the log")
     func older() {
         var versions = FrameVersions(from: noon.advanced(by: -3_600))
         versions.update(ChangedTimes(steps: [step(-3_590, 2)]), upTo: version(2))

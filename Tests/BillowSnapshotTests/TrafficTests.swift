@@ -65,7 +65,7 @@ struct TrafficTests {
             snapshot([own, early, other], asOf: 0).positions(at: noon, droppedAfterSeconds: 180) == [early, other])
     }
 
-    @Test("what is not remembered is not guessed")
+    @Test("unknown positions are not guessed")
     func whatIsNotRememberedIsNotGuessed() throws {
         let snapshot = snapshot([try position(1, at: 20)], asOf: 30)
         #expect(snapshot.positions(at: noon.advanced(by: 19), droppedAfterSeconds: 180) == nil)

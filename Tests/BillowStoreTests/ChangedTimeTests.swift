@@ -5,7 +5,7 @@ import Turbulence
 
 @testable import BillowStore
 
-@Suite("When what is seen last changed")
+@Suite("When visible data last changed")
 struct ChangedTimeTests {
     private func seen(at seconds: Int, lookBack: Int, _ kind: ObservedTable = .observations) -> FrameDependency {
         .observed(kind, at: noon.advanced(by: seconds), lookBackSeconds: lookBack)

@@ -250,7 +250,7 @@ struct CommitTests {
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, values: ["a": "1"])) }
     }
 
-    @Test("nothing new raises no version but keeps cursors and times")
+    @Test("a commit without changes raises no version but stores cursors and times")
     func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

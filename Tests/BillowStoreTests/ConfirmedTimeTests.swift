@@ -3,7 +3,7 @@ import Turbulence
 
 @testable import BillowStore
 
-@Suite("What time it is, as far as what is stored confirms it")
+@Suite("The time that stored data confirms")
 struct ConfirmedTimeTests {
     private static let week = 7 * 86_400
     private static let day = 86_400

@@ -128,7 +128,7 @@ struct CoveredAreaTests {
         #expect(try await since(1_200) == noon.advanced(by: 120), "a clock may be set back a little")
     }
 
-    @Test("what is deleted is covered no more")
+    @Test("deleted times are no longer covered")
     func deletion() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

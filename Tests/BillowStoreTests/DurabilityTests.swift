@@ -29,7 +29,7 @@ struct DurabilityTests {
     }
 
     /// The files as they lie on the disk while the store is open are what a killed process leaves.
-    @Test("what was acknowledged is in the files of an open store")
+    @Test("acknowledged commits are in the files of an open store")
     func inTheFilesOfAnOpenStore() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
@@ -46,7 +46,7 @@ struct DurabilityTests {
     }
 
     /// A log cut anywhere, as a loss of power in the middle of a write leaves it, holds every commit before the cut.
-    @Test("what was acknowledged is in a log that was cut", arguments: [11, 12, 13] as [UInt64])
+    @Test("acknowledged commits survive in a truncated log", arguments: [11, 12, 13] as [UInt64])
     func inALogThatWasCut(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()

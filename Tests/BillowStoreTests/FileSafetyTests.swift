@@ -285,7 +285,7 @@ struct FileSafetyTests {
 
     // MARK: Files that get their name when they are whole
 
-    @Test("two that write one file never mix, and what a killed one left is removed")
+    @Test("two writers of one file never mix, and the remains of a killed one are removed")
     func unfinished() throws {
         let path = folder.path("out.csv")
         let remains = folder.path("out.csv.unfinished-\(UUID().uuidString)")

@@ -34,7 +34,7 @@ struct FileTests {
         #expect(reason.contains(words), "\(reason)")
     }
 
-    @Test("every connection keeps its promises")
+    @Test("every connection has the required settings")
     func everyConnectionKeepsItsPromises() async throws {
         let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         let (synchronous, journal, id) = try await store.pool.writeWithoutTransaction { db in
@@ -48,7 +48,7 @@ struct FileTests {
         #expect(id == StoreSchema.applicationID)
     }
 
-    @Test("what was written is there after reopening")
+    @Test("written rows are there after reopening")
     func whatWasWrittenIsThereAfterReopening() async throws {
         let path = folder.path("a.sqlite")
         let one = try observation(aircraft: "B77W")

@@ -48,7 +48,7 @@ struct PackedTests {
         #expect(try await store.rows(of: part).rows.count == 2)
     }
 
-    @Test("what was read before a change or a deletion is not kept")
+    @Test("a part read before a change or a deletion is not stored as packed")
     func whatWasReadBeforeAChangeOrADeletionIsNotKept() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(cell: 1, at: 10), observation(cell: 2, at: 11, source: "awc"))

@@ -10,7 +10,7 @@ import Turbulence
 
 @Suite("Deleting what is old")
 struct PruneTests {
-    @Test("what was observed before goes and the rest stays")
+    @Test("observations before the limit are deleted, and the rest remains")
     func whatWasObservedBeforeGoesAndTheRestStays() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: -7_200), observation(at: -7_199), observation(at: 0))
@@ -40,7 +40,7 @@ struct PruneTests {
         #expect(try await store.contents().map(\.cell.dense) == [2, 4])
     }
 
-    @Test("what collides with what goes is still found", arguments: 0..<8 as Range<UInt64>)
+    @Test("a colliding row is still found after the deletion of the other", arguments: 0..<8 as Range<UInt64>)
     func whatCollidesWithWhatGoesIsStillFound(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         // All of a second collide, and the chain goes round its last tag.
@@ -359,7 +359,7 @@ struct PruneTests {
         #expect(try await store.pilotReport(id: "r1") == nil)
     }
 
-    @Test("only what is old enough when it comes is kept as an import")
+    @Test("only data that is old enough on arrival is exempt from retention as an import")
     func onlyWhatIsOldEnoughWhenItComesIsKeptAsAnImport() async throws {
         let store = try await makeStore()
         _ = try await store.commit(

@@ -19,7 +19,7 @@ struct ReadTests {
         #expect(try await store.pilotReports(after: nil, from: .distantPast, to: .distantFuture, limit: 10).isEmpty)
     }
 
-    @Test("the extent is of what counts")
+    @Test("the extent covers only valid rows")
     func theExtentIsOfWhatCounts() async throws {
         let store = try await makeStore()
         #expect(try await store.extent() == nil)
@@ -37,7 +37,7 @@ struct ReadTests {
         #expect(try await store.extent() == nil)
     }
 
-    @Test("the oldest report or area is of what counts")
+    @Test("the oldest report or area is a valid row")
     func theOldestReportOrAreaIsOfWhatCounts() async throws {
         let store = try await makeStore()
         #expect(try await store.state().extent.oldestReportOrArea == nil)
@@ -199,7 +199,7 @@ struct ReadTests {
         #expect(try await store.observation(id: "mine") == nil)
     }
 
-    @Test("changes are what came and went")
+    @Test("changes list the inserted and the closed rows")
     func changesAreWhatCameAndWent() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: 0), observation(id: "a", at: 1))

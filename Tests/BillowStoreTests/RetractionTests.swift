@@ -72,7 +72,7 @@ struct RetractionTests {
         #expect(try await Set(store.contents()) == [some[0], some[2]])
     }
 
-    @Test("what comes in the same batch stands")
+    @Test("a row of the same batch remains open")
     func whatComesInTheSameBatchStands() async throws {
         let store = try await makeStore()
         let old = try observation(cell: 20_001, at: 0)

@@ -256,7 +256,7 @@ struct SalvageTests: DamagedFiles {
         #expect(try await SQLiteStore.open(path: new).contents().count == 50)
     }
 
-    @Test("what can't be read at all is said so, and leaves nothing")
+    @Test("a salvage of an unreadable file reports that, and leaves no file")
     func salvageOfNothing() async throws {
         let path = try await makeFile(count: 5)
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))

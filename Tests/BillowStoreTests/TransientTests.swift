@@ -56,7 +56,7 @@ struct TransientTests {
         #expect(try await end(store, at: 200).retracted == 0)
     }
 
-    @Test("what lasts stays, in whatever order it came", arguments: [true, false])
+    @Test("permanent observations remain, in any order of arrival", arguments: [true, false])
     func lasting(lastingFirst: Bool) async throws {
         let (store, skypath) = try await store()
         let (mine, both, other) = (
@@ -81,7 +81,7 @@ struct TransientTests {
         #expect(try await standing(store, at: 60) == [newer.cell])
     }
 
-    @Test("what is fetched again counts again, and ends again")
+    @Test("an observation that is fetched again is open again, and can end again")
     func again() async throws {
         let (store, skypath) = try await store()
         let some = try observation(cell: 20_001, at: 0)
@@ -102,7 +102,7 @@ struct TransientTests {
         #expect(try await standing(store, at: 120).isEmpty)
     }
 
-    @Test("what was observed after the end is closed")
+    @Test("observations after the end are closed")
     func later() async throws {
         let (store, skypath) = try await store()
         let some = [try observation(cell: 20_001, at: 0), try observation(cell: 20_001, at: 90)]

@@ -26,7 +26,7 @@ struct UnreleasedFileTests {
         return path
     }
 
-    @Test("is refused with what it is and what to do, and is not touched", arguments: [11, 20])
+    @Test("is rejected with a reason and a remedy, and stays unchanged", arguments: [11, 20])
     func refused(migrations: Int) async throws {
         let path = try makeFile(migrations)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -70,7 +70,7 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test("reports none of which can be read are a fault and asked for again")
+    @Test("a response of unreadable reports is a fault and is requested again")
     func reportsNoneOfWhichCanBeReadAreAFaultAndAskedForAgain() async throws {
         let body = #"[{"rawOb":null,"obsTime":null,"lat":null,"lon":null},{"icaoId":"KWBC"}]"#
         let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n"
@@ -105,7 +105,7 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test("a product is asked once a minute at most and its parts in turns")
+    @Test("a product is requested at most once a minute, its parts in turn")
     func aProductIsAskedOnceAMinuteAtMostAndItsPartsInTurns() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(areas: [area(-130, 20, -60, 55), area(-60, 0, 0, 60)])
@@ -233,7 +233,7 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test("a round in which nothing is due tells nothing of the upstream")
+    @Test("a round without due requests doesn't change the upstream's state")
     func aRoundInWhichNothingIsDueTellsNothingOfTheUpstream() async throws {
         try await withRig(flights: 5) { rig in
             let (loop, states) = rig.loop(try rig.weather(products: [.sigmets]), interval: .seconds(2))
@@ -268,7 +268,7 @@ struct AviationWeatherTests {
         (.connectionReset, "unreachable"),
     ]
 
-    @Test("every fault is told leaves the data and passes")
+    @Test("every fault is reported, leaves the data unchanged, and ends")
     func everyFaultIsToldLeavesTheDataAndPasses() async throws {
         try await withRig(flights: 5) { rig in
             let (loop, states) = rig.loop(try rig.weather(products: [.sigmets, .internationalSigmets]))
@@ -318,7 +318,7 @@ struct AviationWeatherTests {
     }
 }
 
-@Suite("What is asked of the Aviation Weather Center next")
+@Suite("The next request to the Aviation Weather Center")
 struct AviationWeatherScheduleTests {
     private let start = Instant(clamping: 1_795_214_400)
 
@@ -326,7 +326,7 @@ struct AviationWeatherScheduleTests {
         schedule.due(.pilotReports, at: now).map(\.place)
     }
 
-    @Test("an area that is full is asked by quarters from then on")
+    @Test("an area with too many reports is requested by quarters from then on")
     func anAreaThatIsFullIsAskedByQuartersFromThenOn() throws {
         let whole = try area(0, 0, 40, 40)
         var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)

@@ -34,14 +34,14 @@ struct BackOffTests {
         #expect(delay(0.3) < delay(0.4))
     }
 
-    @Test("an upstream that asks for more gets it")
+    @Test("a longer Retry-After is obeyed")
     func anUpstreamThatAsksForMoreGetsIt() {
         #expect(minute.delay(failures: 1, retryAfterSeconds: 86_400, random: 0) == .seconds(86_400))
         #expect(minute.delay(failures: 1, retryAfterSeconds: 10, random: 0.5) == .seconds(60))
         #expect(minute.delay(failures: 1, retryAfterSeconds: -10, random: 0.5) == .seconds(60))
     }
 
-    @Test("a failure is never asked again sooner than a success is")
+    @Test("a failed request is never repeated sooner than a successful one")
     func aFailureIsNeverAskedAgainSoonerThanASuccessIs() {
         let hour = BackOff(interval: .seconds(3_600))
         #expect(hour.delay(failures: 1, retryAfterSeconds: nil, random: 0.5) == .seconds(3_600))

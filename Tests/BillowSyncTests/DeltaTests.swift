@@ -10,7 +10,7 @@ import UpstreamSimulator
 
 @testable import BillowSync
 
-@Suite("First whole, then what is new")
+@Suite("A full fetch first, then deltas")
 struct DeltaTests {
     @Test("a round of one call is two commits: its data, and its end with times, reach and session")
     func commitsOfARound() async throws {
@@ -144,7 +144,7 @@ struct DeltaTests {
         return calls == 1
     }
 
-    @Test("a refused delta is asked for whole", arguments: [Mode.v4, .corridor])
+    @Test("a rejected delta is followed by a full fetch", arguments: [Mode.v4, .corridor])
     func aRefusedDeltaIsAskedForWhole(mode: Mode) async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(mode)
@@ -205,7 +205,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("a shorter history and fewer severities go on with the delta", arguments: [Mode.v4, .corridor])
+    @Test("a shorter history and fewer severities continue the delta", arguments: [Mode.v4, .corridor])
     func aShorterHistoryAndFewerSeveritiesGoOnWithTheDelta(mode: Mode)
         async throws
     {
@@ -257,7 +257,7 @@ struct DeltaTests {
         #expect(SkyPathCursor(text: "-1 1795214400 - q")?.value == -1)
     }
 
-    @Test("a cursor in the future is not kept")
+    @Test("a cursor in the future is not stored")
     func aCursorInTheFutureIsNotKept() async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(.corridor)

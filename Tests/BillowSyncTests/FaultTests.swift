@@ -40,7 +40,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a fault is told, leaves the data and passes", arguments: [Mode.v4, .corridor])
+    @Test("a fault is reported, leaves the data unchanged, and ends", arguments: [Mode.v4, .corridor])
     func isToldLeavesTheDataAndPasses(mode: Mode) async throws {
         try await withRig(flights: 16) { rig in
             let query = try mode.query()

@@ -121,7 +121,7 @@ struct InboxTests {
         #expect(try inbox.names() == [".hidden.geojson", "b.geojson.part", "c.tmp"])
     }
 
-    @Test("what can not be used is refused with its reason")
+    @Test("unusable files are rejected with their reason")
     func whatCanNotBeUsedIsRefusedWithItsReason() async throws {
         let inbox = try await Inbox()
         try inbox.put("a.xml", "<xml/>")

@@ -59,7 +59,7 @@ struct IntakeTests {
                 .count == 4)
     }
 
-    @Test("a repeated place stands at its newest")
+    @Test("of repeated places only the newest counts")
     func aRepeatedPlaceStandsAtItsNewest() throws {
         let intake = try intake([record(3, at: -60), record(0, at: -10), record(2, at: -30)])
         #expect(intake.observations.count == 3)

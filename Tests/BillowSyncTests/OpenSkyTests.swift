@@ -79,7 +79,7 @@ struct OpenSkyTests {
         #expect(AircraftPosition(unknown, source: id) == nil)
     }
 
-    @Test("boxes are asked one by one")
+    @Test("boxes are requested one by one")
     func boxesAreAskedOneByOne() async throws {
         try await withRig(flights: 200) { rig in
             let boxes = try [
@@ -143,7 +143,7 @@ struct OpenSkyTests {
     }
 
     @Test(
-        "a failed round leaves what was there",
+        "a failed round leaves the data unchanged",
         arguments: [
             (Fault.unauthorized, "unauthorized", SyncError.Kind.session), (.rateLimited, "rate-limited", .transient),
             (.serverError, "upstream-error", .transient), (.htmlPage, "unreadable", .transient),

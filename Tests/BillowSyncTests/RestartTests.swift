@@ -78,7 +78,7 @@ private struct RestartCase: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("What a restart keeps")
+@Suite("State that survives a restart")
 struct RestartTests {
     private func start(_ rig: Rig, _ api: SkyPathUpstream.API, _ query: DataQuery) async throws -> SourceLoop {
         let clock = rig.clock

@@ -97,7 +97,7 @@ private struct Noting: Upstream {
     }
 }
 
-@Suite("What is asked of a source, and how often, can be changed while it runs", .timeLimit(.minutes(20)))
+@Suite("A source's query and frequency can be changed while it runs", .timeLimit(.minutes(20)))
 struct SteeringTests {
     private struct Stage {
         let upstream: Noting
@@ -201,7 +201,7 @@ struct SteeringTests {
         #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])
     }
 
-    @Test("what is held serves what asks for less")
+    @Test("fetched data satisfies a smaller query")
     func whatIsHeldServesWhatAsksForLess() throws {
         let ring = try box(0, 40, 5, 45)
         let other = try box(1, 40, 5, 45)

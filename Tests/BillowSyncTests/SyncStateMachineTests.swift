@@ -337,7 +337,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.interval == Self.minute)
     }
 
-    @Test("a source that is stopped waits until it is asked for again") func stops() throws {
+    @Test("a stopped source waits until it is started again") func stops() throws {
         for stopped in [plan(update: .none), plan(DataQuery(types: [])), plan(DataQuery(global: false))] {
             let isReleased = stopped.requests.isEmpty
             let first: [Row] = [
@@ -399,7 +399,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("where nothing is asked for, a request is refused") func nothingToFetch() throws {
+    @Test("a sync request for an empty query is rejected") func nothingToFetch() throws {
         _ = try check(
             plan(DataQuery(types: [])),
             [

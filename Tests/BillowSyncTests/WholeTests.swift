@@ -17,7 +17,7 @@ struct WholeTests {
         }
     }
 
-    @Test("the bulk call retracts what vanished")
+    @Test("the bulk call retracts removed cells")
     func theBulkCallRetractsWhatVanished() async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(.bulk)
@@ -74,7 +74,7 @@ struct WholeTests {
         }
     }
 
-    @Test("a whole fetch retracts what the upstream does not have", arguments: [Mode.v4, .corridor])
+    @Test("a full fetch retracts observations that the upstream no longer has", arguments: [Mode.v4, .corridor])
     func aWholeFetchRetractsWhatTheUpstreamDoesNotHave(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             let upstream = try rig.upstream(mode)
@@ -106,7 +106,7 @@ struct WholeTests {
     }
 
     /// The upstream's window goes by its clock, however long ago its last change was.
-    @Test("what aged out upstream is not retracted", arguments: Mode.allCases)
+    @Test("observations that expired upstream are not retracted", arguments: Mode.allCases)
     func whatAgedOutUpstreamIsNotRetracted(mode: Mode) async throws {
         try await withRig(flights: 0) { rig in
             let upstream = try rig.upstream(mode, history: .oneHour)
@@ -129,7 +129,7 @@ struct WholeTests {
     }
 
     /// SkyPath's deltas don't say what a severity filter leaves out: the air that became smooth must not stay rough.
-    @Test("severities that are not wanted end what stood there", arguments: Mode.allCases)
+    @Test("observations of severities that are no longer requested end", arguments: Mode.allCases)
     func severitiesThatAreNotWantedEndWhatStoodThere(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             let query = try mode.query(severities: .atLeast(.light))
@@ -210,7 +210,7 @@ struct WholeTests {
         }
     }
 
-    @Test("what is of the future or too old is refused and counted")
+    @Test("future and too old observations are rejected and counted")
     func whatIsOfTheFutureOrTooOldIsRefusedAndCounted() async throws {
         try await withRig(flights: 0) { rig in
             let upstream = try rig.upstream(.v4, Mode.v4.query(), retentionSeconds: 3_600)
@@ -235,7 +235,7 @@ struct WholeTests {
         }
     }
 
-    @Test("what lies outside the area is left out")
+    @Test("observations outside the area are ignored")
     func whatLiesOutsideTheAreaIsLeftOut() async throws {
         try await withRig(flights: 12) { rig in
             // An upstream that doesn't know the geofence's name sends the world.

@@ -179,7 +179,7 @@ struct WireFaultTests {
             delay: 90),
     ]
 
-    @Test("is told, leaves the data alone, and passes", arguments: cases) func passes(_ fault: Case) async throws
+    @Test("is reported, leaves the data unchanged, and ends", arguments: cases) func passes(_ fault: Case) async throws
     {
         try await withLine(timeout: fault.timeout) { line in
             #expect(await line.loop.round() == .seconds(60))

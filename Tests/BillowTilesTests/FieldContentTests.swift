@@ -166,7 +166,7 @@ struct FieldContentTests {
         #expect(compared == 420_000)
     }
 
-    @Test("leave smooth air out, unless it is asked for")
+    @Test("exclude smooth air unless it is requested")
     func smoothAir() throws {
         let region = MapRegion(try Self.tile(7, -105, 35), scale: .one)
         #expect(FieldContent(of: Self.even(9), in: region, paint: .standard) == nil)
@@ -177,7 +177,7 @@ struct FieldContentTests {
         #expect(FieldContent(of: Self.even(12, appearance: others), in: region, paint: .standard) == nil)
     }
 
-    @Test("tell the edge of the grid from air that is smooth")
+    @Test("distinguish the edge of the grid from smooth air")
     func edge() throws {
         let far = MapRegion(try Self.tile(5, 20, 50), scale: .one)
         let beyond = try #require(FieldContent(of: Self.even(0), in: far, paint: .standard))

@@ -21,7 +21,7 @@ struct LayerListTests {
     }
 
     @Test(
-        "what is no layer is unknown",
+        "an invalid layer name is unknown",
         arguments: ["", "Hexagons", "hexagons,", ",hexagons", "hexagons traffic", "x"])
     func unknown(text: String) {
         let error = #expect(throws: LayerList.Failure.self) { try LayerList(text) }

@@ -5,7 +5,7 @@ import Turbulence
 @testable import BillowRaster
 @testable import BillowTiles
 
-@Suite("What stands on a map besides the map")
+@Suite("Decorations of a map")
 struct MapFurnitureTests {
     private static let legend = try! LayerList("hexagons,hazards").legend(
         style: TilePainterTests.style, severities: .all, simulated: true, notes: ["Last 2 hours"])

@@ -107,7 +107,7 @@ struct MapProjectionTests {
     }
 
     @Test(
-        "what can't be a window is none",
+        "an invalid window is nil",
         arguments: [
             (0.0, 0.0, 0.0, 0.5), (0, 0.5, 0.5, 0.5), (0.5, 0, 0.2, 1), (0, 0, 4, 1), (-8, 0, -7, 1),
             (.nan, 0, 1, 1), (0, 0, .infinity, 1),

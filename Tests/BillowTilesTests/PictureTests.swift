@@ -245,7 +245,7 @@ struct PictureTests {
         }
     }
 
-    @Test("what is empty takes nothing and changes no fingerprint; whatever is seen changes it")
+    @Test("empty content changes no fingerprint; visible content does")
     func fingerprints() throws {
         let coord = try #require(TilePainterTests.coord(z: 6, longitude: 10, latitude: 50))
         let region = MapRegion(coord, scale: .one)

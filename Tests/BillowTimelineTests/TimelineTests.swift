@@ -192,7 +192,7 @@ struct TimelineTests {
     }
 
     @Test(
-        "what can't be a timeline is refused with the range that could",
+        "an invalid timeline is rejected with the valid range",
         arguments: [
             ("now", "now", 13, "end", "after the start, 2026-11-21T12:00:00Z"),
             ("now", "-2h", 13, "end", "after the start, 2026-11-21T12:00:00Z"),

@@ -5,7 +5,7 @@ import Turbulence
 
 @testable import billow
 
-@Suite("The doctor says what a set-up lacks") struct DoctorTests {
+@Suite("The doctor reports what a set-up lacks") struct DoctorTests {
     // MARK: This machine
 
     @Test("tables of ecCodes and fonts that aren't there are failures, with where they were looked for")

@@ -39,7 +39,7 @@ struct ImportExportTests {
     }
 
     @Test(
-        "what was exported can be imported, and exported again is the same", arguments: ["geojson", "geojsonl", "csv"])
+        "an export can be imported, and exported again unchanged", arguments: ["geojson", "geojsonl", "csv"])
     func roundTrip(format: String) async throws {
         let file = try folder.write("in.csv", Self.table)
         let one = folder.path("one.sqlite")
@@ -101,7 +101,7 @@ struct ImportExportTests {
         #expect(Set(versions) == ["1"])
     }
 
-    @Test("a line that can't be used is named with its number, the rest goes on, and the status is 65")
+    @Test("an unusable line is reported with its number, the import continues, and the status is 65")
     func refusals() async throws {
         let file = try folder.write(
             "mixed.csv",

@@ -58,7 +58,7 @@ struct KeysTests {
     }
 
     @Test(
-        "what can't be meant is status 64",
+        "invalid arguments are status 64",
         arguments: [
             ["create", "--scope", "all"], ["create", "--name", ""], ["sign", "x"], ["sign", "/x", "--lasts", "1"],
         ])

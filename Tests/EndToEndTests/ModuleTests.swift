@@ -74,7 +74,7 @@ import Testing
         #expect(unused.sorted() == [], "declared, but not imported")
     }
 
-    @Test("each module of Sources stands in the overview")
+    @Test("each module of Sources is in the overview")
     func overview() throws {
         let text = try String(
             contentsOf: Self.root.appending(path: "docs/architecture/overview.md"), encoding: .utf8)

@@ -184,7 +184,7 @@ struct ServeTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("what a broken client sends is refused without harm")
+    @Test("a broken client's bytes are rejected without harm")
     func brokenRequests() async throws {
         let server = try await Server("--database", folder.path("a.sqlite"))
         for text in [

@@ -103,7 +103,7 @@ struct SourceTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("what was in a damaged database is fetched anew, whole")
+    @Test("data of a damaged database is fetched again completely")
     func damaged() async throws {
         let simulator = try await Simulator(flights: 30)
         let file = try simulator.settings(in: folder)
@@ -140,7 +140,7 @@ struct SourceTests {
     }
 
     /// A file that may not grow beyond a size is a disk that is full at it.
-    @Test("a full disk is said in one sentence, leaves what was there, and passes")
+    @Test("a full disk is reported in one sentence, leaves the data unchanged, and ends")
     func diskFull() async throws {
         let simulator = try await Simulator(flights: 30)
         let file = try simulator.settings(in: folder)

@@ -155,7 +155,7 @@ struct CorridorTests {
         }
     }
 
-    @Test("each rule that a ring breaks is told apart")
+    @Test("each rule that a ring breaks has its own error")
     func rules() throws {
         func failure(_ pairs: [(Double, Double)], limit: Double? = nil) throws -> RingRules.Failure? {
             let ring = try pairs.map { try degrees($0.0, $0.1) }

@@ -56,7 +56,7 @@ struct GeodesicTests {
         if let bearing = `case`.bearing { #expect(abs(path.bearing - bearing) < 1e-5) }
     }
 
-    @Test("who sets out on the bearing of a way arrives at its end, also within half a degree of the opposite place")
+    @Test("a path along the initial bearing reaches its end, also half a degree from the antipode")
     func direct() throws {
         var random = SeededGenerator(seed: 5)
         func unit() -> Double { Double(random.next() >> 11) / Double(1 << 53) }

@@ -49,7 +49,7 @@ struct MultiPolygonTests {
         #expect(try !holds(area, 12, 69))
     }
 
-    @Test("what has no area is none")
+    @Test("a polygon without area is dropped")
     func whatHasNoAreaIsNone() throws {
         #expect(MultiPolygon(outline: []) == nil)
         #expect(MultiPolygon(outline: try [place(0, 0), place(1, 1), place(0, 0)]) == nil)

@@ -110,7 +110,7 @@ struct AnswerTests {
         #expect(!BlockNotice.isNotice(Array("<html>Not found</html>".utf8)))
     }
 
-    @Test("what a restart needs is kept as JSON and comes back") func kept() throws {
+    @Test("the state for a restart is stored as JSON and read back") func kept() throws {
         var progress = GuidanceProgress()
         let file = try #require(GuidanceFile(product: .gtg, runSeconds: 3_600, leadHours: 2))
         progress.note(

@@ -83,7 +83,7 @@ struct BudgetTests {
         #expect(budget.ledger.bytes == 0)
     }
 
-    @Test("what was used outlives a restart") func restart() async throws {
+    @Test("the used budget survives a restart") func restart() async throws {
         let clock = ManualClock(Self.midnight + 5)
         let first = budget(clock, spacing: .zero, bytesPerDay: 1_000)
         _ = try await first.reserve(expecting: 800)

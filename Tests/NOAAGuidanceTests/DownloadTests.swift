@@ -122,7 +122,7 @@ struct DownloadTests {
 
     // MARK: Going on
 
-    @Test("a cut inside a message goes on with the next byte", arguments: [false, true])
+    @Test("a download cut inside a message resumes at the next byte", arguments: [false, true])
     func cut(isIndexed: Bool) async throws {
         try await withRig(configure: { $0.rangeBytes = 1_500 }) { rig in
             let file = isIndexed ? rig.forecast : rig.nowcast

@@ -92,7 +92,7 @@ struct FindingTests {
         }
     }
 
-    @Test("what hasn't changed is said without a body") func unchanged() async throws {
+    @Test("an unchanged listing has no body") func unchanged() async throws {
         try await withRig { rig in
             guard case .whole(let head) = try await rig.client.state(of: rig.forecast),
                 case .present(let index, let validators) = try await rig.client.index(of: rig.forecast)

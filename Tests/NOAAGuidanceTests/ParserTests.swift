@@ -174,7 +174,7 @@ struct ContentRangeTests {
     }
 
     @Test(
-        "what is not sound is none",
+        "malformed lines are rejected",
         arguments: [
             "", "bytes", "bytes 0-9", "items 0-9/10", "bytes 9-0/10", "bytes 0-10/10", "bytes -9/10", "bytes 0-/10",
             "bytes a-b/c", "bytes 0-9/10/11", "bytes 0-9-8/10", "bytes 0-99999999999999999999/*", "bytes 0-9 / 10",

@@ -108,7 +108,7 @@ struct CallTests {
         }
     }
 
-    @Test("what breaks a limit is not sent")
+    @Test("a request beyond a limit is not sent")
     func whatBreaksALimitIsNotSent() async throws {
         try await withRig { rig in
             let aircraft = try address("3c6444")
@@ -161,7 +161,7 @@ struct CallTests {
 
 @Suite("Tokens and credits over the wire")
 struct AccountTests {
-    @Test("one token serves all who ask at once")
+    @Test("one token serves all concurrent calls")
     func oneTokenServesAllWhoAskAtOnce() async throws {
         try await withRig(withCredentials: true) { rig in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -198,7 +198,7 @@ struct AccountTests {
         }
     }
 
-    @Test("wrong credentials are told and not repeated")
+    @Test("wrong credentials are reported and not retried")
     func wrongCredentialsAreToldAndNotRepeated() async throws {
         try await withRig(withCredentials: true, secret: "hunter2") { rig in
             let error = try #require(try await failure(of: { try await rig.client.states() }))

@@ -63,7 +63,7 @@ struct CreditTests {
         #expect(ledger.wait(for: 4, of: .states, now: 0) == 0, "the budgets are apart")
     }
 
-    @Test("what the service says counts more")
+    @Test("the service's own figure takes precedence")
     func whatTheServiceSaysCountsMore() {
         var ledger = CreditLedger(.standard)
         ledger.note(remaining: 1, of: .states, now: 0)
@@ -81,7 +81,7 @@ struct CreditTests {
         #expect(free.wait(for: 4, of: .states, now: 0) == 9)
     }
 
-    @Test("a picture is not asked for more often than it is made")
+    @Test("state vectors are not requested more often than they are produced")
     func aPictureIsNotAskedForMoreOftenThanItIsMade() throws {
         let box = try #require(GeographicBox(west: 0, south: 0, east: 5, north: 5))
         var configuration = OpenSkyConfiguration()

@@ -81,7 +81,7 @@ struct ReplyTests {
         #expect(answer.counts.droppedValues == 15)
     }
 
-    @Test("numbers that are not documented are kept")
+    @Test("undocumented numbers are preserved")
     func numbersThatAreNotDocumentedAreKept() throws {
         let row =
             #"["3c6444","        ","X",null,1700000001.0,-180,-90,-30.48,true,0,360,0,[],0,"",false,9,-1]"#
@@ -111,7 +111,7 @@ struct ReplyTests {
     }
 
     @Test(
-        "what is no answer says why",
+        "an invalid response is an error with its reason",
         arguments: [
             ("", UnreadableResponse.empty), ("  \n", .empty), ("<html>", .html),
             (#"{"time":1700000001}"#, .missing("states")),

@@ -93,7 +93,7 @@ struct FaultTests {
             !UpstreamError.invalidRequest(problem).isTransient && !UpstreamError.cancelled.isTransient)
     }
 
-    @Test("cut JSON is told by its byte")
+    @Test("truncated JSON is reported with its byte offset")
     func cutJSONIsToldByItsByte() async throws {
         for error in try await errors(.cutJSON) {
             guard case .unreadable(.notJSON(let byte)) = error else {
@@ -174,7 +174,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a wrong key is not told")
+    @Test("a wrong key is never in a message")
     func aWrongKeyIsNotTold() async throws {
         try await withRig(flights: 5, key: "sesame-open-1234") { rig in
             do throws(UpstreamError) {

@@ -57,7 +57,7 @@ private func error(of address: String) async throws -> UpstreamError? {
     return result
 }
 
-@Suite("Servers that are not what they should be")
+@Suite("Hostile and broken servers")
 struct HostileServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 
@@ -117,7 +117,7 @@ struct HostileServerTests {
         }
     }
 
-    @Test("what is no HTTP is unreachable")
+    @Test("a server that doesn't speak HTTP is unreachable")
     func whatIsNoHTTPIsUnreachable() async throws {
         expectUnreachable(try await error(head: "SSH-2.0-OpenSSH_9.2\r\n"))
         expectUnreachable(try await error(head: ""))

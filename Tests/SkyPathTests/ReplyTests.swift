@@ -87,7 +87,7 @@ struct ReplyTests {
         (String(repeating: "[", count: 100_000), .notJSON(atByte: 64)),
     ]
 
-    @Test("what is no answer is no empty picture", arguments: notAnswers)
+    @Test("an invalid response is not an empty result", arguments: notAnswers)
     func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: UnreadableResponse) {
         #expect(throws: UpstreamError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
     }

@@ -88,7 +88,7 @@ struct RequestTests {
         }
     }
 
-    @Test("what an upstream says can not steer a terminal or a log")
+    @Test("text of an upstream can't control a terminal or a log")
     func whatAnUpstreamSaysCanNotSteerATerminalOrALog() {
         let body = #"{"data":{"code":"A\u001b[2J","message":"x\ny\u0085\u202ez ✈︎ é"}}"#
         let problem = UpstreamProblem(status: 400, body: Array(body.utf8), redacting: [])
@@ -183,7 +183,7 @@ struct RequestTests {
     }
 
     @Test(
-        "a text is told without its secrets",
+        "a text is reported without its secrets",
         arguments: [
             ("a", "a bad key: a", "a bad key: a"),
             ("demo", "the key demo is unknown, demo", "the key [secret] is unknown, [secret]"),

@@ -129,7 +129,7 @@ struct WorldTests {
         #expect(picture.select { $0.report.observedAt <= picture.now - Picture.retentionSeconds }.isEmpty)
     }
 
-    @Test("what was put in survives a clock set back")
+    @Test("injected data survives a clock that is set back")
     func whatWasPutInSurvivesAClockSetBack() throws {
         var picture = Picture(world: World(seed: 1, flights: 1), now: testTime)
         let cell = H3.cell(at: try unwrap(LonLat(longitude: 1, latitude: 1)))

@@ -110,7 +110,7 @@ struct DeadReckoningTests {
         #expect(abs(LonLat.wrap(end.longitude - toLongitude)) < 0.02 && abs(end.latitude - toLatitude) < 0.02)
     }
 
-    @Test("what does not move, or is not known to, stays")
+    @Test("an aircraft without known movement keeps its position")
     func whatDoesNotMoveOrIsNotKnownToStays() throws {
         let later = Instant(clamping: 1_700_000_600)
         for still in [

@@ -38,7 +38,7 @@ struct InstantTests {
         #expect(Instant("2026-11-21T02:30:00.Z", fraction: true) == nil)
     }
 
-    @Test("text goes there and back, and is what Foundation says")
+    @Test("text round-trips, and equals Foundation's")
     func roundTrip() {
         var random = SeededGenerator(seed: 7)
         let formatter = ISO8601DateFormatter()
