@@ -215,7 +215,7 @@ struct AlertTests {
                 #expect(cluster.newCells == oracle.new)
                 #expect(cluster.severity == cluster.members.map(\.record.severity).max())
             }
-            // What is stored goes on as what was not.
+            // Stored clusters continue as unstored ones do.
             if round == 3 {
                 let stored = try JSONEncoder().encode(clusters)
                 clusters = try JSONDecoder().decode(AlertClusters.self, from: stored)

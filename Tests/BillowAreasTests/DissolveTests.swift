@@ -82,7 +82,7 @@ struct DissolveTests {
             let bearing = Double(random.next() % 36_000) / 100
             let metres = Double(random.next() % 230_000)
             let point = Geodesic.place(from: place, bearing: bearing, metres: metres).place
-            // A cell's edges are arcs for H3 and straight on the map: some metres are nobody's.
+            // A cell's edges are arcs for H3 and straight on the map: some metres belong to no cell.
             let cell = H3.cell(at: point)
             let near = MultiPolygon(polygons: CellPolygon.rings(of: cell).map { [$0] })
             guard near.contains(point), abs(point.latitude) < 89.5 else { continue }

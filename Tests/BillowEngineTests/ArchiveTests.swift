@@ -135,7 +135,7 @@ struct ArchiveTests {
         var random = SeededGenerator(seed: seed)
         var seen = 0
         for _ in 0..<6 {
-            // Not so early that it looks at parts without anything, which nobody packs.
+            // Not so early that it reaches empty parts, which aren't packed.
             let instant = noon.advanced(by: -Int.random(in: 4 * 3_600..<Self.span - 7 * 3_600, using: &random))
             let filter = try Self.filters().randomElement(using: &random).orMissing()
             let version = try versions.randomElement(using: &random).orMissing()

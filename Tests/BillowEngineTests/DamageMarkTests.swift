@@ -44,7 +44,7 @@ struct DamageMarkTests {
             let lost = noon.advanced(by: -40_007)
             #expect(freshness.lost[.observations] == lost...lost)
             for (seconds, isIncomplete) in [(-1, true), (0, true), (3_599, true), (3_601, false)] {
-                // Of an earlier time nobody knows.
+                // An earlier time is unknown.
                 let shown = freshness.isIncomplete(
                     at: lost.advanced(by: seconds), lookBack: [.observations: 3_600])
                 #expect(shown == isIncomplete, "\(seconds)")

@@ -13,7 +13,7 @@ import Turbulence
 struct FieldFreshnessTests {
     private static let hour = 3_600
 
-    /// The policy of a source `awc` that is asked for fields.
+    /// The policy of a source `awc` that requests fields.
     private func policy(_ world: World, _ products: Set<FieldProduct>? = nil) throws -> FreshnessPolicy {
         let frames = FrameSource(
             publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())

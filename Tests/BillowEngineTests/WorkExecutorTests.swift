@@ -45,7 +45,7 @@ struct WorkExecutorTests {
         }
         await #expect(throws: EngineError.work(.overloaded(.query))) { try await work.run(.query) {} }
         #expect(work.statistics(.query).refused == 1)
-        // Another class has room, and an answer that has begun goes on.
+        // Another class has room, and a response that has begun continues.
         try await work.run(.map) {}
         let going = Task { try await work.run(.query, isContinuing: true) { "on" } }
         gate.open()

@@ -341,7 +341,7 @@ struct HazardImportTests {
             #expect(
                 log.spans("oscar") == ["08:38-09:32", "09:32-09:48", "09:48-10:32", "10:32-11:25", "11:25-13:48"],
                 "\(order)")
-            // Not said to end with the pull, for nobody to think that it soon does.
+            // Its end isn't the copy's end, which would suggest that it ends soon.
             #expect(
                 log.areas.values.filter { $0.id == "oscar" }.sorted { $0.validFrom < $1.validFrom }
                     .map { $0.statedTo?.description.dropFirst(11).prefix(5) }

@@ -158,7 +158,7 @@ struct ImportStreamTests {
         let piece = Array(String(repeating: good + ",", count: 100).utf8)
         for index in 0..<50 {
             taken += reader.read(piece).count
-            // Until the form is told, up to a window is held; from then on, at most a record.
+            // Until the format is recognised, up to a window is buffered; then at most a record.
             #expect(
                 reader.bufferedBytes
                     < (index * piece.count < ImportFormat.window ? ImportFormat.window : good.utf8.count))

@@ -100,7 +100,7 @@ struct FieldPlanePackingTests {
     func patches() throws {
         let plane = try #require(waves(width: 300, height: 290, seed: 5))
         var bytes = plane.packed()
-        // Not within the blocks that are asked for.
+        // Not within the requested blocks.
         bytes[bytes.count - 1] ^= 1
         bytes[bytes.count - 40] ^= 1
         let packed = try PackedFieldPlane(bytes)

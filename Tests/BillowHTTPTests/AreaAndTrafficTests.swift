@@ -111,7 +111,7 @@ struct AreaAndTrafficTests {
             #expect(ahead?["frames"]?.items.map { $0["forecast"]?.bool ?? false } == [false, true, true])
             #expect(ahead?["shown"]?.string == times[1])
 
-            // A tile in the future is that of the hazards alone, and nobody keeps it.
+            // A tile in the future has only the hazards, and isn't cached.
             let layers = "hexagons,hazards"
             let both = try await part("layers=\(layers)&composed=true&start=-1h&end=%2B1h&intervals=3")
             #expect(both?["id"]?.string == layers && both?["updateInterval"]?.double == 60)

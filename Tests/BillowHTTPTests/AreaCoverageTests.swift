@@ -16,7 +16,7 @@ import Turbulence
 @testable import BillowEngine
 @testable import BillowHTTP
 
-/// What a source isn't asked for isn't known to be empty.
+/// Data that a source doesn't request isn't known to be empty.
 @Suite("Coverage by area")
 struct AreaCoverageTests {
     private static func ring(_ west: Double, _ south: Double, _ east: Double, _ north: Double) throws -> AreaRing {
@@ -66,7 +66,7 @@ struct AreaCoverageTests {
             case .viewportEnded: [asked([area(spain, since: -20_000), area(america, since: -20_000, until: -3_600)])]
             case .bothSources: [asked([area(spain, since: -20_000)]), asked([area(america, since: -20_000)])]
             case .worldAndSpain: [asked([area(nil, since: -20_000)]), asked([area(spain, since: -20_000)])]
-            // The second source was asked for Spain only now.
+            // The second source requested Spain only now.
             case .worldAndNewSpain: [asked([], since: .distantPast), asked([area(spain, since: -1_800)])]
             case .nothingNow: [asked([area(spain, since: -20_000, until: -3_600)])]
             case .spainAndReportsOfTheWorld:
@@ -91,7 +91,7 @@ struct AreaCoverageTests {
             case .worldAndSpain: ("sauxw", "sauxw")
             case .worldAndNewSpain: ("au", "sauxw")
             case .nothingNow: ("", "s")
-            // Reports don't stand in for hexagons that nobody asked for.
+            // Reports don't replace hexagons that were never requested.
             case .spainAndReportsOfTheWorld: ("s", "s")
             case .spainAndReportsOfAmerica: ("", "")
             }

@@ -60,7 +60,7 @@ extension EventHub.Subscription {
     }
 }
 
-/// An upstream that fails as it is told.
+/// An upstream that fails on demand.
 private struct Moody: Upstream {
     let id: SourceID
     let kind = "moody"

@@ -342,7 +342,7 @@ struct FeatureTests {
     func parts(format: ExportFormat) async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 36)
-            // The severe ones come last, so that the parts before them are empty where only these are asked for.
+            // The severe ones come last, so that the parts before them are empty if only these are requested.
             try await world.insert(
                 try cells.enumerated().map { number, cell in
                     try observation(cell, severity: number < 40 ? .moderateSevere : .light, at: -60 - number)

@@ -94,7 +94,7 @@ struct FieldAheadTests {
             let text = try #require(field["clusters"]?[0]?["text"]?.string)
             #expect(text.contains(" computed in ") && text.contains(" min") && text.hasSuffix(", worst at FL300"))
             #expect(field["cells"]?.double == Double(items.count) + (field["unknown"]?.double ?? -1))
-            // Only what is asked for.
+            // Only the requested levels.
             let severe = try await world.post(
                 "/alerts", body.replacing("\"angle\"", with: "\"minSeverity\": 4, \"angle\""))
             #expect(severe["field"]?["items"]?.items.isEmpty == true)
@@ -104,7 +104,7 @@ struct FieldAheadTests {
     @Test("a notice comes when the worst severity rises to moderate or more, and not with each new run")
     func notices() {
         var notice = FieldNotification()
-        // Minutes, the worst severity ahead, and whether an event tells of it.
+        // Minutes, the worst severity ahead, and whether there is an event.
         let steps: [(Int, Severity?, Bool)] = [
             (0, nil, false), (15, .lightModerate, false), (30, .moderate, true), (45, .moderate, false),
             (60, .light, false), (75, .moderate, false), (90, .moderateSevere, true), (105, .moderate, false),

@@ -129,7 +129,7 @@ struct FieldContourTests {
                         longitude: Double.random(in: -100.5 ... -96.5, using: &random),
                         latitude: Double.random(in: 29.5...33, using: &random)))
                 let cell = H3.cell(at: place)
-                // A cell's edges are arcs for H3 and straight on the map: some metres are nobody's.
+                // A cell's edges are arcs for H3 and straight on the map: some metres belong to no cell.
                 guard MultiPolygon(polygons: CellPolygon.rings(of: cell).map { [$0] }).contains(place) else { continue }
                 asked += 1
                 let severity = known[cell.h3String]

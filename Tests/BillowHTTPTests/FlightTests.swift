@@ -297,7 +297,7 @@ struct FlightTests {
                 #"{"position": [0, 0], "altitude": 38000, "cells": ["\#(cell(1, 0).h3String)"]}"#)
             #expect(try cells.json["items"]?.items.count == 1)
             #expect(try cells.json["area"]?["coordinates"]?.items.count == 1)
-            // An hour before nobody had reported it.
+            // An hour before, there was no report of it.
             let before = try await post(
                 #"{"position": [0, 0], "altitude": 38000, "track": 90, "time": "2026-11-21T11:00:00Z"}"#)
             #expect(try before.json["time"]?.string == "2026-11-21T11:00:00Z")
@@ -514,7 +514,7 @@ struct FlightTests {
             #expect(try await second.owns(id, key: owner))
             #expect(try await !second.owns(gone, key: owner))
             #expect(try await !second.owns(revoked, key: "0000000000000000"))
-            // What came while nobody ran is told, in the clusters of before.
+            // Data from the downtime causes events, in the earlier clusters.
             try await world.insert([try observation(try cell(1.1, 0), severity: .light)])
             let third = Self.monitor(world, after)
             try await third.published(try Self.snapshot(world))

@@ -127,7 +127,7 @@ struct AgeTests {
         }
     }
 
-    /// A source that is asked every so often, for observations and positions.
+    /// A source of observations and positions with an interval between requests.
     private func settings(_ stale: Int?, every seconds: Int?, own: Int? = nil) throws -> FreshnessSettings {
         let feed = FreshnessSettings.FetchedSource(
             kinds: [.observations, .positions], intervalSeconds: seconds, staleAfterSeconds: own)

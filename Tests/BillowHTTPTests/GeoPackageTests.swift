@@ -30,7 +30,7 @@ struct GeoPackageTests {
         var extent: [Double?]
         var colours: [String: String]
         var features: Int
-        /// Entries of the spatial index in the boxes that were asked for.
+        /// Entries of the spatial index in the requested boxes.
         var found: Int
     }
 

@@ -128,7 +128,7 @@ struct KindCoverageTests {
                     try await expect(world, map, incomplete: isExpected)
                 }
             }
-            // Features have both beside each other, unless the issued ones alone are asked for.
+            // Features have both beside each other, unless only the issued ones are requested.
             for (query, isExpected) in [("kind=polygon&", false), ("source=skypath&", true), ("", true)] {
                 let items = "/collections/polygons/items?\(query)\(america)"
                 try await expect(world, items, incomplete: isExpected)

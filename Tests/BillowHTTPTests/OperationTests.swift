@@ -240,7 +240,7 @@ struct OperationTests {
     func restrictions() async throws {
         try await withWorld { world in
             func note(_ query: String) async throws -> String? {
-                // Beside it may stand that sources which nobody feeds are stale.
+                // There may also be a note that sources without data are stale.
                 try await world.json("/legend.json?\(query)")["notes"]?.items.compactMap(\.string)
                     .first { $0.hasPrefix("Shown") }
             }

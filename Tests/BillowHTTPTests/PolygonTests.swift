@@ -107,7 +107,7 @@ struct PolygonTests {
                 ("?kind=polygon", Pixel.moderateSevere), ("?source=skypath&hours=1", Pixel.moderate),
                 ("?source=billow,skypath", Pixel.light), ("?source=skypath,other&hours=1", Pixel.moderate),
                 ("?source=skypath&kind=in-situ", Pixel.light), ("?source=other", Pixel.none),
-                // It was issued, and isn't asked for: nothing takes its place.
+                // It was issued, and isn't requested: nothing replaces it.
                 ("?source=skypath&severity=1", Pixel.none),
             ] { #expect(try await colour(query) == pixel, "\(query)") }
             // Of this history none was issued; neither ours nor nothing may stand for it.

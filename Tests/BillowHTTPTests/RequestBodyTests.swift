@@ -9,7 +9,7 @@ import Testing
 @testable import BillowHTTP
 @testable import BillowParameters
 
-/// A connection whose requests go to nobody: what is handed on is seen, and answered by hand.
+/// A connection without a router: the test sees forwarded requests, and answers them itself.
 private struct Connection: ~Copyable {
     let channel: EmbeddedChannel
 

@@ -187,7 +187,7 @@ struct RetentionTests {
         try await withWorld(configured: ["skypath"]) { world in
             let old = -8 * Self.day
             let (deleted, kept) = (try cell(10, 50), try cell(10.5, 50))
-            // An import that lets pictures of that time be asked for at all.
+            // An import that makes pictures of that time valid requests.
             _ = try await world.store.commit(
                 Batch(
                     source: nil,

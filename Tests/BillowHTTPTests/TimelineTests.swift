@@ -406,7 +406,7 @@ struct TimelineTests {
             // What it looked like once is what it looks like again.
             world.application.styles.replace(by: original)
             #expect(try await world.get(before).status == .ok)
-            // Another style is another look; what is no look is refused.
+            // Another style has another render key; an invalid key is rejected.
             #expect(try await world.get("\(before)&style=night").status == .temporaryRedirect)
             let problem = try await world.json(
                 "/tiles/hexagons/20261121T120000Z/0/0/0.png?v=0&s=abc", status: .badRequest)

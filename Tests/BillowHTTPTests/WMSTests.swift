@@ -470,7 +470,7 @@ struct WMSTests {
                     #expect(words ? others > 200 : others == 0, "\(form): \(others) pixels")
                 }
             }
-            // Where no picture could be made, and for what is no picture, the words come as XML.
+            // Without a picture, and for other requests, the text is XML.
             for other in [
                 ["EXCEPTIONS": "XML"], ["EXCEPTIONS": "INIMAGE", "WIDTH": "0"],
                 ["EXCEPTIONS": "BLANK", "HEIGHT": "9999"],

@@ -167,7 +167,7 @@ struct CanvasTests {
                 #expect(abs(Int(a) - Int(b)) <= 255 / picture.shareSteps + 4)
             }
         }
-        // Every pixel as it is, where that is asked for.
+        // Every pixel exactly, if requested.
         #expect(try PNG.decode(canvas.png()).pixels == canvas.pixels.map(\.straight))
     }
 

@@ -197,7 +197,7 @@ struct CommitTests {
         #expect(error.map(String.init(describing:))?.contains("out of luck") == true)
         #expect(try await store.contents().isEmpty)
         #expect(try await store.head().version == .zero)
-        // And the store goes on.
+        // And the store still works.
         #expect(try await store.commit(observation()).version == Version(rawValue: 1))
     }
 

@@ -56,7 +56,7 @@ struct CoveredAreaTests {
         #expect(try await areas(store) == expected)
         let again = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         #expect(try await areas(again) == expected)
-        // Asked for no more, and asked for again after a gap.
+        // No longer requested, and requested again after a gap.
         try await commit(change([], since: 0, isContinued: false, lastFetch: 200))
         try await commit(change([pacific], since: 900, isContinued: false, lastFetch: 200))
         #expect(
@@ -93,18 +93,18 @@ struct CoveredAreaTests {
             _ = try await store.commit(Batch(source: skypath, coverage: changes))
         }
         let ahead = 2 * 86_400
-        // With the clock ahead an area is asked for, and a viewport that goes again.
+        // With the clock ahead, an area is requested, and a viewport that is removed again.
         try await commit(
             change([spain], kind: .positions, part: "", since: ahead),
             change([view], part: "viewport", since: ahead, isContinued: false))
         try await commit(change([], part: "viewport", since: ahead + 60, isContinued: false, lastFetch: ahead + 30))
         #expect(try await areas(store).count == 2)
-        // The clock is right: of the fetch before nobody knows when it was.
+        // The clock is right: the time of the earlier fetch is unknown.
         try await commit(
             change([spain], kind: .positions, part: "", since: 0, at: 0, lastFetch: ahead + 60),
             change([], part: "viewport", since: 0, at: 0, isContinued: false, lastFetch: ahead + 30))
         #expect(try await areas(store) == [area(spain, 0, nil, .positions)])
-        // And one that is known to go on, from earlier than noted.
+        // And one that is known to continue, from earlier than noted.
         try await commit(change([spain], kind: .positions, part: "", since: -60, at: 60, lastFetch: 0))
         #expect(try await areas(store) == [area(spain, -60, nil, .positions)])
     }
@@ -120,7 +120,7 @@ struct CoveredAreaTests {
         }
         #expect(try await since(0) == noon)
         #expect(try await since(60) == noon)
-        // A clock ahead, then hours without a fetch that nobody can count.
+        // A clock ahead, then an unknown number of hours without a fetch.
         #expect(try await since(2 * 86_400) == noon.advanced(by: 2 * 86_400))
         #expect(try await since(120) == noon.advanced(by: 120))
         #expect(try await since(700) == noon.advanced(by: 120))

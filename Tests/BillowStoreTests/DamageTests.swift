@@ -30,7 +30,7 @@ struct DamageTests: DamagedFiles {
         // Met again, it is the same one.
         _ = try await store.rows(from: .distantPast, to: .distantFuture)
         #expect(store.damage == [damage])
-        // A page is full although a row of it is left out, so that nobody takes it for the last.
+        // A page is full although a row is omitted, so that it doesn't look like the last one.
         let page = try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 200)
         #expect(page.count == 200 && page.last?.details.id == "o-200")
         #expect(try await store.changes(since: .zero).opened.count == 299)

@@ -372,7 +372,7 @@ struct FlippedBitTests {
     @Test("is found by a survey that ends, whatever time its key tells: also one that no instant has")
     func anyKey() async throws {
         let path = try await makeFile()
-        // The first bit of each byte but the last says that the key goes on.
+        // The first bit of each byte but the last marks that the key continues.
         for bit in 0..<72 where bit % 8 > 0 || bit == 64 {
             let copy = folder.path("\(bit).sqlite")
             try await changeKey(of: path, bit: bit, into: copy)

@@ -11,7 +11,7 @@ private struct NaiveLog {
     private(set) var states: [[String: Observation]] = [[:]]
     var current: [String: Observation] { states[states.count - 1] }
 
-    /// Sources whose values are computed: what they say of a place and second is one.
+    /// Sources of computed values, with one value for each place and second.
     let computed: Set<SourceID>
 
     private func identity(_ o: Observation) -> String {

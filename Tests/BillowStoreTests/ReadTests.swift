@@ -88,7 +88,7 @@ struct ReadTests {
         let before = try await store.head().version
         #expect(try await store.register(skypath, merge: .replace, simulated: simulated).simulated == simulated)
         #expect(try await store.sources().map(\.simulated) == [simulated, simulated])
-        // Every picture is another one, by what it says of itself.
+        // Every picture differs by its own description.
         #expect(try await store.head().version.rawValue == before.rawValue + 1)
         #expect(try await store.lastChange(of: .areas(.hazards, at: noon)) == store.head().version)
         #expect(try await store.register(source("efb"), merge: .keep, simulated: nil).simulated == simulated)

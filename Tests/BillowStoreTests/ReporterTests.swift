@@ -30,7 +30,7 @@ struct ReporterTests {
         #expect(other.accepted == 1 && other.corrected == 0)
         var seen = try await shown(store)
         #expect(seen["x"] == 4 && seen.count == 2)
-        // Each goes on to correct its own.
+        // Each can still correct its own.
         let later = try await store.commit(batch("b", observation(id: "x", severity: 1, source: "efb")))
         #expect(later.corrected == 1)
         #expect(try await store.commit(batch("b", observation(id: "x", severity: 1, source: "efb"))).duplicates == 1)
@@ -40,7 +40,7 @@ struct ReporterTests {
         #expect(try await store.observation(id: "x")?.row.intensity.severity?.rawValue == 3)
         let key = try #require(seen.keys.first { $0 != "x" })
         #expect(try await store.observation(id: key)?.row.intensity.severity?.rawValue == 1)
-        // The public id of another's observation is nobody's to give.
+        // No one may send the public id of another's observation.
         let thief = try await store.commit(batch("c", observation(id: key, severity: 4, at: 60, source: "efb")))
         #expect(thief.accepted == 1 && thief.corrected == 0)
         #expect(try await store.observation(id: key)?.row.intensity.severity?.rawValue == 1)

@@ -42,7 +42,7 @@ struct RetractionTests {
         #expect(again == BatchResult(version: Version(rawValue: 2)))
     }
 
-    /// What is left out is shown as soon as it is asked for, and what was shown stays so.
+    /// Hidden rows are shown once they are requested, and shown rows remain.
     @Test("what was shown is not hidden and what was hidden is shown when it is asked for")
     func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor() async throws {
         let store = try await makeStore()

@@ -165,7 +165,7 @@ struct AviationWeatherTests {
             #expect(!before.isEmpty)
             rig.simulator.setFault(.empty)
             rig.clock.advance(60)
-            // One empty answer may be a fault, and is asked for again.
+            // A single empty response may be a fault, and is requested again.
             _ = try await upstream.synchronise(now: rig.clock.now)
             #expect(try await rig.hazards().map(\.id) == before.map(\.id))
             rig.clock.advance(60)

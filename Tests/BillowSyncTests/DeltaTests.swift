@@ -291,7 +291,7 @@ struct DeltaTests {
             try await rig.round(upstream)
             #expect(rig.simulator.calls - before == 2)
             #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(mode.api, mode.query()))
-            // A whole answer: it may stay so, and isn't asked for again each time.
+            // A full response: it may remain so, and isn't requested again each time.
             _ = try await rig.store.commit(
                 Batch(
                     source: skypath(),

@@ -291,7 +291,7 @@ struct GuidanceSyncTests {
     func eachFault(_ fault: Fault) async throws {
         try await withGuidance(content: Self.content) { rig in
             rig.simulator.setFault(fault, of: .noaa)
-            // A failed round says why, and the next process goes on.
+            // A failed round states why, and the next process continues.
             for _ in 0..<2 {
                 _ = try? await rig.upstream().synchronise(now: rig.clock.now)
                 #expect(try await rig.isRight(Self.content), "\(fault)")

@@ -292,7 +292,7 @@ struct InboxTests {
     func aQuietFolderIsNotedOnceAMinute() async throws {
         let inbox = try await Inbox()
         try await inbox.scan()
-        // Before its first file nobody knows what it will hold.
+        // Before its first file its content is unknown.
         #expect(try await inbox.store.sources().isEmpty)
         inbox.clock.advance(60)
         _ = try await inbox.store.register(inbox.upstream.id, merge: .keep, simulated: false)

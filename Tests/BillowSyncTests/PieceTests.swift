@@ -27,7 +27,7 @@ struct PieceTests {
             let picture = try await rig.store.picture(at: rig.clock.now)
             #expect(Set(picture.map(\.cell)) == Set(whole.map(\.cell)) && picture.count == whole.count)
             #expect(first.accepted == picture.count && first.duplicates == 0)
-            // Each goes on from its own.
+            // Each continues from its own cursor.
             rig.clock.advance(60)
             let second = try await rig.round(rig.upstream(.v5, query))
             #expect(second.accepted + second.duplicates < first.accepted / 4)

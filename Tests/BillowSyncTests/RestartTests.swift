@@ -155,7 +155,7 @@ struct RestartTests {
         }
     }
 
-    /// What is stored of the areas that a source is asked for now and that last.
+    /// The stored rows of the persistent areas in a source's current query.
     private func lasting(of loop: SourceLoop, _ rig: Rig) async throws -> Set<StandingObservation> {
         var query = try await loop.settings.query.orMissing()
         query.viewport = nil

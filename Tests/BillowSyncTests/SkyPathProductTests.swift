@@ -149,7 +149,7 @@ struct SkyPathProductTests {
             rig.clock.advance(600)
             _ = await loop.round()
             #expect(try rig.simulator.calls == calls && !state().isFetching)
-            // When the rest of the first is over it is asked for again, and when somebody starts it all are.
+            // After the first type's suspension it is requested again, and after a manual start all are.
             rig.clock.advance(2_200)
             _ = await loop.round()
             #expect(rig.simulator.calls == calls + 2)

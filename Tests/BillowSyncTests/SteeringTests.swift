@@ -53,13 +53,13 @@ private final class ManualSleep: Sendable {
     }
 }
 
-/// An upstream that notes what it was asked for.
+/// An upstream that records its requests.
 private struct Noting: Upstream {
     final class Notes: Sendable {
         let rounds = Mutex<[DataQuery]>([])
         let forgotten = Mutex(0)
         let failure = Mutex<SyncError?>(nil)
-        /// Whether a round goes on until it is ended.
+        /// Whether a round runs until it is ended.
         let isEndless = Mutex(false)
     }
 
@@ -327,7 +327,7 @@ struct SteeringTests {
             stage.bed.wakeAll()
             try await stage.bed.slept(times: 2)
             #expect(stage.upstream.rounds.count == 1)
-            // And goes on at once when there is.
+            // And continues at once when there is.
             try await stage.loop.change(SourceSettings(query: DataQuery(), update: .fast))
             try await stage.bed.slept(times: 3)
             #expect(stage.bed.slept.last == .seconds(1))
@@ -457,7 +457,7 @@ struct SteeringTests {
             try await rig.round(rig.upstream(.v4, looking))
             let before = try await rig.store.picture(at: rig.clock.now)
             #expect(before.contains { west.touches($0.cell) && !east.touches($0.cell) })
-            // Nothing is asked after the restart, and nobody answers.
+            // After the restart there are no requests and no responses.
             let calls = rig.simulator.calls
             let states = SourceStates()
             let clock = rig.clock
@@ -468,7 +468,7 @@ struct SteeringTests {
             let after = try await rig.store.picture(at: rig.clock.now)
             #expect(!after.isEmpty && after.count < before.count && after.allSatisfy { east.touches($0.cell) })
             #expect(rig.simulator.calls == calls)
-            // The corridor goes on from where it was.
+            // The corridor continues from its cursor.
             try await rig.round(rig.upstream(.v4, query))
             #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, query))
         }

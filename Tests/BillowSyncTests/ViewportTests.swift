@@ -153,7 +153,7 @@ struct ViewportTests {
             _ = await first.round()
             let moved = [area(spain, -7_200, 60), area(west, -7_080, nil)]
             #expect(try await areas(rig) == moved)
-            // The same query goes on after a restart; another one in the file ends it.
+            // The same query continues after a restart; another one in the file ends it.
             rig.clock.advance(60)
             _ = await first.round()
             let second = try await self.start(rig, .v4, DataQuery(global: false, polygon: spain))

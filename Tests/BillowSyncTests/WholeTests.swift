@@ -163,7 +163,7 @@ struct WholeTests {
         }
     }
 
-    /// Bulk calls are asked for no milder severity than is wanted: most of an answer is smooth air.
+    /// Bulk calls request no milder severity than needed: most of a response is smooth air.
     @Test("what became milder than a bulk call is asked for ends without being sent")
     func whatBecameMilderThanABulkCallIsAskedForEndsWithoutBeingSent() async throws {
         try await withRig(flights: 12) { rig in

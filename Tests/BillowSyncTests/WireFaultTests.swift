@@ -11,7 +11,7 @@ import UpstreamKit
 
 @testable import BillowSync
 
-/// A port on which nobody listens, and that nobody else can take meanwhile.
+/// A reserved port without a listener.
 private final class SilentPort: Sendable {
     let number: Int
     private let descriptor: Int32
@@ -118,7 +118,7 @@ struct WireFaultTests {
     private static let head = Array(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n".utf8)
 
-    /// A fault, and what the state says of it.
+    /// A fault, and how the state reports it.
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var answer: ScriptedServer.Answer

@@ -247,7 +247,7 @@ struct TilePainterTests {
             [colour.red, colour.green, colour.blue, 255].map { Double($0) * Double(colour.alpha) / 255 }
         }
         let classes = Self.classes.colours.map(channels)
-        // Each channel is told apart in 64 steps, then in so many, and rounded to a palette entry.
+        // Each channel has 64 steps, then so many, and is rounded to a palette entry.
         let tolerance = 255.0 / 64 + 255.0 / Double(picture.shareSteps) + 1.5
         for (index, share) in zip(picture.indices, shares) {
             for lane in Self.classes.colours.indices where share[lane] == CoverageRaster.full {

@@ -7,7 +7,7 @@ import Turbulence
 
 @testable import billow
 
-/// What can be set, asked for or typed stands in the documentation, and nothing else does.
+/// All settings, routes, parameters and commands are in the documentation, and nothing else is.
 @Suite("Documentation") struct DocumentationTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -196,7 +196,7 @@ import Turbulence
     func parameters() throws {
         var read: Set<String> = []
         for source in try Self.serverSources(["Routes", "Parameters", "Features", "Access", "Frames"]) {
-            // Values that are asked for by name, but for the parts of a path.
+            // Values that are read by name, except the parts of a path.
             let call =
                 #/
                 (?:(\w+)\.)?(text|phrase|has|integer|number|boolean|choice|required|names|asked|invalid)

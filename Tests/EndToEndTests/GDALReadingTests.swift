@@ -20,7 +20,7 @@ struct GDALReadingTests {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [program] + arguments
-        // GDAL leaves what it was sent where it runs, unless it is told another place.
+        // GDAL writes downloads to its working folder unless it is given another.
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["GDAL_DEFAULT_WMS_CACHE_PATH": folder.path("cache")]
         ) { $1 }

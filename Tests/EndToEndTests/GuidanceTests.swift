@@ -120,7 +120,7 @@ struct GuidanceTests {
         var longitude: Double
         var latitude: Double
 
-        /// What only the server is asked.
+        /// Queries for the server alone.
         var address = ""
         var identity: [String?] = []
 
@@ -201,7 +201,7 @@ struct GuidanceTests {
         }
     }
 
-    /// The server's values, asked for over few connections that stay open.
+    /// The server's values, requested over a few connections that stay open.
     private func values(_ server: Server, _ questions: [Question]) async throws -> [Value] {
         try await withThrowingTaskGroup(of: [(Int, Value)].self) { group in
             let workers = 4
@@ -255,7 +255,7 @@ struct GuidanceTests {
         }
         try await blocked(simulator, database, file)
 
-        // A server is killed as soon as it answers, the next one goes on, and a last round brings what is there.
+        // A server is killed as soon as it answers, the next one continues, and a last round fetches the rest.
         try await simulator.fault("none")
         let killed = try await Server("--database", database, "--config", file)
         killed.command.signal(SIGKILL)

@@ -302,7 +302,7 @@ struct ServeTests {
         #expect(rows.count > rowsSeen)
         #expect(try await second.get("/tiles/hexagons/latest/1/0/0.png").header("X-Simulated") == "true")
 
-        // The upstream is back: the sync goes on where it was, and ends without duplicates.
+        // The upstream is back: the sync resumes, and ends without duplicates.
         let again = try await Simulator(flights: 60, port: simulator.port)
         try await eventually("a whole sync") {
             let source = try await second.status()["sources"][0]

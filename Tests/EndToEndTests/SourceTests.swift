@@ -211,7 +211,7 @@ struct SourceTests {
             let shapes = service.count == 1 ? ["Point"] : ["LineString", "MultiLineString"]
             #expect(shapes.contains(collection["features"][0]["geometry"]["type"].string ?? ""))
         }
-        // Aircraft come and go between two answers: who is in the one before and in the one after is in the table.
+        // Aircraft come and go between two answers: an aircraft in the one before and in the one after is in the table.
         func addresses() async throws -> Set<String> {
             Set(try records(try await ask("states")).compactMap { $0["icao24"].string })
         }

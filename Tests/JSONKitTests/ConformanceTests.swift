@@ -118,7 +118,7 @@ let cases: [Case] = [
     i("exponent_of_many_digits", Array("1e99999999999999999999".utf8), isRead: true, isStrict: true),
 ].flatMap { $0 }
 
-/// Reads a whole text; every text in it strictly where that is asked for.
+/// Reads a whole text; every text in it strictly if requested.
 private func read(_ bytes: [UInt8], strict: Bool) throws(JSONScanner.Malformed) {
     var scanner = JSONScanner(bytes)
     try walk(&scanner, strict: strict)

@@ -150,7 +150,7 @@ struct DownloadTests {
             }
             #expect((6..<12).contains(reports.messages.count))
             rig.simulator.setFault(nil)
-            // A later call goes on behind the last whole message.
+            // A later call resumes after the last whole message.
             let before = reports.messages.count
             let outcome = try await rig.download(rig.nowcast, .everything, reports)
             #expect(outcome.ending == .whole && outcome.messages == 12 - before)

@@ -35,7 +35,7 @@ struct FindingTests {
             let search = try await rig.client.newest(.gtgn)
             // 21:30 is the newest that is there at 21:40.
             #expect(search.newest?.runSeconds == testTime - 600 - 3_600)
-            // 22:30, 22:15, 22:00, the page of 21 (22's files were all asked for), and the file.
+            // 22:30, 22:15, 22:00, the page of 21 (all files of 22 were requested), and the file.
             #expect(rig.simulator.calls == 5)
             rig.simulator.setFault(.empty)
             let none = try await rig.client.newest(.gtgn)

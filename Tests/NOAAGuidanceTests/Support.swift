@@ -184,7 +184,7 @@ final class Reports: Sendable {
 }
 
 extension Rig {
-    /// Downloads what is left, reporting to `reports`.
+    /// Downloads the rest, reporting to `reports`.
     func download(
         _ file: GuidanceFile, _ selection: MessageSelection = .everything, _ reports: Reports,
         expecting count: Int = 12,
@@ -198,7 +198,7 @@ extension Rig {
         }
     }
 
-    /// How a download of what is left ends.
+    /// How a download of the rest ends.
     func ending(
         _ file: GuidanceFile, _ selection: MessageSelection, _ reports: Reports, expecting count: Int = 12
     ) async throws -> GuidanceOutcome.Ending {

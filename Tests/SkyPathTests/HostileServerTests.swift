@@ -4,7 +4,7 @@ import NIOPosix
 import SkyPath
 import Testing
 
-/// A server on loopback that answers whatever it is asked with the same bytes, then hangs up.
+/// A server on loopback that answers every request with the same bytes, then hangs up.
 private final class CannedAnswer: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -2,7 +2,7 @@ package import BillowFields
 package import Geometry
 package import Turbulence
 
-/// Small fields whose planes are told apart by a number.
+/// Small fields whose planes differ by a number.
 package enum TestField {
     private struct Impossible: Error {}
 
