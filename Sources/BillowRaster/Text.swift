@@ -117,7 +117,7 @@ package final class TextRenderer {
 
     private func check(_ code: Int32) throws(TextError) { try TextRenderer.check(code, fontPath) }
 
-    /// Source: FreeType's fterrdef.h: 1 cannot open resource, 2 unknown file format
+    /// Source: https://freetype.org/freetype2/docs/reference/ft2-error_code_values.html (1 and 2)
     private static func check(_ code: Int32, _ path: String) throws(TextError) {
         switch code {
         case 0: return

@@ -151,7 +151,7 @@ package struct MapFurniture: Sendable, Hashable {
 
     /// A scale bar of a round number of nautical miles.
     ///
-    /// Source: the international nautical mile of 1,852 m
+    /// Source: a nautical mile is 1,852 m, NIST SP 811, https://www.nist.gov/pml/special-publication-811
     struct ScaleBar {
         let nauticalMiles: Double
         let pixels: Double

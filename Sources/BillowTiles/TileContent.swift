@@ -37,7 +37,9 @@ public struct TileContent: Sendable, Hashable {
 /// A 128-bit digest of a picture's inputs. It is the same in all processes, machines and builds, and isn't
 /// cryptographic.
 ///
-/// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
+/// Two lanes of 64-bit multiply-xorshift mixing.
+///
+/// Source: MurmurHash3's finaliser, https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp
 public struct Fingerprint: Sendable, Hashable {
     private var a: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var b: UInt64 = 0xC2B2_AE3D_27D4_EB4F

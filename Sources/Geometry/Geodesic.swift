@@ -7,7 +7,7 @@ import Foundation
 public enum Geodesic {
     /// Metres in a nautical mile.
     ///
-    /// Source: International Hydrographic Bureau, 1929
+    /// Source: NIST SP 811, https://www.nist.gov/pml/special-publication-811
     public static let metresPerNauticalMile = 1_852.0
 
     private static let a = 6_378_137.0

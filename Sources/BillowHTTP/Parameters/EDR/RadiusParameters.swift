@@ -58,7 +58,7 @@ package enum DistanceUnit: String, Sendable, CaseIterable {
     case nauticalMiles = "NM"
     case nmi, km, m, mi
 
-    /// Source: International Hydrographic Bureau, 1929; the international mile of 1959
+    /// Source: NIST SP 811, https://www.nist.gov/pml/special-publication-811
     package var metres: Double {
         switch self {
         case .nauticalMiles, .nmi: Geodesic.metresPerNauticalMile
