@@ -6,7 +6,7 @@ import Synchronization
 final class PainterPool: Sendable {
     /// A painter and an encoder, which aren't safe to share.
     ///
-    /// `@unchecked Sendable`: a kit is either in `idle` or owned by the one caller that removed it under the lock. No
+    /// `@unchecked Sendable`: a set is either in `idle` or owned by the one caller that removed it under the lock. No
     /// reference outlives that caller's closure.
     private final class PainterSet: @unchecked Sendable {
         let painter: PicturePainter
