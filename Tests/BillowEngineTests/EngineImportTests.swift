@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite("The engine knows no HTTP")
-struct ModuleTests {
+struct EngineImportTests {
     private static let http = ["Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOHTTP1", "BillowHTTP"]
 
     /// The modules that the Swift files of a folder import, by file.
