@@ -93,7 +93,9 @@ let package = Package(
         .target(name: "GRIBKit", dependencies: ["CEcCodes", "CivilCalendar", "Geometry"], swiftSettings: strict),
         .target(name: "GRIBMaking", dependencies: ["GRIBKit", "CivilCalendar", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["CivilCalendar", "Geometry"], swiftSettings: strict),
-        .target(name: "Datasets", dependencies: ["Turbulence", "Geometry", "BillowFields"], swiftSettings: strict),
+        .target(
+            name: "Datasets", dependencies: ["AviationFormats", "Turbulence", "Geometry", "BillowFields"],
+            swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
         .target(name: "BillowFields", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
@@ -171,7 +173,7 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", "GRIBKit", "GRIBMaking", "JSONKit",
+                "AviationFormats", "Datasets", "Geometry", "GRIBKit", "GRIBMaking", "JSONKit",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -282,7 +284,8 @@ let package = Package(
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
-            name: "DatasetsTests", dependencies: ["Datasets", "BillowExchange", "Turbulence", "Geometry"],
+            name: "DatasetsTests",
+            dependencies: ["AviationFormats", "Datasets", "BillowExchange", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
@@ -293,7 +296,8 @@ let package = Package(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),
         .testTarget(
-            name: "BillowSnapshotTests", dependencies: ["TestSupport", "BillowSnapshot", "Turbulence", "Geometry"],
+            name: "BillowSnapshotTests",
+            dependencies: ["Datasets", "TestSupport", "BillowSnapshot", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowAreasTests",

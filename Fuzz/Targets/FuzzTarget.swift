@@ -52,7 +52,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .skypath: Self.skyPath(bytes)
         case .aviationweather:
             _ = try? PilotReportDecoder.decode(Data(bytes))
-            _ = try? HazardDecoder.decode(Data(bytes))
+            _ = try? HazardDecoder.catalogue.decode(Data(bytes))
         case .opensky:
             _ = try? OpenSkyReplyReader.states(bytes)
             _ = try? OpenSkyReplyReader.flights(bytes)

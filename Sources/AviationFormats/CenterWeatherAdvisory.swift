@@ -2,12 +2,15 @@ import Foundation
 
 extension HazardProduct {
     /// Center Weather Advisory of one of the 21 Center Weather Service Units of the US, valid for at most two hours.
-    public static let centerWeatherAdvisory = HazardProduct(rawValue: "cwa")
+    public static let centerWeatherAdvisory = HazardProduct(
+        "cwa", endpoint: "cwa", format: CenterWeatherAdvisoryFormat.self)
 }
 
-extension HazardRecordFormat {
-    static let centerWeatherAdvisory = HazardRecordFormat(product: .centerWeatherAdvisory, marks: ["cwsu"]) {
-        wire throws(ReportError) in try wire.centerWeatherAdvisory()
+/// The format of Center Weather Advisories.
+package enum CenterWeatherAdvisoryFormat: HazardFormat {
+    package static let marks = ["cwsu"]
+    package static func report(_ record: WireRecord) throws(ReportError) -> HazardReport {
+        try record.centerWeatherAdvisory()
     }
 }
 

@@ -1,12 +1,23 @@
 public import Foundation
 
-/// Parses G-AIRMETs and SIGMETs in all formats: the service's JSON array and GeoJSON FeatureCollection. They have
-/// today's units, or those from before September 2025. An archive has GeoJSON of the service's responses, about one per
-/// hour.
+/// Parses the records of some products, such as G-AIRMETs and SIGMETs, in all formats: the service's JSON array and
+/// GeoJSON FeatureCollection. They have today's units, or those from before September 2025. An archive has GeoJSON of
+/// the service's responses, about one per hour.
 ///
 /// Source: Data API, schema 4.0, https://aviationweather.gov/data/api/; the archive:
 /// https://github.com/louisadamian/sigmet-geojson
-public enum HazardDecoder {
+public struct HazardDecoder: Sendable {
+    /// The products whose records it parses; a record of any other product is refused.
+    public let products: [HazardProduct]
+    /// Members by which a record is recognised as a hazard.
+    public let marks: Set<String>
+
+    /// Makes a decoder of some products.
+    public init(of products: [HazardProduct]) {
+        self.products = products
+        marks = Set(products.flatMap { $0.format.marks })
+    }
+
     /// The result of decoding a response.
     public struct Outcome: Sendable {
         /// The valid reports.
@@ -25,13 +36,13 @@ public enum HazardDecoder {
     /// Decodes a whole response. An empty body (status 204) is an empty list.
     ///
     /// - Throws: if the document can't be parsed; single invalid records are counted instead.
-    public static func decode(_ data: Data) throws(DocumentError) -> Outcome {
+    public func decode(_ data: Data) throws(DocumentError) -> Outcome {
         var outcome = Outcome()
         switch WireDocument.firstByte(of: data) {
         case nil: break
         case UInt8(ascii: "<"): throw .html
         case UInt8(ascii: "["), UInt8(ascii: "{"):
-            for record in try WireDocument.records(HazardReport.self, in: data) {
+            for record in try WireDocument.records(HazardReport.self, in: data, of: products) {
                 switch record {
                 case .success(let report): outcome.reports.append(report)
                 case .failure(let error): outcome.refused[error.code, default: 0] += 1
@@ -42,33 +53,49 @@ public enum HazardDecoder {
         return outcome
     }
 
-    /// Members by which a record is recognised as a hazard.
-    public static let marks = Set(HazardRecordFormat.all.flatMap(\.marks))
-
     /// Decodes one record: an object of the JSON array, or one Feature.
-    package static func report(json data: Data) throws(ReportError) -> HazardReport {
-        try WireDocument.record(HazardReport.self, json: data)
+    package func report(json data: Data) throws(ReportError) -> HazardReport {
+        try WireDocument.record(HazardReport.self, json: data, of: products)
     }
 }
 
 extension HazardReport: WireReadable {
     init(wire: WireRecord) throws(ReportError) {
-        guard let form = HazardRecordFormat.all.first(where: { $0.marks.contains(where: wire.has) }) else {
-            throw .notAReport
-        }
-        self = try form.read(wire)
+        guard let product = wire.products.first(where: { $0.format.matches(wire) }) else { throw .notAReport }
+        self = try product.format.report(wire)
     }
 }
 
-extension HazardRecordFormat {
-    static let gairmet = HazardRecordFormat(product: .gairmet, marks: ["forecastHour"]) { wire throws(ReportError) in
-        try wire.gairmet()
+extension HazardProduct {
+    /// G-AIRMET: forecasts of the coming hours over the contiguous US.
+    public static let gairmet = HazardProduct("gairmet", endpoint: "gairmet", format: GairmetFormat.self)
+    /// Domestic SIGMET of the US.
+    public static let sigmet = HazardProduct("sigmet", endpoint: "airsigmet", format: SigmetFormat.self)
+    /// International SIGMET, world-wide.
+    public static let isigmet = HazardProduct("isigmet", endpoint: "isigmet", format: InternationalSigmetFormat.self)
+}
+
+/// The format of G-AIRMETs.
+package enum GairmetFormat: HazardFormat {
+    package static let marks = ["forecastHour"]
+    package static func report(_ record: WireRecord) throws(ReportError) -> HazardReport { try record.gairmet() }
+}
+
+/// The format of domestic SIGMETs.
+package enum SigmetFormat: HazardFormat {
+    package static let marks = ["airSigmetType", "rawAirSigmet"]
+    /// G-AIRMETs of an archive also have `rawAirSigmet`.
+    package static func matches(_ record: WireRecord) -> Bool {
+        marks.contains(where: record.has) && !GairmetFormat.matches(record)
     }
-    static let sigmet = HazardRecordFormat(product: .sigmet, marks: ["airSigmetType", "rawAirSigmet"]) {
-        wire throws(ReportError) in try wire.sigmet()
-    }
-    static let internationalSigmet = HazardRecordFormat(product: .isigmet, marks: ["firId", "rawSigmet"]) {
-        wire throws(ReportError) in try wire.internationalSigmet()
+    package static func report(_ record: WireRecord) throws(ReportError) -> HazardReport { try record.sigmet() }
+}
+
+/// The format of international SIGMETs.
+package enum InternationalSigmetFormat: HazardFormat {
+    package static let marks = ["firId", "rawSigmet"]
+    package static func report(_ record: WireRecord) throws(ReportError) -> HazardReport {
+        try record.internationalSigmet()
     }
 }
 

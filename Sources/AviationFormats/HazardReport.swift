@@ -50,31 +50,3 @@ public struct HazardPosition: Sendable, Hashable {
     /// The latitude in degrees.
     public var latitude: Double
 }
-
-/// A product of the service. The raw value is the `kind` of its areas.
-public struct HazardProduct: RawRepresentable, Sendable, Hashable {
-    /// The name of the product.
-    public let rawValue: String
-
-    /// Makes the product of a name.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// G-AIRMET: forecasts of the coming hours over the contiguous US.
-    public static let gairmet = HazardProduct(rawValue: "gairmet")
-    /// Domestic SIGMET of the US (`airsigmet`).
-    public static let sigmet = HazardProduct(rawValue: "sigmet")
-    /// International SIGMET, world-wide.
-    public static let isigmet = HazardProduct(rawValue: "isigmet")
-}
-
-/// How the records of a product are recognised and parsed.
-struct HazardRecordFormat: Sendable {
-    let product: HazardProduct
-    /// Members that only records of this product have.
-    let marks: [String]
-    let read: @Sendable (WireRecord) throws(ReportError) -> HazardReport
-
-    /// A record is parsed by the first form with one of its members. G-AIRMETs of an archive also have `rawAirSigmet`,
-    /// so their form comes first.
-    static let all: [HazardRecordFormat] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
-}

@@ -17,7 +17,9 @@ protocol WireReadable: Sendable {
 
 /// A record of a response, in either format: an object of the JSON array, or the properties of a Feature with its
 /// geometry. Null, the empty text and absence are equivalent.
-struct WireRecord {
+package struct WireRecord {
+    /// The products whose records are expected.
+    let products: [HazardProduct]
     let values: KeyedDecodingContainer<WireKey>
     /// nil in the JSON format, where the place is among the members.
     let geometry: KeyedDecodingContainer<WireKey>?
@@ -25,6 +27,7 @@ struct WireRecord {
     let isFeature: Bool
 
     init(_ decoder: any Decoder) throws(ReportError) {
+        products = decoder.userInfo[.hazardProducts] as? [HazardProduct] ?? []
         // Any failure to open a container means that this isn't a record.
         guard let record = try? decoder.container(keyedBy: WireKey.self) else { throw .notAReport }
         isFeature = record.contains(WireKey("geometry")) || record.contains(WireKey("properties"))
@@ -115,27 +118,38 @@ enum WireDocument {
     /// The records of a JSON array or a FeatureCollection, each decoded separately.
     ///
     /// - Throws: if the document can't be parsed, or is the service's error body.
-    static func records<Value: WireReadable>(_ type: Value.Type, in data: Data) throws(DocumentError)
-        -> [Result<Value, ReportError>]
-    {
+    /// - Parameter products: the products of hazards that are expected.
+    static func records<Value: WireReadable>(
+        _ type: Value.Type, in data: Data, of products: [HazardProduct] = []
+    ) throws(DocumentError) -> [Result<Value, ReportError>] {
         if firstByte(of: data) == UInt8(ascii: "[") {
-            return try parse([Lenient<Value>].self, data).map(\.result)
+            return try parse([Lenient<Value>].self, data, products).map(\.result)
         }
-        let document = try parse(Document<Value>.self, data)
+        let document = try parse(Document<Value>.self, data, products)
         if let error = document.error { throw .service(error) }
         guard let features = document.features else { throw .unknownForm }
         return features.map(\.result)
     }
 
     /// Decodes one record.
-    static func record<Value: WireReadable>(_ type: Value.Type, json data: Data) throws(ReportError) -> Value {
+    static func record<Value: WireReadable>(
+        _ type: Value.Type, json data: Data, of products: [HazardProduct] = []
+    ) throws(ReportError) -> Value {
         let record: Lenient<Value>
-        do { record = try JSONDecoder().decode(Lenient<Value>.self, from: data) } catch { throw .notAReport }
+        do { record = try decoder(of: products).decode(Lenient<Value>.self, from: data) } catch { throw .notAReport }
         return try record.result.get()
     }
 
-    private static func parse<Value: Decodable>(_ type: Value.Type, _ data: Data) throws(DocumentError) -> Value {
-        do { return try JSONDecoder().decode(type, from: data) } catch DecodingError.typeMismatch {
+    private static func decoder(of products: [HazardProduct]) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.userInfo[.hazardProducts] = products
+        return decoder
+    }
+
+    private static func parse<Value: Decodable>(
+        _ type: Value.Type, _ data: Data, _ products: [HazardProduct]
+    ) throws(DocumentError) -> Value {
+        do { return try decoder(of: products).decode(type, from: data) } catch DecodingError.typeMismatch {
             throw .unknownForm
         } catch DecodingError.dataCorrupted(let context) {
             throw .malformed(context.debugDescription.printable)
@@ -158,4 +172,12 @@ enum WireDocument {
             }
         }
     }
+}
+
+extension CodingUserInfoKey {
+    /// The products of hazards that a document is expected to have. A record reads them when it is opened.
+    fileprivate static let hazardProducts: CodingUserInfoKey = {
+        guard let key = CodingUserInfoKey(rawValue: "hazardProducts") else { preconditionFailure("any text is a key") }
+        return key
+    }()
 }

@@ -96,9 +96,10 @@ public struct AviationWeatherClient: Sendable {
     public func hazards(_ query: AviationWeatherQuery, since validators: Validators = Validators())
         async throws(UpstreamError) -> Reply<HazardDecoder.Outcome>
     {
-        if case .pilotReports = query { throw .invalidQuery("pilot reports are no hazards") }
+        guard let product = query.hazards else { throw .invalidQuery("pilot reports are no hazards") }
+        let decoder = HazardDecoder(of: [product])
         return try await reply(query, since: validators) { data throws(DocumentError) in
-            try HazardDecoder.decode(data)
+            try decoder.decode(data)
         }
     }
 

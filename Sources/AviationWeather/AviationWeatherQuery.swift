@@ -1,18 +1,19 @@
+public import AviationFormats
 public import UpstreamKit
 
 /// A query for one product.
 public enum AviationWeatherQuery: Sendable, Hashable {
     /// The aircraft reports of the last hours, 1…360, in an area, which the service requires.
     case pilotReports(GeographicBox, ageHours: Int)
-    /// All areas of a product by the service's name, `airsigmet` or `isigmet`.
-    case everything(product: String)
+    /// All areas of a product.
+    case everything(HazardProduct)
     /// The G-AIRMETs of a forecast hour: 0, 3, 6, 9 or 12 hours from the issue.
     case gairmets(forecastHour: Int)
 
     /// All domestic SIGMETs of the US.
-    public static let sigmets = AviationWeatherQuery.everything(product: "airsigmet")
+    public static let sigmets = AviationWeatherQuery.everything(.sigmet)
     /// All international SIGMETs.
-    public static let internationalSigmets = AviationWeatherQuery.everything(product: "isigmet")
+    public static let internationalSigmets = AviationWeatherQuery.everything(.isigmet)
 
     /// The forecast hours of a G-AIRMET issue.
     public static let forecastHours = [0, 3, 6, 9, 12]
@@ -31,14 +32,21 @@ public enum AviationWeatherQuery: Sendable, Hashable {
             // The order is south, west, north, east, unlike in GeoJSON.
             return "/api/data/pirep?bbox=\(box.south),\(box.west),\(box.north),\(box.east)&age=\(ageHours)"
         case .everything(let product):
-            guard !product.isEmpty, product.utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) })
-            else { throw .invalidQuery("the product is '\(product)'; it must be lower-case letters") }
-            return "/api/data/\(product)?"
+            return "/api/data/\(product.endpoint)?"
         case .gairmets(let hour):
             guard AviationWeatherQuery.forecastHours.contains(hour) else {
                 throw .invalidQuery("the forecast hour is \(hour); it must be 0, 3, 6, 9 or 12")
             }
-            return "/api/data/gairmet?fore=\(hour)"
+            return "/api/data/\(HazardProduct.gairmet.endpoint)?fore=\(hour)"
+        }
+    }
+
+    /// The product of hazards; nil for aircraft reports.
+    var hazards: HazardProduct? {
+        switch self {
+        case .pilotReports: nil
+        case .everything(let product): product
+        case .gairmets: .gairmet
         }
     }
 }

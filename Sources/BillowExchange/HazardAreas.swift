@@ -15,7 +15,7 @@ package struct HazardAreas: Sendable {
 
     /// The reason why a report is skipped.
     package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
-        /// A G-AIRMET of another hazard, with its name.
+        /// A report of a hazard that its dataset leaves out, with its name.
         case notTurbulence(String)
         case sameArea
         case noArea
@@ -35,14 +35,11 @@ package struct HazardAreas: Sendable {
         case droppedCorner = "corner left out"
     }
 
-    /// The hazards of G-AIRMETs that are turbulence. All SIGMETs are used, because aircraft avoid thunderstorms,
-    /// mountain waves and ash like turbulence.
-    private static let turbulence: Set = ["TURB-HI", "TURB-LO", IssuedArea.windShear]
-
     package init(_ reports: [HazardReport], source: SourceID) {
         var kept: [Content: HazardReport] = [:]
         for report in reports {
-            if report.product == .gairmet, let hazard = report.hazard, !Self.turbulence.contains(hazard) {
+            let used = Catalogue.areas(of: .aviationWeather(report.product))?.kind.hazards
+            if let used, let hazard = report.hazard, !used.contains(hazard) {
                 skipped[.notTurbulence(hazard), default: 0] += 1
                 continue
             }
@@ -56,20 +53,23 @@ package struct HazardAreas: Sendable {
             // The result must not depend on the order of the reports.
             if (report.office ?? "") < (other.office ?? "") { kept[content] = report }
         }
-        var slots: [Slot: [(report: HazardReport, geometry: MultiPolygon)]] = [:]
+        var slots: [Slot: [Member]] = [:]
         for report in kept.values {
-            guard let geometry = Self.geometry(report) else {
+            guard let (kind, number) = Catalogue.areas(of: .aviationWeather(report.product)),
+                let geometry = Self.geometry(report)
+            else {
                 skipped[.noArea, default: 0] += 1
                 continue
             }
-            slots[Slot(id: Self.id(report), validFrom: report.validFrom), default: []].append((report, geometry))
+            slots[Slot(id: Self.id(report), validFrom: report.validFrom), default: []].append(
+                Member(report: report, kind: kind, number: number, geometry: geometry))
         }
         for (slot, members) in slots {
             // Areas of one name and time are numbered from west to east, which is the most stable order between issues.
             let ordered = members.sorted { Self.order($0.report, $0.geometry) < Self.order($1.report, $1.geometry) }
             for (rank, member) in ordered.enumerated() {
                 let id = rank == 0 ? slot.id : "\(slot.id)-\(rank + 1)"
-                areas.append(Self.area(member.report, id: id, geometry: member.geometry, source: source))
+                areas.append(Self.area(member, id: id, source: source))
             }
         }
         areas.sort { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
@@ -98,6 +98,14 @@ package struct HazardAreas: Sendable {
         }
     }
 
+    /// A report with its kind of area.
+    private struct Member {
+        var report: HazardReport
+        var kind: Dataset.AreaKind
+        var number: IssuedArea.DatasetNumber
+        var geometry: MultiPolygon
+    }
+
     private struct Slot: Hashable {
         var id: String
         var validFrom: Date
@@ -105,7 +113,7 @@ package struct HazardAreas: Sendable {
 
     /// `gairmet-turb-hi-1w`, `sigmet-papa`, `isigmet-waaf-11`.
     private static func id(_ report: HazardReport) -> String {
-        let words = "\(report.product.rawValue) \(report.series)".lowercased()
+        let words = "\(report.product.id) \(report.series)".lowercased()
         return words.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.joined(separator: "-")
     }
 
@@ -129,28 +137,23 @@ package struct HazardAreas: Sendable {
         )
     }
 
-    private static func area(_ report: HazardReport, id: String, geometry: MultiPolygon, source: SourceID)
-        -> IssuedArea
-    {
+    private static func area(_ member: Member, id: String, source: SourceID) -> IssuedArea {
+        let report = member.report
         // Wind shear reports have no altitudes, so the altitudes of their definition are filled in here.
         let isShear = report.product == .gairmet && report.hazard == IssuedArea.windShear
         return IssuedArea(
-            collection: Catalogue.dataset(ofAreaKind: report.product.rawValue)?.areas ?? .hazards, id: id,
-            source: source, kind: report.product.rawValue, hazard: report.hazard,
-            severity: severity(report), altitudeMinFeet: report.baseFeet ?? (isShear ? 0 : nil),
+            collection: member.number, id: id, source: source, kind: member.kind.id, hazard: report.hazard,
+            severity: member.kind.severities[
+                [report.hazard, report.intensity].compactMap { $0 }.joined(separator: " ")],
+            altitudeMinFeet: report.baseFeet ?? (isShear ? 0 : nil),
             altitudeMaxFeet: report.topFeet ?? (isShear ? IssuedArea.windShearTopFeet : nil),
             validFrom: Instant(report.validFrom), validTo: Instant(report.validTo),
             issuedAt: report.issuedAt.map { Instant($0) }, forecastHour: report.forecastHour, status: report.status,
-            text: report.text, geometry: geometry)
+            text: report.text, geometry: member.geometry)
     }
+}
 
-    /// Moderate for a G-AIRMET of turbulence with MOD. Moderate-severe for a SIGMET of turbulence or mountain waves
-    /// with SEV. In other reports the words mean something else, or are missing.
-    private static func severity(_ report: HazardReport) -> Severity? {
-        switch (report.product, report.hazard, report.intensity) {
-        case (.gairmet, "TURB-HI", "MOD"), (.gairmet, "TURB-LO", "MOD"): .moderate
-        case (.sigmet, "TURB", "SEV"), (.isigmet, "TURB", "SEV"), (.isigmet, "MTW", "SEV"): .moderateSevere
-        default: nil
-        }
-    }
+extension HazardDecoder {
+    /// The decoder of all products in the catalogue.
+    package static let catalogue = HazardDecoder(of: Catalogue.hazardProducts)
 }

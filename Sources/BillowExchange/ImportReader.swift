@@ -222,7 +222,7 @@ package struct ImportReader: Sendable {
                 throw RefusalReason(error)
             }
         case .hazard:
-            do throws(ReportError) { append(try HazardDecoder.report(json: Data(buffer[range]))) } catch {
+            do throws(ReportError) { append(try HazardDecoder.catalogue.report(json: Data(buffer[range]))) } catch {
                 // A line (for example a freezing level) is valid but no area, and so is a report of no hazard.
                 guard error.isHarmless else { throw RefusalReason(error) }
                 summary.read += 1
@@ -248,7 +248,7 @@ package struct ImportReader: Sendable {
             items.append(
                 .pull(
                     HazardArchiveCopy(
-                        at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas))
+                        at: pulledAt, kinds: Set(archived.map(\.product.id)), source: awc, areas: areas))
             )
         }
     }

@@ -94,7 +94,7 @@ struct JSONRecordReader {
             if let name = FieldName(key) {
                 self = .field(name)
             } else {
-                self = HazardDecoder.marks.contains(key) ? .hazardMark : .nothing
+                self = HazardDecoder.catalogue.marks.contains(key) ? .hazardMark : .nothing
             }
         }
     }

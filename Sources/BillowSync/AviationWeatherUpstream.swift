@@ -1,5 +1,5 @@
-import Datasets
 package import AviationWeather
+import Datasets
 import BillowExchange
 package import BillowStore
 import Foundation
@@ -27,37 +27,32 @@ package struct AviationWeatherUpstream: Upstream {
 
         private init(name: String) {
             rawValue = name
-            datasets = Catalogue.datasets(of: Dataset.Origin("aviationweather", name))
+            datasets = Catalogue.datasets(of: Dataset.Origin(AviationWeatherUpstream.kind, name))
         }
 
         package static func == (a: Product, b: Product) -> Bool { a.rawValue == b.rawValue }
         package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        private static let names = Catalogue.types(of: "aviationweather")
+        private static let names = Catalogue.types(of: AviationWeatherUpstream.kind)
         /// All products that datasets use.
         package static let all = names.map { Product(name: $0) }
         /// Pilot reports by area, in order of priority.
-        package static let pilotReports = Product(name: "pirep")
-        package static let sigmets = Product(name: "airsigmet")
-        package static let internationalSigmets = Product(name: "isigmet")
+        package static let pilotReports = Product(name: Dataset.Origin.aircraftReports.type)
+        package static let sigmets = Product(name: HazardProduct.sigmet.endpoint)
+        package static let internationalSigmets = Product(name: HazardProduct.isigmet.endpoint)
         /// Forecasts for several coming hours.
-        package static let gairmets = Product(name: "gairmet")
+        package static let gairmets = Product(name: HazardProduct.gairmet.endpoint)
 
         /// The kinds of data that its records become.
         package var feeds: Set<FeedKind> { Set(datasets.map(\.kind)) }
 
-        /// The kind and collection of its areas; nil for a product without areas.
-        var areas: (kind: Dataset.AreaKind, collection: IssuedArea.DatasetNumber)? {
-            for dataset in datasets {
-                let kind = dataset.areaKinds.first { $0.origin == Dataset.Origin("aviationweather", rawValue) }
-                if let kind, let collection = dataset.areas { return (kind, collection) }
-            }
-            return nil
-        }
+        /// The product of its hazards; nil for pilot reports.
+        var hazards: HazardProduct? { Catalogue.hazardProducts.first { $0.endpoint == rawValue } }
     }
 
     package let id: SourceID
-    package let kind = "aviationweather"
+    package static let kind = "aviationweather"
+    package var kind: String { Self.kind }
     package let merge = MergeRule.keep
     package let simulated: Bool?
     private let client: AviationWeatherClient
@@ -251,9 +246,10 @@ package struct AviationWeatherUpstream: Upstream {
                 isUseful: reply.content.map { !$0.reports.isEmpty || $0.refused.isEmpty } ?? true)
             if isCut { outcome.skipped[.beyondTheLimit, default: 0] += 1 }
         case .forecastHour, .everywhere:
+            guard let hazards = product.hazards else { preconditionFailure("pilot reports are requested by area") }
             let query: AviationWeatherQuery =
                 if case .forecastHour(let hour) = call.place { .gairmets(forecastHour: hour) } else {
-                    .everything(product: product.rawValue)
+                    .everything(hazards)
                 }
             let reply = try await reply { () async throws(UpstreamError) in
                 try await client.hazards(query, since: call.validators)
@@ -361,8 +357,8 @@ package struct AviationWeatherUpstream: Upstream {
             }
         }
         var batch = Batch(source: id, areas: areas)
-        if isComplete, let (kind, collection) = product.areas {
-            batch.areaReplacements = [AreaReplacement(collection: collection, kind: kind.id, at: now)]
+        if isComplete, let (kind, number) = Catalogue.areas(of: Dataset.Origin(self.kind, product.rawValue)) {
+            batch.areaReplacements = [AreaReplacement(collection: number, kind: kind.id, at: now)]
         }
         guard !batch.areas.isEmpty || !batch.areaReplacements.isEmpty else { return }
         let (written, count) = (batch, batch.areas.count)

@@ -1,34 +1,9 @@
-import Datasets
+package import Datasets
 package import Geometry
 package import Turbulence
 
 /// A query to an upstream: the types of data, the areas, and the history.
-///
-/// Source: docs/upstreams/skypath.md, "Areas" (DataQuery of the iOS SDK)
 package struct DataQuery: Sendable, Hashable {
-    /// A type of data, by SkyPath's own name, which sessions and queries use too. Each is the type of the origin of a
-    /// dataset in the catalogue.
-    package enum SkyPathType: String, Sendable, Hashable, CaseIterable, Comparable {
-        case turbulence
-        /// The upstream's own turbulence polygons.
-        case polygons
-        case nowcast
-        /// Live flights.
-        case flights
-        case pireps
-
-        /// The collections that it feeds.
-        package var collections: [String] {
-            datasets.map(\.id)
-        }
-
-        var datasets: [Dataset] { Catalogue.datasets(of: origin) }
-
-        fileprivate var origin: Dataset.Origin { Dataset.Origin("skypath", rawValue) }
-
-        package static func < (a: SkyPathType, b: SkyPathType) -> Bool { a.rawValue < b.rawValue }
-    }
-
     /// A part of the query's area.
     package enum Area: String, Sendable, Hashable, CaseIterable, Comparable {
         case corridor
@@ -49,25 +24,26 @@ package struct DataQuery: Sendable, Hashable {
     }
 
     /// An empty set requests nothing.
-    package var types: Set<SkyPathType>
+    package var types: Set<QueryType>
     package var severities: SeveritySet
     package var history: History
     package var category: AircraftCategory
-    /// Whether polygons are requested for the whole world, and all other types too, unless there is a `polygon`.
+    /// Whether types are requested for the whole world. Where there is a `polygon`, only worldwide types are.
     package var global: Bool
     /// Scopes of single types, which take precedence over `global`.
-    package var scopes: [SkyPathType: Scope]
+    package var scopes: [QueryType: Scope]
     /// A route's corridor, or any other persistent area.
     package var polygon: AreaRing?
     /// The visible region of a client. A new one replaces the old one and its data; it doesn't persist across restarts.
     package var viewport: AreaRing?
-    /// Whether the upstream's turbulence polygons are requested for every history up to the query's, or for that one
-    /// only.
+    /// Whether data that is computed for each history separately, such as the upstream's own polygons, is requested for
+    /// every history up to the query's, or for that one only.
     package var polygonsUpTo: Bool
 
     package init(
-        types: Set<SkyPathType> = [.turbulence], severities: SeveritySet = .all, history: History = .default,
-        category: AircraftCategory = .default, global: Bool = true, scopes: [SkyPathType: Scope] = [:],
+        types: Set<QueryType> = QueryType.requestedByDefault, severities: SeveritySet = .all,
+        history: History = .default,
+        category: AircraftCategory = .default, global: Bool = true, scopes: [QueryType: Scope] = [:],
         polygon: AreaRing? = nil, viewport: AreaRing? = nil, polygonsUpTo: Bool = false
     ) {
         self.types = types
@@ -83,18 +59,16 @@ package struct DataQuery: Sendable, Hashable {
 
     /// Whether a type is requested for the whole world. A query without a polygon has no persistent area, so the world
     /// replaces it.
-    ///
-    /// Source: docs/upstreams/skypath.md, "Areas" (polygons may cover the world, other types only areas)
-    package func isGlobal(_ type: SkyPathType) -> Bool {
+    package func isGlobal(_ type: QueryType) -> Bool {
         if let scope = scopes[type] { return scope == .global }
-        return global && (type == .polygons || polygon == nil)
+        return global && (type.isWorldwide || polygon == nil)
     }
 
     /// The kinds of data that it requests.
     package var kinds: Set<FeedKind> { kinds(of: types) }
 
     /// The kinds of data of some of its types.
-    func kinds(of some: Set<SkyPathType>) -> Set<FeedKind> {
+    func kinds(of some: Set<QueryType>) -> Set<FeedKind> {
         Set(some.flatMap { Catalogue.kinds(of: $0.origin) })
     }
 
@@ -102,7 +76,7 @@ package struct DataQuery: Sendable, Hashable {
     package var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
 
     /// The areas for which a type is requested; empty if it isn't requested.
-    package func areas(of type: SkyPathType) -> [Area] {
+    package func areas(of type: QueryType) -> [Area] {
         guard types.contains(type) else { return [] }
         return [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, isGlobal(type) ? .global : nil]
             .compactMap { $0 }
@@ -120,46 +94,52 @@ package struct DataQuery: Sendable, Hashable {
         return [.corridor, .viewport, .global].filter(all.contains)
     }
 
-    /// Whether a persistent area includes a cell's turbulence. Upstreams assign a cell to an area by its centre.
-    func isCoveredPersistently(_ cell: Cell) -> Bool {
-        areas(of: .turbulence).contains { area in
-            switch area {
-            case .corridor: polygon?.contains(H3.center(of: cell)) ?? false
-            case .global: true
-            case .viewport, .all: false
-            }
+    /// Whether a type of data is requested at a place.
+    func contains(_ place: LonLat, _ type: QueryType) -> Bool {
+        isGlobal(type) || [viewport, polygon].contains { $0?.contains(place) ?? false }
+    }
+
+    /// Where the query requests a dataset.
+    package func requestedAreas(of dataset: Dataset) -> RequestedAreas {
+        let feeding = types.union(scopes.keys).filter { $0.datasets.contains(dataset) }
+        // Data of a type that is no longer requested lies where the query requests any.
+        let isGlobal = feeding.isEmpty ? global && polygon == nil : feeding.contains { self.isGlobal($0) }
+        return RequestedAreas(viewport: viewport, polygon: polygon, isGlobal: isGlobal)
+    }
+
+    /// The areas in which a dataset is requested.
+    package struct RequestedAreas: Sendable {
+        fileprivate var viewport: AreaRing?
+        fileprivate var polygon: AreaRing?
+        fileprivate var isGlobal: Bool
+
+        /// The area that a cell lies in; nil outside all.
+        package func area(of cell: Cell) -> Area? { area { $0.touches(cell) } }
+
+        /// The area that a place lies in; nil outside all.
+        package func area(of place: LonLat) -> Area? { area { $0.contains(place) } }
+
+        private func area(_ isWithin: (AreaRing) -> Bool) -> Area? {
+            if let viewport, isWithin(viewport) { return .viewport }
+            if let polygon, isWithin(polygon) { return .corridor }
+            return isGlobal ? .global : nil
         }
     }
-
-    /// The area in which a cell's turbulence is requested; nil outside all.
-    package func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
-
-    /// The area in which a type of data is requested at a place; nil outside all.
-    package func area(of place: LonLat, _ type: SkyPathType) -> Area? { area(type) { $0.contains(place) } }
-
-    private func area(_ type: SkyPathType, _ isWithin: (AreaRing) -> Bool) -> Area? {
-        if let viewport, isWithin(viewport) { return .viewport }
-        if let polygon, isWithin(polygon) { return .corridor }
-        return isGlobal(type) ? .global : nil
-    }
-
-    /// Whether a type of data is requested at a place.
-    func contains(_ place: LonLat, _ type: SkyPathType) -> Bool { isGlobal(type) || area(of: place, type) != nil }
 }
 
 /// The requests of a round, by type. Two equal values request the same data.
 package struct SyncRequest: Sendable, Hashable {
     /// One type of data.
     struct DataRequest: Sendable, Hashable {
-        var type: DataQuery.SkyPathType
+        var type: QueryType
         /// The requested areas, in addition to the world.
         var rings: Set<AreaRing>
         var isGlobal: Bool
         var severities: SeveritySet
-        /// The requested histories. Polygons are computed for each history separately; for other types the longest
-        /// includes the others.
+        /// The requested histories. Of a type that isn't computed for each history separately, the longest includes
+        /// the others.
         var histories: Set<History>
-        /// Only for turbulence.
+        /// nil for a type that does not depend on it.
         var category: AircraftCategory?
 
         /// Whether data that was fetched for this request satisfies another one.
@@ -167,7 +147,7 @@ package struct SyncRequest: Sendable, Hashable {
             guard type == required.type, category == required.category, severities.isSuperset(of: required.severities),
                 isGlobal || !required.isGlobal && rings.isSuperset(of: required.rings)
             else { return false }
-            if type == .polygons { return histories.isSuperset(of: required.histories) }
+            if type.reach == .eachHistory { return histories.isSuperset(of: required.histories) }
             guard let longest = histories.max(), let wanted = required.histories.max() else {
                 return histories == required.histories
             }
@@ -182,14 +162,14 @@ package struct SyncRequest: Sendable, Hashable {
 
     /// The requests of a query.
     /// - Parameter types: limits the types; nil for all.
-    init(_ query: DataQuery, types: Set<DataQuery.SkyPathType>? = nil) {
+    init(_ query: DataQuery, types: Set<QueryType>? = nil) {
         parts = Set(
             query.types.intersection(types ?? query.types).compactMap { type in
                 query.areas(of: type).isEmpty ? nil : DataRequest(type, query)
             })
     }
 
-    var types: Set<DataQuery.SkyPathType> { Set(parts.map(\.type)) }
+    var types: Set<QueryType> { Set(parts.map(\.type)) }
 
     /// Whether data that was fetched for this request satisfies another one.
     func serves(_ required: SyncRequest) -> Bool {
@@ -199,30 +179,30 @@ package struct SyncRequest: Sendable, Hashable {
 
 extension SyncRequest.DataRequest {
     /// The request for a type in all areas of a query.
-    init(_ type: DataQuery.SkyPathType, _ query: DataQuery) {
+    init(_ type: QueryType, _ query: DataQuery) {
         let histories: Set<History> =
-            switch type {
-            case .turbulence, .pireps: [query.history]
-            case .polygons: Set(query.polygonHistories)
-            case .nowcast, .flights: []
+            switch type.reach {
+            case .present: []
+            case .history: [query.history]
+            case .eachHistory: Set(query.separateHistories)
             }
         let isGlobal = query.isGlobal(type)
         self.init(
             type: type, rings: isGlobal ? [] : Set([query.polygon, query.viewport].compactMap { $0 }),
             isGlobal: isGlobal,
-            severities: query.severities, histories: histories, category: type == .turbulence ? query.category : nil)
+            severities: query.severities, histories: histories, category: type.dependsOnCategory ? query.category : nil)
     }
 
-    /// The request for turbulence in one area.
-    init?(turbulenceOf query: DataQuery, in area: DataQuery.Area) {
-        guard query.areas(of: .turbulence).contains(area) else { return nil }
-        self.init(.turbulence, query)
+    /// The request for a type in one area of a query; nil if it isn't requested there.
+    init?(_ type: QueryType, _ query: DataQuery, in area: DataQuery.Area) {
+        guard query.areas(of: type).contains(area) else { return nil }
+        self.init(type, query)
         isGlobal = area == .global
         rings = Set([area == .corridor ? query.polygon : area == .viewport ? query.viewport : nil].compactMap { $0 })
     }
 }
 
 extension DataQuery {
-    /// The histories for which the upstream's own polygons are requested.
-    var polygonHistories: [History] { polygonsUpTo ? History.allCases.filter { $0 <= history } : [history] }
+    /// The histories for which data is requested that is computed for each history separately.
+    var separateHistories: [History] { polygonsUpTo ? History.allCases.filter { $0 <= history } : [history] }
 }

@@ -101,8 +101,8 @@ extension FileImporter {
     /// The product of a field. It is a nowcast if the file's name says so. It also is one if its valid time equals its
     /// run, and it is packed like NOAA's nowcasts or lies between full hours. Otherwise it is a forecast.
     private static func product(_ header: GRIBHeader, name: String) -> FieldProduct {
-        if name.contains("gtgn") { return .nowcast }
-        if name.contains("gtg") || header.leadSeconds != 0 { return .forecast }
+        if name.contains(FieldProduct.nowcast.name) { return .nowcast }
+        if name.contains(FieldProduct.forecast.name) || header.leadSeconds != 0 { return .forecast }
         return header.referenceSeconds % 3_600 != 0 || header.packing.kind == .jpeg2000 ? .nowcast : .forecast
     }
 
@@ -123,7 +123,7 @@ extension FileImporter {
 extension SourceID {
     /// The source name for imported NOAA grids.
     static let noaaGuidance: SourceID = {
-        guard let id = SourceID("noaa-gtg") else { preconditionFailure("a name of letters and a hyphen") }
+        guard let id = SourceID(NOAAUpstream.kind) else { preconditionFailure("a name of letters and a hyphen") }
         return id
     }()
 }

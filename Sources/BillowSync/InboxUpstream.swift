@@ -13,7 +13,8 @@ package import Turbulence
 /// nothing.
 package struct InboxUpstream: Upstream {
     package let id: SourceID
-    package let kind = "inbox"
+    package static let kind = "inbox"
+    package var kind: String { Self.kind }
     package let merge = MergeRule.keep
     package let simulated: Bool?
     private let folder: URL

@@ -10,7 +10,8 @@ package import UpstreamKit
 /// boxes.
 package struct OpenSkyUpstream: Upstream {
     package let id: SourceID
-    package let kind = "opensky"
+    package static let kind = "opensky"
+    package var kind: String { Self.kind }
     package let merge = MergeRule.keep
     package let simulated: Bool?
     private let client: OpenSkyClient
@@ -37,8 +38,8 @@ package struct OpenSkyUpstream: Upstream {
         self.retentionSeconds = retentionSeconds
     }
 
-    package var collections: [String] { Catalogue.datasets(of: Dataset.Origin("opensky", "states")).map(\.id) }
-    package var feeds: Set<FeedKind> { [.positions] }
+    package var collections: [String] { Catalogue.datasets(of: Dataset.Origin(kind, "states")).map(\.id) }
+    package var feeds: Set<FeedKind> { Catalogue.kinds(of: kind) }
     package var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
 
     /// The interval at which the credits last for the day.

@@ -10,9 +10,9 @@ final class SkyPathProgress: Sendable {
         var requests: [DataQuery.Area: FetchedRequest<SyncRequest>] = [:]
         /// The last fetch of turbulence, by area.
         var turbulence: [DataQuery.Area: FetchedRequest<SyncRequest.DataRequest>] = [:]
-        var disabled: [DataQuery.SkyPathType: (since: Instant, message: String)] = [:]
+        var disabled: [QueryType: (since: Instant, message: String)] = [:]
         /// The types whose last response was empty.
-        var empty: Set<DataQuery.SkyPathType> = []
+        var empty: Set<QueryType> = []
         var hasResumed = false
         var storedSession: String?
     }
@@ -72,7 +72,7 @@ final class SkyPathProgress: Sendable {
     }
 
     /// Whether to trust an empty response: only if the previous one was empty too.
-    func wasEmptyBefore(_ type: DataQuery.SkyPathType, isEmpty: Bool) -> Bool {
+    func wasEmptyBefore(_ type: QueryType, isEmpty: Bool) -> Bool {
         state.withLock { state in
             if isEmpty { return !state.empty.insert(type).inserted }
             state.empty.remove(type)
@@ -107,18 +107,18 @@ final class SkyPathProgress: Sendable {
     // MARK: - Suspended types
 
     /// The suspended types, each with the upstream's message and the time of the next attempt.
-    func disabled(at now: Instant) -> [DataQuery.SkyPathType: (message: String, until: Instant)] {
+    func disabled(at now: Instant) -> [QueryType: (message: String, until: Instant)] {
         state.withLock { state in
             state.disabled.mapValues { ($0.message, $0.since.advanced(by: Self.restSeconds)) }
                 .filter { $0.value.1 > now }
         }
     }
 
-    func disable(_ type: DataQuery.SkyPathType, at now: Instant, _ message: String) {
+    func disable(_ type: QueryType, at now: Instant, _ message: String) {
         state.withLock { $0.disabled[type] = (now, message) }
     }
 
-    func enable(_ type: DataQuery.SkyPathType) { state.withLock { $0.disabled[type] = nil } }
+    func enable(_ type: QueryType) { state.withLock { $0.disabled[type] = nil } }
 
     /// Lifts the suspension of all types.
     func enableAll() { state.withLock { $0.disabled = [:] } }

@@ -1,4 +1,5 @@
 import BillowStore
+import Datasets
 import Geometry
 import SkyPath
 import Turbulence
@@ -20,13 +21,14 @@ extension SkyPathUpstream {
     private static let nowcastSeverities = 2...4
 
     /// Fetches one type of data whole.
-    func fetch(_ type: DataQuery.SkyPathType, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+    func fetch(_ type: QueryType, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         switch type {
-        case .turbulence: break
         case .polygons: try await polygons(now, &outcome)
         case .nowcast: try await nowcast(now, &outcome)
         case .flights: try await flights(now, &outcome)
         case .pireps: try await pilotReports(now, &outcome)
+        // Turbulence is fetched by area.
+        default: break
         }
     }
 
@@ -36,7 +38,7 @@ extension SkyPathUpstream {
     /// history.
     private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
-        for history in wanted.polygonHistories {
+        for history in wanted.separateHistories {
             let reply = try await reply(&outcome) { () async throws(UpstreamError) in
                 try await client.polygons(hours: history.hours)
             }
@@ -48,7 +50,7 @@ extension SkyPathUpstream {
             for area in reply.records where isWanted(area, .polygons) {
                 areas.append(
                     issued(
-                        area, .polygons, "polygon", id: "\(area.severity)-\(history.text)-\(id)", validFrom: updatedAt,
+                        area, .polygons, id: "\(area.severity)-\(history.text)-\(id)", validFrom: updatedAt,
                         // At this time, the set's youngest observation leaves the window.
                         validTo: updatedAt.advanced(by: history.seconds), issuedAt: updatedAt,
                         historySeconds: history.seconds))
@@ -56,7 +58,7 @@ extension SkyPathUpstream {
         }
         // The set of one history may be empty, but it is doubtful if all are.
         guard isTrusted(.polygons, isEmpty: sets.allSatisfy { $0.reply.records.isEmpty }) else { return }
-        try await replace(.polygons, "polygon", with: areas.areas, at: updatedAt, &outcome)
+        try await replace(.polygons, with: areas.areas, at: updatedAt, &outcome)
     }
 
     /// Whether the last nowcast is so recent that there is no newer one.
@@ -67,7 +69,7 @@ extension SkyPathUpstream {
 
     /// Whether to trust a response. An empty response is more likely a fault of the upstream than a quiet sky. Stored
     /// areas end only if the next response is empty too.
-    private func isTrusted(_ type: DataQuery.SkyPathType, isEmpty: Bool) -> Bool {
+    private func isTrusted(_ type: QueryType, isEmpty: Bool) -> Bool {
         progress.wasEmptyBefore(type, isEmpty: isEmpty) || !isEmpty
     }
 
@@ -90,11 +92,11 @@ extension SkyPathUpstream {
             guard validFrom < validTo else { continue }
             areas.append(
                 issued(
-                    area, .forecast, "nowcast", id: "\(id)-nowcast-\(area.severity)-\(area.forecastHour ?? 0)",
+                    area, .nowcast, id: "\(id)-nowcast-\(area.severity)-\(area.forecastHour ?? 0)",
                     validFrom: validFrom, validTo: validTo, issuedAt: issuedAt, forecastHour: area.forecastHour))
         }
         guard isTrusted(.nowcast, isEmpty: reply.records.isEmpty) else { return }
-        try await replace(.forecast, "nowcast", with: areas.areas, at: issuedAt, &outcome)
+        try await replace(.nowcast, with: areas.areas, at: issuedAt, &outcome)
         progress.noteNowcast(SyncRequest.DataRequest(.nowcast, wanted), at: now)
     }
 
@@ -113,14 +115,15 @@ extension SkyPathUpstream {
     }
 
     private func issued(
-        _ area: SkyPathArea, _ collection: IssuedArea.DatasetNumber, _ kind: String, id: String, validFrom: Instant,
+        _ area: SkyPathArea, _ type: QueryType, id: String, validFrom: Instant,
         validTo: Instant, issuedAt: Instant, forecastHour: Int? = nil, historySeconds: Int? = nil
     ) -> IssuedArea {
         let altitudes = area.altitudesThousands
+        let (kind, number) = type.areas
         return IssuedArea(
-            collection: collection,
+            collection: number,
             id: id + (altitudes.map { "-\($0.lowerBound)-\($0.upperBound)" } ?? ""),
-            source: self.id, kind: kind, hazard: "TURB", severity: Severity(rawValue: UInt8(area.severity)),
+            source: self.id, kind: kind.id, hazard: "TURB", severity: Severity(rawValue: UInt8(area.severity)),
             altitudeMinFeet: altitudes.map { $0.lowerBound * 1_000 },
             altitudeMaxFeet: altitudes.map { $0.upperBound * 1_000 }, validFrom: validFrom, validTo: validTo,
             issuedAt: issuedAt, forecastHour: forecastHour, historySeconds: historySeconds, geometry: area.geometry)
@@ -131,7 +134,7 @@ extension SkyPathUpstream {
         areas.compactMap(\.updatedAt).max().map { min(Instant(clamping: $0), now) } ?? now
     }
 
-    private func isWanted(_ area: SkyPathArea, _ type: DataQuery.SkyPathType) -> Bool {
+    private func isWanted(_ area: SkyPathArea, _ type: QueryType) -> Bool {
         guard let severity = Severity(rawValue: UInt8(area.severity)), wanted.severities.contains(severity) else {
             return false
         }
@@ -144,12 +147,12 @@ extension SkyPathUpstream {
 
     /// Replaces the stored areas: an area that is missing in the response has ended.
     private func replace(
-        _ collection: IssuedArea.DatasetNumber, _ kind: String, with areas: [IssuedArea], at instant: Instant,
-        _ outcome: inout SyncOutcome
+        _ type: QueryType, with areas: [IssuedArea], at instant: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
+        let (kind, number) = type.areas
         let batch = Batch(
             source: id, areas: areas,
-            areaReplacements: [AreaReplacement(collection: collection, kind: kind, at: instant)])
+            areaReplacements: [AreaReplacement(collection: number, kind: kind.id, at: instant)])
         let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         outcome.accepted += result.areas
         outcome.duplicates += max(0, areas.count - result.areas)

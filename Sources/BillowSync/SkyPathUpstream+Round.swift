@@ -60,16 +60,16 @@ extension SkyPathUpstream {
     }
 
     /// The requested types that are suspended for the account.
-    private func resting(at now: Instant) -> [DataQuery.SkyPathType: (message: String, until: Instant)] {
+    private func resting(at now: Instant) -> [QueryType: (message: String, until: Instant)] {
         progress.disabled(at: now).filter { wanted.types.contains($0.key) }
     }
 
     /// The types that a round of an area requests. It omits suspended types, and a nowcast that is too young to have a
     /// successor.
-    func due(_ area: DataQuery.Area, at now: Instant) -> [DataQuery.SkyPathType] {
+    func due(_ area: DataQuery.Area, at now: Instant) -> [QueryType] {
         let types = request(of: area)?.types ?? []
         let resting = resting(at: now)
-        return DataQuery.SkyPathType.allCases.filter { type in
+        return QueryType.skyPath.filter { type in
             types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
         }
     }
@@ -81,7 +81,7 @@ extension SkyPathUpstream {
     ) async throws(SyncError) {
         let due = due(area, at: clock.now)
         var failure: SyncError?
-        var answered = Set<DataQuery.SkyPathType>()
+        var answered = Set<QueryType>()
         var pieces: [SkyPathPiece]?
         types: for type in due {
             if Task.isCancelled { throw .cancelled }
@@ -128,18 +128,18 @@ extension SkyPathUpstream {
     /// not hold back the source's fetch time, only its own.
     /// - Parameter pieces: the pieces of the turbulence, all up to date; nil if it wasn't fetched.
     private func finish(
-        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.SkyPathType>, isComplete: Bool,
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<QueryType>, isComplete: Bool,
         _ clock: Clock, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         if isComplete { progress.note(request(of: area), of: area, at: clock.now) }
         if answered.contains(.turbulence) {
-            progress.note(SyncRequest.DataRequest(turbulenceOf: wanted, in: area), of: area, at: clock.now)
+            progress.note(SyncRequest.DataRequest(.turbulence, wanted, in: area), of: area, at: clock.now)
         }
         let result = try await progress.ledger.withLock { () async throws(SyncError) -> BatchResult in
             var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, clock.now) })
             if answered.contains(.turbulence) {
                 kinds[.observations] = progress.allFetched(
-                    wanted.areas(of: .turbulence).map { ($0, SyncRequest.DataRequest(turbulenceOf: wanted, in: $0)) })
+                    wanted.areas(of: .turbulence).map { ($0, SyncRequest.DataRequest(.turbulence, wanted, in: $0)) })
             }
             let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
             let record = try await known(in: store)
@@ -188,7 +188,7 @@ extension SkyPathUpstream {
 
     /// The coverage of a fetched type; nil for turbulence, whose areas are recorded separately.
     func coverage(
-        of type: DataQuery.SkyPathType, _ record: SourceRecord?, at now: Instant
+        of type: QueryType, _ record: SourceRecord?, at now: Instant
     ) -> CoverageChange? {
         guard type != .turbulence, let kind = wanted.kinds(of: [type]).first else { return nil }
         let rings =
@@ -197,7 +197,7 @@ extension SkyPathUpstream {
         // A response with reports includes the preceding history; any other is a snapshot of its time.
         let start = now.advanced(by: -(kind.longestGapSeconds ?? wanted.history.seconds))
         return CoverageChange(
-            kind: kind, part: type.rawValue, rings: rings, since: kind.longestGapSeconds == nil ? start : now,
+            kind: kind, part: type.name, rings: rings, since: kind.longestGapSeconds == nil ? start : now,
             at: now, isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
     }
 

@@ -1,4 +1,5 @@
 package import BillowStore
+import Datasets
 import Geometry
 package import SkyPath
 package import Turbulence
@@ -25,7 +26,8 @@ package struct SkyPathUpstream: Upstream {
     }
 
     package let id: SourceID
-    package let kind = "skypath"
+    package static let kind = "skypath"
+    package var kind: String { Self.kind }
     package let merge = MergeRule.replace
     package let simulated: Bool?
     let client: SkyPathClient
@@ -89,7 +91,7 @@ package struct SkyPathUpstream: Upstream {
     }
 
     package var query: DataQuery? { wanted }
-    package var types: [DataQuery.SkyPathType] { DataQuery.SkyPathType.allCases }
+    package var types: [QueryType] { QueryType.skyPath }
     package var credential: String? { client.configuration.apiKey.fingerprint }
     package var slowKinds: [FeedKind: Duration] {
         wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
@@ -127,7 +129,7 @@ package struct SkyPathUpstream: Upstream {
         guard wanted.asksForAnything else { return nil }
         var request =
             area == carrier ? SyncRequest(wanted, types: wanted.types.subtracting([.turbulence])) : SyncRequest()
-        if let turbulence = SyncRequest.DataRequest(turbulenceOf: wanted, in: area) { request.parts.insert(turbulence) }
+        if let turbulence = SyncRequest.DataRequest(.turbulence, wanted, in: area) { request.parts.insert(turbulence) }
         return request.parts.isEmpty ? nil : request
     }
 
@@ -136,7 +138,7 @@ package struct SkyPathUpstream: Upstream {
         var parts = self.parts(of: due.filter { $0 != .turbulence }.flatMap(\.collections))
         if due.contains(.turbulence) {
             parts.formUnion(
-                DataQuery.SkyPathType.turbulence.collections.map {
+                QueryType.turbulence.collections.map {
                     SourceState.AreaCollection(area: area, collection: $0)
                 })
         }

@@ -9,7 +9,7 @@ extension SourceLoop {
     package var settings: SourceSettings { SourceSettings(query: upstream.query, update: update) }
 
     /// The types of data that the query may request.
-    package var types: [DataQuery.SkyPathType] { upstream.types }
+    package var types: [QueryType] { upstream.types }
 
     /// Returns the settings after a change of some members. The rules are those of the settings file.
     /// - Throws: at the first invalid member, or one that makes the query invalid.
@@ -66,7 +66,7 @@ extension SourceLoop {
             let text = try await control.persistedOverride(of: id)
             guard let override = text.flatMap({ PersistedSourceOverride(text: $0) }) else { return }
             if override.configured == configured.text {
-                if let settings = override.settings(like: configured) { apply(settings) }
+                if let settings = override.settings(like: configured, types: upstream.types) { apply(settings) }
             } else {
                 logger.notice("the source's configuration changed; its persisted override is dropped")
             }

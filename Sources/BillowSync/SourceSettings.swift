@@ -26,7 +26,7 @@ package struct SourceSettings: Sendable, Hashable {
             guard let ring else { return .null }
             return .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
         }
-        members["types"] = .array(query.types.sorted().map { .string($0.rawValue) })
+        members["types"] = .array(query.types.sorted().map { .string($0.name) })
         members["severities"] = .array(
             Severity.allCases.filter(query.severities.contains).map { .number(Double($0.rawValue)) })
         members["history"] = .number(query.history.hours)
@@ -34,7 +34,7 @@ package struct SourceSettings: Sendable, Hashable {
         members["global"] = .bool(query.global)
         if !query.scopes.isEmpty {
             members["scope"] = .object(
-                Dictionary(uniqueKeysWithValues: query.scopes.map { ($0.key.rawValue, .string($0.value.rawValue)) }))
+                Dictionary(uniqueKeysWithValues: query.scopes.map { ($0.key.name, .string($0.value.rawValue)) }))
         }
         members["polygon"] = ring(query.polygon)
         members["viewport"] = ring(query.viewport)
@@ -84,7 +84,7 @@ package struct SourceSettings: Sendable, Hashable {
     /// These settings after a change of some members.
     /// - Parameter types: the types that may be requested.
     /// - Throws: at the first invalid member.
-    package func changed(by members: [String: JSONValue], types: [DataQuery.SkyPathType]) throws(Problem)
+    package func changed(by members: [String: JSONValue], types: [QueryType]) throws(Problem)
         -> SourceSettings
     {
         var settings = self
@@ -114,7 +114,7 @@ package struct SourceSettings: Sendable, Hashable {
     }
 
     private static func change(
-        _ query: inout DataQuery, _ name: String, _ value: JSONValue, _ types: [DataQuery.SkyPathType]
+        _ query: inout DataQuery, _ name: String, _ value: JSONValue, _ types: [QueryType]
     ) throws(Problem) {
         func invalidValue(_ allowed: String, _ area: DataQuery.Area? = nil) -> Problem {
             Problem(member: name, value: value.text, allowed: allowed, area: area)
@@ -125,9 +125,9 @@ package struct SourceSettings: Sendable, Hashable {
         }
         switch name {
         case "types":
-            let named = value.array?.map { $0.string.flatMap(DataQuery.SkyPathType.init(rawValue:)) }
-            guard let named, named.allSatisfy({ $0.map(types.contains) ?? false }) else {
-                throw invalidValue("a list of \(types.map(\.rawValue).joined(separator: ", "))")
+            let named = value.array?.map { value in types.first { $0.name == value.string } }
+            guard let named, !named.contains(nil) else {
+                throw invalidValue("a list of \(types.map(\.name).joined(separator: ", "))")
             }
             query.types = Set(named.compactMap { $0 })
         case "severities":
@@ -162,16 +162,16 @@ package struct SourceSettings: Sendable, Hashable {
 
     /// Parses null, or an object with a scope for some types.
     private static func scopes(
-        _ value: JSONValue, _ types: [DataQuery.SkyPathType], invalidValue: (String) -> Problem
-    ) throws(Problem) -> [DataQuery.SkyPathType: DataQuery.Scope] {
+        _ value: JSONValue, _ types: [QueryType], invalidValue: (String) -> Problem
+    ) throws(Problem) -> [QueryType: DataQuery.Scope] {
         if value == .null { return [:] }
         let form =
-            "null, or an object from \(types.map(\.rawValue).joined(separator: ", ")) to "
+            "null, or an object from \(types.map(\.name).joined(separator: ", ")) to "
             + DataQuery.Scope.allCases.map(\.rawValue).joined(separator: " or ")
         guard case .object(let members) = value else { throw invalidValue(form) }
-        var scopes: [DataQuery.SkyPathType: DataQuery.Scope] = [:]
+        var scopes: [QueryType: DataQuery.Scope] = [:]
         for (name, scope) in members {
-            guard let type = DataQuery.SkyPathType(rawValue: name), types.contains(type),
+            guard let type = types.first(where: { $0.name == name }),
                 let scope = scope.string.flatMap(DataQuery.Scope.init(rawValue:))
             else { throw invalidValue(form) }
             scopes[type] = scope
@@ -255,7 +255,8 @@ struct PersistedSourceOverride: Sendable {
     }
 
     /// The settings; nil if this version can't use them.
-    func settings(like configured: SourceSettings) -> SourceSettings? {
-        try? configured.changed(by: settings, types: DataQuery.SkyPathType.allCases)
+    /// - Parameter types: the types that may be requested.
+    func settings(like configured: SourceSettings, types: [QueryType]) -> SourceSettings? {
+        try? configured.changed(by: settings, types: types)
     }
 }

@@ -45,7 +45,7 @@ package struct SourceState: Sendable, Hashable {
     package var adjusted: [String: Int] = [:]
     /// The requested types of data that the upstream refuses to this account, with its message. These types are
     /// suspended.
-    package var disabled: [DataQuery.SkyPathType: String] = [:]
+    package var disabled: [QueryType: String] = [:]
 
     /// The state of the rounds of one area.
     package struct AreaState: Sendable, Hashable {
@@ -93,7 +93,7 @@ package struct SourceState: Sendable, Hashable {
         package var message: String
         package var at: Instant
         /// The type of data that failed; nil if all did.
-        package var type: DataQuery.SkyPathType?
+        package var type: QueryType?
     }
 
     init(_ upstream: any Upstream, _ plan: SyncPlan) {

@@ -64,7 +64,7 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     package var isReachable: Bool?
     package var retryAfterSeconds: Int?
     /// The affected type of data; nil if all are affected.
-    package var type: DataQuery.SkyPathType?
+    package var type: QueryType?
     /// Whether only single products failed, and the upstream answered requests for others in the same round.
     package var isPartial = false
     /// The outcome of the round before the failure.
@@ -73,7 +73,7 @@ package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { message }
 
     /// This error for one type of data.
-    func concerning(_ type: DataQuery.SkyPathType) -> SyncError {
+    func concerning(_ type: QueryType) -> SyncError {
         var error = self
         error.type = type
         return error

@@ -1,4 +1,3 @@
-import Datasets
 package import Turbulence
 
 /// An upstream as the engine sees it: it brings the store up to date.
@@ -25,7 +24,7 @@ package protocol Upstream: Sendable {
     /// The current query; nil for an upstream without one.
     var query: DataQuery? { get }
     /// The types of data that a query may request.
-    var types: [DataQuery.SkyPathType] { get }
+    var types: [QueryType] { get }
     /// The collections that it feeds.
     var collections: [String] { get }
     /// The collections that a round of an area would request at this time, each with its areas of the query.
@@ -66,8 +65,8 @@ extension Upstream {
         try await synchronise(now: now)
     }
     package var query: DataQuery? { nil }
-    package var types: [DataQuery.SkyPathType] { [] }
-    package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? [Dataset.turbulence.id] }
+    package var types: [QueryType] { [] }
+    package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? [] }
     package var feeds: Set<FeedKind> { query?.kinds ?? [] }
     package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.AreaCollection> {
         parts(of: collections)
@@ -105,7 +104,7 @@ package struct SyncOutcome: Sendable, Hashable {
     /// information about the rest.
     package var wasAnswered = true
     /// Types of data that the account has no access to, with the upstream's message. Other types are unaffected.
-    package var disabled: [DataQuery.SkyPathType: String] = [:]
+    package var disabled: [QueryType: String] = [:]
 
     package init() {}
 

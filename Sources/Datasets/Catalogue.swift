@@ -1,3 +1,4 @@
+package import AviationFormats
 package import Turbulence
 
 /// The catalogue of all datasets.
@@ -24,16 +25,40 @@ public enum Catalogue {
     /// All kinds of areas.
     package static let areaKinds: [Dataset.AreaKind] = all.flatMap(\.areaKinds)
 
+    /// The products of hazards that become areas.
+    package static let hazardProducts: [HazardProduct] = areaKinds.compactMap(\.product)
+
     /// The dataset with areas of a kind.
     package static func dataset(ofAreaKind id: String) -> Dataset? {
         all.first { $0.areaKinds.contains { $0.id == id } }
     }
+
+    /// The kind of areas that a type of an upstream's data becomes, and the number of their dataset; nil for a type
+    /// without areas.
+    package static func areas(of origin: Dataset.Origin) -> (kind: Dataset.AreaKind, number: IssuedArea.DatasetNumber)?
+    {
+        areasOfOrigins[origin]
+    }
+
+    private static let areasOfOrigins = {
+        var areas: [Dataset.Origin: (kind: Dataset.AreaKind, number: IssuedArea.DatasetNumber)] = [:]
+        for dataset in all {
+            guard let number = dataset.issuedAreas else { continue }
+            for kind in dataset.areaKinds { if let origin = kind.origin { areas[origin] = (kind, number) } }
+        }
+        return areas
+    }()
 
     /// The types of an upstream service's data without repeats, in the order of the datasets.
     package static func types(of service: String) -> [String] {
         all.flatMap(\.origins).filter { $0.service == service }.map(\.type).reduce(into: []) { types, type in
             if !types.contains(type) { types.append(type) }
         }
+    }
+
+    /// The kinds of data that an upstream service provides.
+    package static func kinds(of service: String) -> Set<FeedKind> {
+        Set(all.flatMap { dataset in dataset.origins.filter { $0.service == service }.map(dataset.kind(of:)) })
     }
 
     /// The kinds of data of all datasets, without repeats.

@@ -1,3 +1,4 @@
+package import AviationFormats
 package import Turbulence
 
 /// A dataset that Billow serves under one id: as features and, unless `drawing` is nil, as a layer of pictures.
@@ -103,6 +104,14 @@ extension Dataset {
 
         /// Files: an inbox, or `billow import`.
         package static let file = Origin("inbox", "file")
+
+        /// The aircraft reports of aviationweather.gov.
+        package static let aircraftReports = Origin("aviationweather", "pirep")
+
+        /// A product of hazards of aviationweather.gov.
+        package static func aviationWeather(_ product: HazardProduct) -> Origin {
+            Origin("aviationweather", product.endpoint)
+        }
     }
 
     /// A product with areas in a dataset.
@@ -113,11 +122,34 @@ extension Dataset {
         package let title: String
         /// The type of the upstream's data; nil if it is only imported.
         package let origin: Origin?
+        /// How its records are parsed, in responses and in files; nil if they are no hazards of aviationweather.gov.
+        package let product: HazardProduct?
+        /// The hazards whose records are used; nil for all.
+        package let hazards: Set<String>?
+        /// The severities that a record's words for hazard and intensity mean, such as `TURB SEV`. Other words mean
+        /// something else.
+        package let severities: [String: Severity]
 
         package init(_ id: String, _ title: String, from origin: Origin?) {
             self.id = id
             self.title = title
             self.origin = origin
+            product = nil
+            hazards = nil
+            severities = [:]
+        }
+
+        /// A product of hazards of aviationweather.gov.
+        package init(
+            _ product: HazardProduct, _ title: String, hazards: Set<String>? = nil,
+            severities: [String: Severity] = [:]
+        ) {
+            id = product.id
+            self.title = title
+            origin = .aviationWeather(product)
+            self.product = product
+            self.hazards = hazards
+            self.severities = severities
         }
     }
 

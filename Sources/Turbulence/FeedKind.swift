@@ -1,6 +1,7 @@
 /// A kind of data that sources feed into the log, and that datasets are made of.
 ///
-/// The log stores the name, so the meaning of a name must not change. A new dataset may add one.
+/// The log stores the name, so the meaning of a name must not change. The kinds below are the records that have tables
+/// of their own. A dataset of issued areas has its own kind in its folder.
 package struct FeedKind: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 
@@ -10,12 +11,6 @@ package struct FeedKind: RawRepresentable, Sendable, Hashable {
     package static let observations = FeedKind(rawValue: "observations")
     /// Pilot reports.
     package static let reports = FeedKind(rawValue: "reports")
-    /// SIGMETs and G-AIRMETs.
-    package static let hazards = FeedKind(rawValue: "hazards")
-    /// Forecast and nowcast areas.
-    package static let forecasts = FeedKind(rawValue: "forecasts")
-    /// Turbulence polygons as a source issued them; Billow's own are made from observations.
-    package static let polygons = FeedKind(rawValue: "polygons")
     /// The positions of aircraft, for traffic and tracks.
     package static let positions = FeedKind(rawValue: "positions")
     /// Grids of computed turbulence: nowcasts and forecasts.

@@ -3,20 +3,14 @@ public import Geometry
 /// An issued area with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's own turbulence
 /// polygon. It isn't an observation, so it doesn't affect the hexagons.
 public struct IssuedArea: Sendable, Hashable {
-    /// The dataset that serves the area, by the number that the log stores. A new dataset of areas may add one.
+    /// The dataset that serves the area, by the number that the log stores. Each dataset of areas has its own in its
+    /// folder.
     public struct DatasetNumber: RawRepresentable, Sendable, Hashable {
         /// The number stored in the log.
         public let rawValue: UInt8
 
         /// The dataset of a stored number.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        /// SIGMETs and G-AIRMETs.
-        public static let hazards = DatasetNumber(rawValue: 0)
-        /// Forecasts and nowcasts.
-        public static let forecast = DatasetNumber(rawValue: 1)
-        /// An upstream's own turbulence polygons.
-        public static let polygons = DatasetNumber(rawValue: 2)
     }
 
     /// The identity of an area: another area with the same identity is a correction of it. Successive issues share the

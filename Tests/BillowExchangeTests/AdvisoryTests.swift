@@ -30,12 +30,12 @@ import Turbulence
 
     private func areas(_ text: String) throws -> [IssuedArea] {
         let source = try #require(SourceID("awc"))
-        return HazardAreas(try HazardDecoder.decode(Data(text.utf8)).reports, source: source).areas
+        return HazardAreas(try HazardDecoder.catalogue.decode(Data(text.utf8)).reports, source: source).areas
     }
 
     @Test("a real answer is read whole, under the dataset of advisories")
     func capture() throws {
-        let outcome = try HazardDecoder.decode(Self.captured())
+        let outcome = try HazardDecoder.catalogue.decode(Self.captured())
         #expect(outcome.count == 2 && outcome.refused.isEmpty)
         let areas = HazardAreas(outcome.reports, source: try #require(SourceID("awc"))).areas
         #expect(areas.map(\.id) == ["cwa-zhu-103", "cwa-zkc-301"])
@@ -74,7 +74,7 @@ import Turbulence
         ])
     func refusals(_ example: (part: String, replacement: String, reason: String)) throws {
         let record = Self.record().replacing(example.part, with: example.replacement)
-        let outcome = try HazardDecoder.decode(Data("[\(record)]".utf8))
+        let outcome = try HazardDecoder.catalogue.decode(Data("[\(record)]".utf8))
         #expect(outcome.reports.isEmpty)
         #expect(outcome.refusedByText == [example.reason: 1])
     }

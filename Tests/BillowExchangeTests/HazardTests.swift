@@ -1,4 +1,5 @@
 import AviationFormats
+import Datasets
 import Foundation
 import Geometry
 import Testing
@@ -9,7 +10,7 @@ import Turbulence
 private func awc() throws -> SourceID { try #require(SourceID("awc")) }
 
 private func decoded(_ fixture: Fixture) throws -> HazardDecoder.Outcome {
-    try HazardDecoder.decode(fixture.data())
+    try HazardDecoder.catalogue.decode(fixture.data())
 }
 
 private func instant(_ text: String) throws -> Instant { try #require(Instant(text)) }
@@ -43,6 +44,21 @@ struct HazardDecoderTests {
         #expect(outcome.reports.allSatisfy { $0.droppedCorners == 0 })
     }
 
+    @Test(
+        "a record is of one product, so that the order of products has no meaning",
+        arguments: Fixture.allCases.filter { $0.rawValue.contains("airmet") || $0.rawValue.contains("sigmet") })
+    func oneProduct(_ fixture: Fixture) throws {
+        let products = HazardDecoder.catalogue.products
+        let whole = try decoded(fixture)
+        #expect(try HazardDecoder(of: products.reversed()).decode(fixture.data()).reports == whole.reports)
+        let parts = try products.map { try HazardDecoder(of: [$0]).decode(fixture.data()) }
+        #expect(parts.reduce(0) { $0 + $1.reports.count } == whole.reports.count)
+        for (product, part) in zip(products, parts) {
+            #expect(part.reports == whole.reports.filter { $0.product == product }, "\(product.id)")
+            #expect(part.count == whole.count)
+        }
+    }
+
     /// It says that nothing is issued, which is no refusal, and nothing is missing without it.
     @Test("a bulletin of no SIGMET is left out", arguments: ["airSigmet", "archive"])
     func aBulletinOfNoSIGMETIs(form: String) throws {
@@ -53,7 +69,7 @@ struct HazardDecoderTests {
             form == "airSigmet"
             ? "[{\(fields)}]"
             : #"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{\#(fields)},"geometry":null}]}"#
-        let outcome = try HazardDecoder.decode(Data(record.utf8))
+        let outcome = try HazardDecoder.catalogue.decode(Data(record.utf8))
         #expect(outcome.refused == [.noHazard: 1] && outcome.unreadable.isEmpty && outcome.count == 1)
         var reader = ImportReader(
             now: try instant("2026-01-01T00:00:00Z"), fileName: "usa_sigmets_2025-12-19T2318.geojson")
@@ -88,7 +104,7 @@ struct HazardDecoderTests {
             #expect(files.count == 22)
             var total = (count: 0, hazards: [String: Int](), refused: 0)
             for file in files {
-                let outcome = try HazardDecoder.decode(Data(contentsOf: file))
+                let outcome = try HazardDecoder.catalogue.decode(Data(contentsOf: file))
                 total.count += outcome.count
                 total.refused += outcome.refused[.notAnArea("LineString")] ?? 0
                 for report in outcome.reports { total.hazards[report.hazard ?? "", default: 0] += 1 }
@@ -171,7 +187,7 @@ struct HazardDecoderTests {
     ) throws {
         let bad = to == "[" ? #"{"id":7}"# : good.replacing(change, with: to)
         #expect(bad != good)
-        let outcome = try HazardDecoder.decode(Data("[\(good),\(bad),7,\(good)]".utf8))
+        let outcome = try HazardDecoder.catalogue.decode(Data("[\(good),\(bad),7,\(good)]".utf8))
         #expect(outcome.reports.count == 2)
         var expected = [code: 1]
         expected["not a report", default: 0] += 1
@@ -183,7 +199,7 @@ struct HazardDecoderTests {
         let corners = #"[{"lat":50,"lon":-1},{"lat":51,"lon":-1},{"lat":51,"lon":null},{"lat":51,"lon":0}]"#
         let several = Self.sigmet.replacing(/"coords":.*/, with: #""coords":[\#(corners),\#(corners)]}"#)
             .replacing(#""AREA""#, with: #""AREAS""#)
-        let outcome = try HazardDecoder.decode(Data("[\(several)]".utf8))
+        let outcome = try HazardDecoder.catalogue.decode(Data("[\(several)]".utf8))
         #expect(outcome.reports.first?.outlines.map(\.count) == [3, 3])
         #expect(outcome.reports.first?.droppedCorners == 2)
         let areas = HazardAreas(outcome.reports, source: try awc())
@@ -193,12 +209,14 @@ struct HazardDecoderTests {
 
     @Test("an empty body is an empty list, and an invalid response is an error")
     func anEmptyBodyIsAnEmpty() throws {
-        #expect(try HazardDecoder.decode(Data()).count == 0)
+        #expect(try HazardDecoder.catalogue.decode(Data()).count == 0)
         #expect(throws: DocumentError.service("Invalid fore")) {
-            try HazardDecoder.decode(Data(#"{"status":"error","error":"Invalid fore"}"#.utf8))
+            try HazardDecoder.catalogue.decode(Data(#"{"status":"error","error":"Invalid fore"}"#.utf8))
         }
-        #expect(throws: DocumentError.html) { try HazardDecoder.decode(Data("<html>".utf8)) }
-        #expect(throws: DocumentError.self) { try HazardDecoder.decode(try Fixture.sigmets.data().prefix(3_000)) }
+        #expect(throws: DocumentError.html) { try HazardDecoder.catalogue.decode(Data("<html>".utf8)) }
+        #expect(throws: DocumentError.self) {
+            try HazardDecoder.catalogue.decode(try Fixture.sigmets.data().prefix(3_000))
+        }
     }
 }
 
@@ -248,7 +266,8 @@ struct HazardAreaTests {
         }
         func ids(_ longitudes: [Int]) throws -> [String: Double] {
             let text = "[" + longitudes.map(gairmet).joined(separator: ",") + "]"
-            let areas = HazardAreas(try HazardDecoder.decode(Data(text.utf8)).reports, source: try awc()).areas
+            let areas = HazardAreas(try HazardDecoder.catalogue.decode(Data(text.utf8)).reports, source: try awc())
+                .areas
             return Dictionary(uniqueKeysWithValues: areas.map { ($0.id, $0.geometry.box?.west ?? 0) })
         }
         let expected = ["gairmet-turb-lo-5w": -120.0, "gairmet-turb-lo-5w-2": -100, "gairmet-turb-lo-5w-3": -80]
@@ -263,7 +282,7 @@ struct HazardAreaTests {
             + #""validTimeTo":1790536800,"geom":"AREA","coords":[{"lat":-30,"lon":178},{"lat":-30,"lon":-178},"#
             + #"{"lat":-35,"lon":-178},{"lat":-35,"lon":178},{"lat":-30,"lon":178}]}]"#
         let area = try #require(
-            HazardAreas(try HazardDecoder.decode(Data(sigmet.utf8)).reports, source: try awc()).areas.first)
+            HazardAreas(try HazardDecoder.catalogue.decode(Data(sigmet.utf8)).reports, source: try awc()).areas.first)
         #expect(area.geometry.polygons.count == 2)
         #expect(area.geometry.contains(try #require(LonLat(longitude: 179.5, latitude: -32))))
         #expect(area.geometry.contains(try #require(LonLat(longitude: -179.5, latitude: -32))))

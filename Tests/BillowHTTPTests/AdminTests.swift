@@ -23,7 +23,7 @@ private struct Quiet: Upstream {
     var wanted = DataQuery()
 
     var query: DataQuery? { wanted }
-    var types: [DataQuery.SkyPathType] { [.turbulence] }
+    var types: [QueryType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
     func with(query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }

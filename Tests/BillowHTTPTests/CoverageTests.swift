@@ -407,7 +407,7 @@ private struct Silent: Upstream {
     var wanted = DataQuery()
 
     var query: DataQuery? { wanted }
-    var types: [DataQuery.SkyPathType] { [.turbulence] }
+    var types: [QueryType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
     func with(query: DataQuery) -> any Upstream { Silent(id: id, wanted: query) }
 }

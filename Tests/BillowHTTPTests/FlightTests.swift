@@ -1,3 +1,4 @@
+import Datasets
 import EngineTestSupport
 import BillowFields
 import BillowAreas

@@ -1,3 +1,4 @@
+import Datasets
 import EngineTestSupport
 import BillowRaster
 import BillowSnapshot

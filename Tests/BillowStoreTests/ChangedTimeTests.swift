@@ -1,3 +1,4 @@
+import Datasets
 import Geometry
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import BillowFields
+import Datasets
 import GRDB
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import BillowFields
+import Datasets
 import Foundation
 import GRDB
 import Geometry

@@ -6,9 +6,15 @@ import Testing
 import Turbulence
 
 @testable import BillowSync
+@testable import UpstreamSimulator
 
 /// Center Weather Advisories from the simulated service: nothing in the sync names them.
 @Suite("Advisories in the store") struct AdvisorySyncTests {
+    @Test("the simulator has every product that the catalogue has from aviationweather.gov")
+    func simulated() {
+        #expect(AviationWeatherProduct.all.map(\.name) == Catalogue.types(of: AviationWeatherUpstream.kind))
+    }
+
     @Test("a round brings advisories, marks their kind as fetched, and the hour after ends those that are gone")
     func round() async throws {
         try await withRig(flights: 5) { rig in

@@ -1,4 +1,5 @@
 import BillowStore
+import Datasets
 import Foundation
 import Geometry
 import JSONKit

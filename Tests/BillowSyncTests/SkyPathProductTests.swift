@@ -10,7 +10,7 @@ import UpstreamSimulator
 
 @Suite("What SkyPath has beside turbulence")
 struct SkyPathProductTests {
-    private func query(_ types: Set<DataQuery.SkyPathType>, polygonsUpTo: Bool = false) -> DataQuery {
+    private func query(_ types: Set<QueryType>, polygonsUpTo: Bool = false) -> DataQuery {
         DataQuery(types: types, polygonsUpTo: polygonsUpTo)
     }
 
@@ -22,7 +22,7 @@ struct SkyPathProductTests {
 
     @Test("the types of data that a query can ask for are those that the catalogue has from SkyPath")
     func types() {
-        #expect(DataQuery.SkyPathType.allCases.map(\.rawValue).sorted() == Catalogue.types(of: "skypath").sorted())
+        #expect(QueryType.skyPath.map(\.name).sorted() == Catalogue.types(of: "skypath").sorted())
     }
 
     @Test("polygons are sets of their histories and each set replaces the one before")
@@ -50,9 +50,9 @@ struct SkyPathProductTests {
 
     @Test(
         "one empty answer ends nothing and the second in a row does",
-        arguments: [DataQuery.SkyPathType.polygons, .nowcast])
+        arguments: [QueryType.polygons, .nowcast])
     func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
-        type: DataQuery.SkyPathType
+        type: QueryType
     ) async throws {
         try await withRig { rig in
             let collection: IssuedArea.DatasetNumber = type == .polygons ? .polygons : .forecast

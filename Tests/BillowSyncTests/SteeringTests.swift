@@ -72,7 +72,7 @@ private struct Noting: Upstream {
     var credential: String? = "key-1"
 
     var query: DataQuery? { wanted }
-    var types: [DataQuery.SkyPathType] { [.turbulence] }
+    var types: [QueryType] { [.turbulence] }
 
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         notes.rounds.withLock { $0.append(wanted) }
@@ -245,9 +245,9 @@ struct SteeringTests {
     @Test("`global` widens what the documents say it widens")
     func globalWidensWhatTheDocumentsSayItWidens() throws {
         let (ring, screen) = (try box(0, 40, 5, 45), try box(10, 40, 15, 45))
-        func areas(_ type: DataQuery.SkyPathType, _ query: DataQuery) -> [DataQuery.Area] {
+        func areas(_ type: QueryType, _ query: DataQuery) -> [DataQuery.Area] {
             var query = query
-            query.types = Set(DataQuery.SkyPathType.allCases)
+            query.types = Set(QueryType.skyPath)
             return query.areas(of: type)
         }
         let rows: [(DataQuery, turbulence: [DataQuery.Area], polygons: [DataQuery.Area], flights: [DataQuery.Area])] = [

@@ -1,3 +1,4 @@
+import AviationFormats
 import BillowExchange
 import Geometry
 import Testing
@@ -124,6 +125,28 @@ import Turbulence
         check(Schema.areas)
         check(Schema.traffic)
         check(Schema.tracks)
+    }
+
+    @Test("a product of hazards has a format, and becomes the areas of one dataset")
+    func products() {
+        let service = Dataset.Origin.aircraftReports.service
+        let types = Catalogue.types(of: service).filter { $0 != Dataset.Origin.aircraftReports.type }
+        #expect(Catalogue.hazardProducts.map(\.endpoint) == types)
+        #expect(Set(Catalogue.hazardProducts).count == types.count)
+        for product in Catalogue.hazardProducts {
+            let areas = Catalogue.areas(of: .aviationWeather(product))
+            #expect(areas?.kind.id == product.id, "\(product.id)")
+            #expect(areas.map { Catalogue.dataset(of: $0.number) } == Catalogue.dataset(ofAreaKind: product.id))
+        }
+        #expect(Catalogue.areas(of: Dataset.Origin("skypath", "polygons"))?.number == .polygons)
+        #expect(Catalogue.areas(of: .aircraftReports) == nil && Catalogue.areas(of: .file) == nil)
+    }
+
+    @Test("a service provides the kinds of data that its types become")
+    func kindsOfServices() {
+        #expect(Catalogue.kinds(of: "opensky") == [.positions] && Catalogue.kinds(of: "noaa-gtg") == [.fields])
+        #expect(Catalogue.kinds(of: "skypath").isSuperset(of: [.observations, .polygons, .forecasts, .positions]))
+        #expect(Catalogue.kinds(of: "nobody") == [])
     }
 
     @Test("an upstream's types become datasets")

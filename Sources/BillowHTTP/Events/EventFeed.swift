@@ -157,17 +157,20 @@ struct EventFeed: Sendable {
             }
         }
         func add<Item>(
-            _ items: [Item], _ query: (Item) -> DataQuery?, _ part: (Item, DataQuery) -> DataQuery.Area?,
+            _ items: [Item], _ requested: (Item) -> DataQuery.RequestedAreas?,
+            _ part: (Item, DataQuery.RequestedAreas) -> DataQuery.Area?,
             _ insert: (Item, inout DegreeSquares) -> Void
         ) {
             for item in items {
                 // Removed data outside all parts was in a viewport that has moved since.
-                parts.add(query(item).map { part(item, $0) ?? .viewport } ?? .global) { insert(item, &$0) }
+                parts.add(requested(item).map { part(item, $0) ?? .viewport } ?? .global) { insert(item, &$0) }
                 if parts.isComplete { break }
             }
         }
+        let requested = queries.mapValues { $0.requestedAreas(of: dataset) }
         switch dataset.content {
         case .history(.observations):
+            let numbered = numbered.mapValues { $0.requestedAreas(of: dataset) }
             // The event of the dataset with upstream data also stands for the datasets that are derived from it.
             guard !dataset.isDerived else { break }
             add(changes.opened + changes.closed, { numbered[$0.source] }, { $1.area(of: $0.cell) }) {
@@ -175,19 +178,18 @@ struct EventFeed: Sendable {
             }
         case .history(.reports):
             add(
-                changes.openedReports + changes.closedReports, { queries[$0.source] },
-                { $1.area(of: $0.place, .pireps) }
+                changes.openedReports + changes.closedReports, { requested[$0.source] }, { $1.area(of: $0.place) }
             ) { $1.insert($0.place) }
         case .history(.positions), .positions(trackSeconds: 0):
             // An aircraft that left a square is removed from it.
             let former = isLocated ? Self.places(of: changes.positions, in: old) : [:]
-            add(changes.positions, { queries[$0.source] }, { $1.area(of: $0.place, .flights) }) {
+            add(changes.positions, { requested[$0.source] }, { $1.area(of: $0.place) }) {
                 $1.insert($0.place)
                 if let place = former[$0.icao24] { $1.insert(place) }
             }
         case .positions:
             // Each part of a track shows the whole track.
-            add(changes.positions, { queries[$0.source] }, { $1.area(of: $0.place, .flights) }) { _, squares in
+            add(changes.positions, { requested[$0.source] }, { $1.area(of: $0.place) }) { _, squares in
                 squares = .everywhere
             }
         case .polygons: add(.polygons)

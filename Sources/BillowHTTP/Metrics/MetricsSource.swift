@@ -147,7 +147,7 @@ struct MetricsSource: Sendable {
         let byWords = Dictionary(
             counts.map { reason, count in (String(reason.prefix { $0 != ":" }), count) }, uniquingKeysWith: +)
         let sorted = byWords.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        let shown = kind == "inbox" ? [] : sorted.prefix(maximumReasons)
+        let shown = kind == InboxUpstream.kind ? [] : sorted.prefix(maximumReasons)
         let rest = sorted.dropFirst(shown.count).reduce(0) { $0 + $1.value }
         return shown.map { (labels: [source, $0.key], value: Double($0.value)) }
             + (rest > 0 ? [(labels: [source, "other"], value: Double(rest))] : [])

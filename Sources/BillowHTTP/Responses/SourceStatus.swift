@@ -107,7 +107,7 @@ struct SourceStatus: Sendable {
                     : Dictionary(
                         uniqueKeysWithValues: state.areas.map { ($0.key.rawValue, Source.Area($0.value)) }),
                 disabled: state.disabled.isEmpty
-                    ? nil : Dictionary(uniqueKeysWithValues: state.disabled.map { ($0.key.rawValue, $0.value) }))
+                    ? nil : Dictionary(uniqueKeysWithValues: state.disabled.map { ($0.key.name, $0.value) }))
         }
         let known = Set(running.map(\.id))
         let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in

@@ -17,7 +17,8 @@ import UpstreamKit
 /// Source: docs/upstreams/noaa.md
 package struct NOAAUpstream: Upstream {
     package let id: SourceID
-    package let kind = "noaa-gtg"
+    package static let kind = "noaa-gtg"
+    package var kind: String { Self.kind }
     package let merge = MergeRule.keep
     package let simulated: Bool?
     private let plan: GuidancePlan
@@ -60,7 +61,7 @@ package struct NOAAUpstream: Upstream {
         let datasets = plan.products.flatMap { Catalogue.datasets(of: Dataset.Origin(kind, $0.rawValue)) }
         return Catalogue.all.filter(datasets.contains).map(\.id)
     }
-    package var feeds: Set<FeedKind> { [.fields] }
+    package var feeds: Set<FeedKind> { Catalogue.kinds(of: kind) }
     package var shortestInterval: Duration { .seconds(max(1, 3 * Int(configuration.spacing.components.seconds))) }
 
     package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {

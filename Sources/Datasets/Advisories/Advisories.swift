@@ -1,3 +1,4 @@
+import AviationFormats
 public import Turbulence
 
 extension IssuedArea.DatasetNumber {
@@ -11,10 +12,10 @@ extension Dataset {
     ///
     /// Source: NWS Instruction 10-803 (Support to Air Traffic Control Facilities), Center Weather Advisory
     public static let advisories = Dataset(
-        areas: .advisories, kind: FeedKind(rawValue: "advisories"), id: "advisories", title: "Advisories",
+        areas: .advisories, id: "advisories", title: "Advisories",
         summary: "Center Weather Advisories of the US that are valid at an instant, for two hours at most.",
         updates: .changes,
-        areaKinds: [AreaKind("cwa", "Center Weather Advisory", from: Origin("aviationweather", "cwa"))],
+        areaKinds: [AreaKind(.centerWeatherAdvisory, "Center Weather Advisory")],
         isImported: true, isWarning: true,
         drawing: AreaDrawing(
             legend: [

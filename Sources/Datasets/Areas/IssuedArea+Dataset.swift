@@ -1,10 +1,11 @@
-package import Turbulence
+import AviationFormats
+public import Turbulence
 
 extension Schema where Record == IssuedArea {
     /// The properties of hazards, forecasts and advisories.
     package static let areas = Schema([
         Field(
-            Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others"),
+            Property("kind", .text, "The product, such as sigmet; one of the values of `kind`"),
             .text { $0.kind }),
         Field(
             Property("hazard", .text, "The hazard: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others"),
@@ -34,16 +35,33 @@ extension Schema where Record == IssuedArea {
     ])
 }
 
+extension IssuedArea.DatasetNumber {
+    /// SIGMETs and G-AIRMETs.
+    public static let hazards = IssuedArea.DatasetNumber(rawValue: 0)
+    /// Forecasts and nowcasts.
+    public static let forecast = IssuedArea.DatasetNumber(rawValue: 1)
+}
+
+extension FeedKind {
+    /// SIGMETs and G-AIRMETs.
+    package static let hazards = Dataset.hazards.kind
+    /// Forecast and nowcast areas.
+    package static let forecasts = FeedKind(rawValue: "forecasts")
+}
+
 extension Dataset {
     /// Makes a dataset of issued areas.
+    ///
+    /// - Parameter kind: the kind of its data; nil for the one with the id as its name.
     package convenience init(
-        areas: IssuedArea.DatasetNumber, kind: FeedKind, id: String, title: String, summary: String, updates: Updates,
+        areas: IssuedArea.DatasetNumber, kind: FeedKind? = nil, id: String, title: String, summary: String,
+        updates: Updates,
         areaKinds: [AreaKind], isImported: Bool = false, isWarning: Bool = false, drawing: AreaDrawing, stacking: Int,
         isShownAtFirst: Bool
     ) {
         self.init(
-            id: id, title: title, shortTitle: title, summary: summary, kind: kind, geometry: .polygon,
-            content: .areas(areas),
+            id: id, title: title, shortTitle: title, summary: summary,
+            kind: kind ?? FeedKind(rawValue: id), geometry: .polygon, content: .areas(areas),
             selection: .standing, timeProperty: "validFrom", updates: updates, drawing: .areas(drawing),
             properties: Schema.areas.properties,
             origins: areaKinds.compactMap(\.origin) + (isImported ? [.file] : []), areaKinds: areaKinds,
@@ -52,12 +70,16 @@ extension Dataset {
 
     /// SIGMETs and G-AIRMETs.
     public static let hazards = Dataset(
-        areas: .hazards, kind: .hazards, id: "hazards", title: "Hazards",
+        areas: .hazards, id: "hazards", title: "Hazards",
         summary: "SIGMETs and G-AIRMETs that are valid at an instant.", updates: .changes,
         areaKinds: [
-            AreaKind("sigmet", "SIGMET", from: Origin("aviationweather", "airsigmet")),
-            AreaKind("isigmet", "SIGMET", from: Origin("aviationweather", "isigmet")),
-            AreaKind("gairmet", "G-AIRMET", from: Origin("aviationweather", "gairmet")),
+            // Aircraft avoid thunderstorms, mountain waves and ash like turbulence, so all SIGMETs are used.
+            AreaKind(.sigmet, "SIGMET", severities: ["TURB SEV": .moderateSevere]),
+            AreaKind(
+                .isigmet, "SIGMET", severities: ["TURB SEV": .moderateSevere, "MTW SEV": .moderateSevere]),
+            AreaKind(
+                .gairmet, "G-AIRMET", hazards: ["TURB-HI", "TURB-LO", IssuedArea.windShear],
+                severities: ["TURB-HI MOD": .moderate, "TURB-LO MOD": .moderate]),
         ], isImported: true, isWarning: true,
         drawing: AreaDrawing(legend: [
             .init("SIGMET, turbulence", .warning), .init("SIGMET, other", .warning, isOfTurbulence: false),

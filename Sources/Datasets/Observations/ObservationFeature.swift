@@ -148,7 +148,7 @@ extension Dataset {
         kind: .observations, geometry: .polygon, content: .history(.observations), selection: .picture,
         drawing: .cells(borderedFromZoom: firstHexagonZoom),
         properties: Schema.hexagons.properties + [.resolution],
-        origins: [Origin("skypath", "turbulence"), Origin("aviationweather", "pirep"), .file],
+        origins: [Origin("skypath", "turbulence"), .aircraftReports, .file],
         stacking: 30, parts: ["hexagons", "polygons"],
         isShownAtFirst: true)
 }

@@ -33,6 +33,6 @@ extension Dataset {
         summary: "Pilot reports as they were sent, including those that don't mention turbulence.", kind: .reports,
         geometry: .point, content: .history(.reports), selection: .observed, timeProperty: "observedAt",
         drawing: .reports, properties: Schema.pireps.properties,
-        origins: [Origin("skypath", "pireps"), Origin("aviationweather", "pirep"), .file], stacking: 90,
+        origins: [Origin("skypath", "pireps"), .aircraftReports, .file], stacking: 90,
         isShownAtFirst: true)
 }

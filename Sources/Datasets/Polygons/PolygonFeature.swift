@@ -1,4 +1,4 @@
-package import Turbulence
+public import Turbulence
 
 /// A turbulence polygon as a feature: dissolved from hexagons, or as an upstream issued it.
 package struct PolygonFeature: Sendable {
@@ -64,6 +64,16 @@ extension Schema where Record == PolygonFeature {
         Field(Property("observedTo", .instant, "The time of its newest observation"), .instant { $0.observedTo }),
         Field(.source, .text { $0.source }),
     ])
+}
+
+extension IssuedArea.DatasetNumber {
+    /// An upstream's own turbulence polygons.
+    public static let polygons = IssuedArea.DatasetNumber(rawValue: 2)
+}
+
+extension FeedKind {
+    /// Turbulence polygons as a source issued them; Billow's own are made from observations.
+    package static let polygons = FeedKind(rawValue: "polygons")
 }
 
 extension Dataset {

@@ -1,5 +1,14 @@
+import AviationFormats
+import Datasets
 import Foundation
 import JSONKit
+
+/// A format of hazards of which the simulator makes records. The file that makes them declares it of the format. So the
+/// simulator needs no list of products: it serves those of the catalogue.
+protocol SimulatedFormat: HazardFormat {
+    /// The records in the simulated world at a time in Unix seconds.
+    static func records(in world: AviationWeatherWorld, at now: Int) -> [AviationWeatherRecord]
+}
 
 /// A simulated product of the Aviation Weather Center.
 struct AviationWeatherProduct: Sendable, Hashable {
@@ -8,15 +17,24 @@ struct AviationWeatherProduct: Sendable, Hashable {
     /// The records in the simulated world at a time in Unix seconds.
     let records: @Sendable (AviationWeatherWorld, Int) -> [AviationWeatherRecord]
 
-    static let all: [AviationWeatherProduct] = [
-        .pilotReports, .sigmets, .internationalSigmets, .gairmets, .advisories,
-    ]
+    /// The products of the catalogue that have a simulated format.
+    static let all: [AviationWeatherProduct] =
+        [.pilotReports] + Catalogue.hazardProducts.compactMap(AviationWeatherProduct.init)
 
-    static let pilotReports = AviationWeatherProduct(name: "pirep") { $0.pilotReports(at: $1) }
-    static let sigmets = AviationWeatherProduct(name: "airsigmet") { $0.sigmets(at: $1) }
-    static let internationalSigmets = AviationWeatherProduct(name: "isigmet") { $0.internationalSigmets(at: $1) }
-    /// The forecast hours are requested one by one.
-    static let gairmets = AviationWeatherProduct(name: "gairmet") { $0.gairmets(forecastHour: 0, at: $1) }
+    static let pilotReports = AviationWeatherProduct(name: Dataset.Origin.aircraftReports.type) {
+        $0.pilotReports(at: $1)
+    }
+
+    private init(name: String, records: @escaping @Sendable (AviationWeatherWorld, Int) -> [AviationWeatherRecord]) {
+        self.name = name
+        self.records = records
+    }
+
+    /// nil for a product whose format isn't simulated.
+    private init?(_ product: HazardProduct) {
+        guard let format = product.format as? any SimulatedFormat.Type else { return nil }
+        self.init(name: product.endpoint) { format.records(in: $0, at: $1) }
+    }
 
     static func == (a: AviationWeatherProduct, b: AviationWeatherProduct) -> Bool { a.name == b.name }
     func hash(into hasher: inout Hasher) { hasher.combine(name) }

@@ -1,8 +1,8 @@
 import Foundation
 import JSONKit
 
-/// Captured responses of the Aviation Weather Center: `pirep…`, `airsigmet…`, `isigmet…` and `gairmet…` in the JSON
-/// format, and aircraft reports also in GeoJSON. The times of each file are shifted separately, so that its newest
+/// Captured responses of the Aviation Weather Center: files whose names begin with a product's name and `_`, such as
+/// `pirep_…`, in the JSON or the GeoJSON format. The times of each file are shifted separately, so that its newest
 /// record has the time when the simulator started.
 struct AviationWeatherReplay: Sendable {
     private var records: [AviationWeatherProduct: [AviationWeatherRecord]] = [:]

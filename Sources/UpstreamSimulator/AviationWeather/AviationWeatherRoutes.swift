@@ -1,3 +1,4 @@
+import AviationFormats
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -123,8 +124,8 @@ struct AviationWeatherRoutes: Sendable {
             return record["hazard"]?.string?.lowercased() == names[hazard] ?? hazard
         }
         let found: [AviationWeatherRecord]
-        switch product {
-        case .pilotReports:
+        switch product.name {
+        case AviationWeatherProduct.pilotReports.name:
             guard let box = try query.box() else {
                 throw AviationWeatherRefusal(status: .badRequest, message: "No location or bounding box specified")
             }
@@ -136,7 +137,7 @@ struct AviationWeatherRoutes: Sendable {
                 return latitude >= box[0] && latitude <= box[2] && longitude >= box[1] && longitude <= box[3]
                     && Double(time) >= oldest && time <= now
             }
-        case .gairmets:
+        case HazardProduct.gairmet.endpoint:
             let hour = try query.number("fore").flatMap { Int(exactly: $0) } ?? 0
             guard [0, 3, 6, 9, 12].contains(hour) else {
                 throw AviationWeatherRefusal(status: .badRequest, message: "Invalid fore: \(hour)")

@@ -1,8 +1,11 @@
+import AviationFormats
 import Foundation
 import JSONKit
 
-extension AviationWeatherProduct {
-    static let advisories = AviationWeatherProduct(name: "cwa") { $0.advisories(at: $1) }
+extension CenterWeatherAdvisoryFormat: SimulatedFormat {
+    static func records(in world: AviationWeatherWorld, at now: Int) -> [AviationWeatherRecord] {
+        world.advisories(at: now)
+    }
 }
 
 extension AviationWeatherWorld {

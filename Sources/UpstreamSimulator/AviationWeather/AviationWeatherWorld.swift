@@ -1,3 +1,4 @@
+import AviationFormats
 import Foundation
 import Geometry
 import Synchronization
@@ -271,5 +272,24 @@ final class AviationWeatherWorld: Sendable {
     /// The day and time as `DDHHMM`.
     static func day(_ seconds: Int) -> String {
         AviationWeatherRecord.text(seconds).dropFirst(8).prefix(2) + clock(seconds)
+    }
+}
+
+extension SigmetFormat: SimulatedFormat {
+    static func records(in world: AviationWeatherWorld, at now: Int) -> [AviationWeatherRecord] {
+        world.sigmets(at: now)
+    }
+}
+
+extension InternationalSigmetFormat: SimulatedFormat {
+    static func records(in world: AviationWeatherWorld, at now: Int) -> [AviationWeatherRecord] {
+        world.internationalSigmets(at: now)
+    }
+}
+
+extension GairmetFormat: SimulatedFormat {
+    /// Those of the first forecast hour. The hours are requested one by one.
+    static func records(in world: AviationWeatherWorld, at now: Int) -> [AviationWeatherRecord] {
+        world.gairmets(forecastHour: 0, at: now)
     }
 }

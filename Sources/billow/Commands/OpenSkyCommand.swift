@@ -1,6 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import BillowExchange
+import BillowSync
 import Foundation
 import Geometry
 import OpenSky
@@ -299,7 +300,7 @@ extension OpenSkyCommand {
                 // GeoJSON has one line per track, other formats one row per point.
                 let records =
                     options.format == .geojson
-                    ? [SourceID("opensky").flatMap { Record(track, source: $0) }].compactMap { $0 }
+                    ? [SourceID(OpenSkyUpstream.kind).flatMap { Record(track, source: $0) }].compactMap { $0 }
                     : track.path.map { Record($0, of: track) }
                 return OpenSkyAnswer(records: records, counts: track.counts)
             }

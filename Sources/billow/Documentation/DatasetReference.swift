@@ -1,5 +1,6 @@
 import BillowEngine
 import BillowExchange
+import BillowSync
 import Datasets
 import Turbulence
 
@@ -31,6 +32,19 @@ enum DatasetReference {
         return Markdown.paragraph("Layers that may have `changes`: \(layers).")
     }
 
+    /// A row for each type of data that a source with the setting `products` may request.
+    static var products: String {
+        Markdown.head(["source", "product", "becomes"])
+            + [AviationWeatherUpstream.kind, NOAAUpstream.kind].flatMap { service in
+                Catalogue.types(of: service).map { type in
+                    let origin = Dataset.Origin(service, type)
+                    let title = Catalogue.areas(of: origin).map { " (\($0.kind.title))" } ?? ""
+                    let datasets = Catalogue.datasets(of: origin).map { "`\($0.id)`" }.joined(separator: ", ")
+                    return Markdown.row(["`\(service)`", "`\(type)`", datasets + title])
+                }
+            }.joined()
+    }
+
     /// A row for each field name of imported observations.
     static var names: String {
         Markdown.head(["name", "also", "meaning"])
@@ -45,7 +59,7 @@ enum DatasetReference {
     static var areas: String {
         Markdown.head(["`kind`", "product", "collection"])
             + Catalogue.all.filter { $0.origins.contains(.file) }.flatMap { dataset in
-                dataset.areaKinds.filter { $0.origin?.service == "aviationweather" }.map { kind in
+                dataset.areaKinds.filter { $0.product != nil }.map { kind in
                     Markdown.row(["`\(kind.id)`", kind.title, "`\(dataset.id)`"])
                 }
             }.joined()

@@ -17,7 +17,7 @@ enum ReferencePages {
 
     enum Page: String, CaseIterable {
         case settings, commands, faults, errors, events, failures, refusals, layers, collections, properties
-        case kinds, changing, names, areas, metrics
+        case kinds, changing, products, names, areas, metrics
 
         func markdown() throws -> String {
             switch self {
@@ -28,6 +28,7 @@ enum ReferencePages {
             case .properties: DatasetReference.properties
             case .kinds: DatasetReference.kinds
             case .changing: DatasetReference.changing
+            case .products: DatasetReference.products
             case .names: DatasetReference.names
             case .areas: DatasetReference.areas
             case .metrics:

@@ -183,7 +183,7 @@ enum SettingsCatalogue {
             .init("sources[].bbox", .words("by the kind"), "The area in which data is requested. [More](#sourcesbbox)"),
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(
-                "sources[].spacing", .words("PT1M; `noaa-gtg`: PT1S"),
+                "sources[].spacing", .words("PT1M; `\(NOAAUpstream.kind)`: PT1S"),
                 "The pause between calls of one product; PT0S if `baseURL` is this machine. Less is for simulators. "
                     + "[More](#sourcesspacing)"
             ),
@@ -229,17 +229,18 @@ enum SettingsCatalogue {
             .init(
                 "sources[].query.global", .value("true"),
                 "Whether polygons are fetched for the world; other types where there is no `polygon`."),
-        ] + Catalogue.types(of: "skypath").map(scope) + [
+        ] + QueryType.skyPath.map(scope) + [
             .init("sources[].query.polygon", .none, "The corridor. [More](#sourcesquery)"),
             .init(
                 "sources[].query.polygonsUpTo", .value("false"),
                 "Whether SkyPath's own polygons are fetched for every shorter history too."),
         ])
 
-    private static func scope(_ type: String) -> SettingDescription {
-        let datasets = Catalogue.datasets(of: Dataset.Origin("skypath", type)).map { "`\($0.id)`" }
+    private static func scope(_ type: QueryType) -> SettingDescription {
+        let datasets = type.collections.map { "`\($0)`" }
         return .init(
-            "sources[].query.scope.\(type)", .words("by `global`"), "The area for \(datasets.joined(separator: ", ")).")
+            "sources[].query.scope.\(type.name)", .words("by `global`"),
+            "The area for \(datasets.joined(separator: ", ")).")
     }
 
     private static let limits = Group(

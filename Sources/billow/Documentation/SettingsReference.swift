@@ -1,3 +1,5 @@
+import BillowSync
+
 /// The reference of all settings: names and ranges from the settings' reader, the rest from the catalogue.
 struct SettingsReference {
     /// A setting that the reader knows.
@@ -14,7 +16,7 @@ struct SettingsReference {
         }
     }
 
-    static let sourceKinds = ["skypath", "aviationweather", "opensky", "noaa-gtg", "inbox"]
+    static let sourceKinds = Settings.Source.kinds
 
     // MARK: Known settings
 
@@ -49,7 +51,8 @@ struct SettingsReference {
     }
 
     private static func names(kind: String) -> [String] {
-        let inner = kind == "skypath" ? ", query: {zzz: 1, scope: {zzz: 1}}, limits: {zzz: 1}, wire: {zzz: 1}" : ""
+        let inner =
+            kind == SkyPathUpstream.kind ? ", query: {zzz: 1, scope: {zzz: 1}}, limits: {zzz: 1}, wire: {zzz: 1}" : ""
         let yaml = """
             zzz: 1
             server: {zzz: 1, timeouts: {zzz: 1}}

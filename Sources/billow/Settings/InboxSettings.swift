@@ -1,3 +1,4 @@
+import BillowSync
 import Foundation
 
 /// A source of kind `inbox`.
@@ -23,7 +24,7 @@ extension InboxSettings {
 extension SettingsReader.Section {
     /// The canonical path of an inbox's folder; nil for another kind of source.
     func inboxFolder() -> String? {
-        guard value("kind", expected: "inbox", { $0 }) == "inbox" else { return nil }
+        guard value("kind", expected: InboxUpstream.kind, { $0 }) == InboxUpstream.kind else { return nil }
         return value("path", expected: "the path of a folder", { $0 }).map { path in
             URL(filePath: path, directoryHint: .isDirectory).standardizedFileURL.resolvingSymlinksInPath().path
         }

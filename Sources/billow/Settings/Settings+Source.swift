@@ -1,6 +1,7 @@
 import AviationWeather
 import BillowSync
 import BillowTimeline
+import Datasets
 import Foundation
 import OpenSky
 import SkyPath
@@ -27,11 +28,11 @@ extension Settings {
             /// The name in the settings.
             var name: String {
                 switch self {
-                case .skyPath: "skypath"
-                case .aviationWeather: "aviationweather"
-                case .openSky: "opensky"
-                case .noaa: "noaa-gtg"
-                case .inbox: "inbox"
+                case .skyPath: SkyPathUpstream.kind
+                case .aviationWeather: AviationWeatherUpstream.kind
+                case .openSky: OpenSkyUpstream.kind
+                case .noaa: NOAAUpstream.kind
+                case .inbox: InboxUpstream.kind
                 }
             }
         }
@@ -41,8 +42,8 @@ extension Settings {
             switch kind {
             case .skyPath(let settings): settings.query.kinds
             case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
-            case .openSky: [.positions]
-            case .noaa: [.fields]
+            case .openSky, .noaa: Catalogue.kinds(of: kind.name)
+            // The files of a folder may be a year apart.
             case .inbox: []
             }
         }
@@ -50,7 +51,11 @@ extension Settings {
 }
 
 extension Settings.Source {
-    private static let kinds = ["skypath", "aviationweather", "opensky", "noaa-gtg", "inbox"]
+    /// The kinds of sources, by their names in the settings.
+    static let kinds = [
+        SkyPathUpstream.kind, AviationWeatherUpstream.kind, OpenSkyUpstream.kind, NOAAUpstream.kind,
+        InboxUpstream.kind,
+    ]
 
     /// nil if the section is invalid.
     init?(_ section: SettingsReader.Section) {
@@ -58,7 +63,8 @@ extension Settings.Source {
         section.require("id")
         // A misspelt kind is read as the nearest one, to find further problems.
         var meant = Self.kinds[0]
-        let name = section.value("kind", expected: "skypath, aviationweather, opensky, noaa-gtg or inbox") { text in
+        let expected = "\(Self.kinds.dropLast().joined(separator: ", ")) or \(Self.kinds[Self.kinds.count - 1])"
+        let name = section.value("kind", expected: expected) { text in
             let distance = { SettingsEnvironment.distance(text, $0) }
             meant = Self.kinds.min { distance($0) < distance($1) } ?? meant
             return meant == text ? text : nil
@@ -67,10 +73,10 @@ extension Settings.Source {
         // `finish` reports keys of other kinds.
         let kind: Kind?
         switch meant {
-        case "aviationweather": kind = AviationWeatherSettings(section).map { .aviationWeather($0) }
-        case "opensky": kind = OpenSkySettings(section).map { .openSky($0) }
-        case "noaa-gtg": kind = NOAASettings(section).map { .noaa($0) }
-        case "inbox": kind = InboxSettings(section).map { .inbox($0) }
+        case AviationWeatherUpstream.kind: kind = AviationWeatherSettings(section).map { .aviationWeather($0) }
+        case OpenSkyUpstream.kind: kind = OpenSkySettings(section).map { .openSky($0) }
+        case NOAAUpstream.kind: kind = NOAASettings(section).map { .noaa($0) }
+        case InboxUpstream.kind: kind = InboxSettings(section).map { .inbox($0) }
         default: kind = SkyPathSettings(section).map { .skyPath($0) }
         }
         let update = section.value(

@@ -1,5 +1,4 @@
 import BillowSync
-import Datasets
 import Foundation
 import Geometry
 import SkyPath
@@ -55,8 +54,8 @@ extension DataQuery {
     fileprivate init(_ section: SettingsReader.Section) {
         self.init()
         if let listed = section.list(
-            "types", expected: "some of \(Catalogue.types(of: "skypath").joined(separator: ", "))",
-            { SkyPathType(rawValue: $0) })
+            "types", expected: "some of \(QueryType.skyPath.map(\.name).joined(separator: ", "))",
+            { name in QueryType.skyPath.first { $0.name == name } })
         {
             types = Set(listed)
         }
@@ -67,8 +66,8 @@ extension DataQuery {
         category = section.value("category", expected: "C10, C20 … C110") { AircraftCategory($0) } ?? category
         global = section.flag("global") ?? global
         let scope = section.section("scope")
-        for type in SkyPathType.allCases {
-            scopes[type] = scope.value(type.rawValue, expected: "areas or global") { Scope(rawValue: $0) }
+        for type in QueryType.skyPath {
+            scopes[type] = scope.value(type.name, expected: "areas or global") { Scope(rawValue: $0) }
         }
         scope.finish()
         polygonsUpTo = section.flag("polygonsUpTo") ?? polygonsUpTo
