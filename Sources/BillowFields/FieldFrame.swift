@@ -18,6 +18,14 @@ package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// The title for users.
+    package var title: String {
+        switch self {
+        case .nowcast: "Nowcast"
+        case .forecast: "Forecast"
+        }
+    }
+
     package init?(name: some StringProtocol) {
         guard let product = FieldProduct.allCases.first(where: { $0.name == name }) else { return nil }
         self = product

@@ -85,6 +85,18 @@ struct AdminTests {
         }
     }
 
+    @Test("a source names the layers whose data it fetches")
+    func layers() async throws {
+        try await withDesk { desk in
+            for expected in [["turbulence", "hexagons", "polygons"], []] {
+                let source = try await desk.world.send(.get, "/status", key: desk.key).json["sources"]?[0]
+                let layers = source?["layers"]?.items.compactMap(\.string)
+                #expect(layers ?? [] == expected && (layers == nil) == expected.isEmpty)
+                _ = try await desk.patch(#"{"types":[]}"#)
+            }
+        }
+    }
+
     @Test("a bad ring is a 400 and a failed event, and the old query stays; so it does at any other bad field")
     func refused() async throws {
         try await withDesk { desk in

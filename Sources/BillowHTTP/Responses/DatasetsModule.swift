@@ -1,9 +1,11 @@
 import BillowExchange
+import BillowFields
 import Datasets
 import Foundation
+import Turbulence
 
-/// The layers for the viewer, as a JavaScript module. It has what `/collections` has of each layer, so that the first
-/// picture need not wait for that request, and the viewer needs no list of its own.
+/// The layers, severities and histories for the viewer, as a JavaScript module. It has what `/collections` has of each
+/// layer, so that the first picture need not wait for that request, and the viewer needs no list of its own.
 enum DatasetsModule {
     /// The path under which the viewer's modules import it.
     static let path = "/js/datasets.js"
@@ -14,28 +16,40 @@ enum DatasetsModule {
     }
 
     /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members
-    /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names.
+    /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names, and `FIELD_PRODUCTS` the `product` of fields.
+    /// `SEVERITIES` has the label of each severity, and `HISTORIES` all histories in hours.
     static var text: String {
         let layers = Catalogue.all.compactMap { dataset in
             LayerDescription(dataset).map { Layer(id: dataset.id, layer: $0) }
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let list = try? encoder.encode(layers) else { preconditionFailure("texts and integers can be encoded") }
-        var kinds = JSONWriter()
-        kinds.openArray()
-        for kind in Catalogue.areaKinds {
-            kinds.openArray()
-            kinds.value(kind.id)
-            kinds.value(kind.title)
-            kinds.closeArray()
-        }
-        kinds.closeArray()
+        guard let data = try? encoder.encode(layers) else { preconditionFailure("texts and integers can be encoded") }
         return """
             // Made by the server of its catalogue of datasets.
-            export const LAYERS = \(String(decoding: list, as: UTF8.self)).map(({ id, layer }) => ({ id, ...layer }));
-            export const AREA_KINDS = new Map(\(String(decoding: kinds.bytes, as: UTF8.self)));
+            export const LAYERS = \(String(decoding: data, as: UTF8.self)).map(({ id, layer }) => ({ id, ...layer }));
+            export const AREA_KINDS = new Map(\(pairs(Catalogue.areaKinds.map { ($0.id, $0.title) })));
+            export const FIELD_PRODUCTS = new Map(\(pairs(FieldProduct.allCases.map { ($0.name, $0.title) })));
+            export const SEVERITIES = \(list(Severity.allCases) { $0.value($1.label) });
+            export const HISTORIES = [\(History.allCases.map(\.text).joined(separator: ","))];
 
             """
+    }
+
+    private static func pairs(_ pairs: [(String, String)]) -> String {
+        list(pairs) { writer, pair in
+            writer.openArray()
+            writer.value(pair.0)
+            writer.value(pair.1)
+            writer.closeArray()
+        }
+    }
+
+    private static func list<Item>(_ items: [Item], _ write: (inout JSONWriter, Item) -> Void) -> String {
+        var writer = JSONWriter()
+        writer.openArray()
+        for item in items { write(&writer, item) }
+        writer.closeArray()
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -1,6 +1,7 @@
 import BillowEngine
 import BillowSnapshot
 import BillowSync
+import Datasets
 import Turbulence
 import JSONKit
 
@@ -40,6 +41,8 @@ struct SourceStatus: Sendable {
 
         var id: String
         var kind: String
+        /// The ids of the layers whose data it fetches; absent for a folder, and for a source that isn't configured.
+        var layers: [String]?
         /// A `SourceState.Activity`; `stored` for a source that isn't configured.
         var state: String
         var simulated: Bool
@@ -89,7 +92,10 @@ struct SourceStatus: Sendable {
             let fetchedAt = record?.fetchedAt ?? state.lastSuccess
             let settings = SourceSettings(query: state.query, update: state.update)
             return Source(
-                id: state.id.name, kind: state.kind, state: state.activity.rawValue,
+                id: state.id.name, kind: state.kind,
+                layers: state.feeds.isEmpty
+                    ? nil : Catalogue.layers.filter { !state.feeds.isDisjoint(with: $0.kinds) }.map(\.id),
+                state: state.activity.rawValue,
                 simulated: record?.simulated ?? state.simulated ?? false,
                 reachable: state.isReachable, fetching: state.isFetching, session: state.session,
                 stale: policy.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,

@@ -72,7 +72,9 @@ extension Property {
     static let fieldCell = Property("h3", .text, "The H3 cell; absent for a contour and a position")
     /// The product of a field.
     static let fieldProduct = Property(
-        "product", .text, "gtgn, the nowcast, or gtg, the forecast", filter: "product")
+        "product", .text,
+        FieldProduct.allCases.map { "\($0.name), the \($0.title.lowercased())" }.joined(separator: ", or "),
+        filter: "product")
     /// The run of a field.
     static let fieldRun = Property("run", .instant, "The time when the computation began", filter: "run")
     /// The lead time of a field.
