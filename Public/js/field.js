@@ -4,6 +4,7 @@
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { isOutside } from "./time-extent.js";
+import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
 import { getFeatures } from "./server.js";
 import { SEVERITIES } from "./view.js";
@@ -20,9 +21,9 @@ export function fieldName({ product, run, lead, validTime }) {
     const [start, valid] = [instantOf(run), instantOf(validTime)];
     /** @param {number | null} instant */
     const clock = (instant) => (instant === null ? "unknown" : `${clockTime(instant).slice(0, 5)}Z`);
-    const isNowcast = product === "gtgn";
-    const title = `${isNowcast ? "Nowcast" : "Forecast"} ${String(product ?? "").toUpperCase()}`;
-    const runText = isNowcast ? "" : `, run ${clock(start)} + ${age((lead ?? 0) * 1000)}`;
+    const title = `${FIELD_PRODUCTS.get(product) ?? "Field"} ${String(product ?? "").toUpperCase()}`;
+    // Without a lead time, the run is the valid time.
+    const runText = lead ? `, run ${clock(start)} + ${age(lead * 1000)}` : "";
     return `${title}${runText}, valid ${clock(valid)}`;
 }
 

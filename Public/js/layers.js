@@ -9,8 +9,6 @@ const FIELD_SHAPE = "field";
 const CELL_SHAPES = ["cells", "polygons"];
 /** Shapes of layers with data of the future. */
 export const FORECAST_SHAPES = ["areas", FIELD_SHAPE];
-/** The kind of source that fetches turbulence fields. `/status` does not say which layers a source feeds. */
-const FIELD_SOURCE = "noaa-gtg";
 
 /** The id of the layer with a shape. Only one layer has each of the shapes below.
  * @param {string} shape */
@@ -58,7 +56,7 @@ export function layerName(requested) {
  * @param {Billow.Status | null} status */
 export function defaultLayers(status) {
     // A source fetches fields, or some were imported.
-    const hasFields = (status?.sources?.some(({ kind }) => kind === FIELD_SOURCE) ?? false)
+    const hasFields = (status?.sources?.some(({ layers }) => layers?.some(isField)) ?? false)
         || LAYERS.some(({ id }) => isField(id) && status?.layers?.[id]?.dataTime);
     const isObserved = Boolean(status?.layers?.[CELLS]?.dataTime);
     const withFields = hasFields && (status?.simulated === true || !isObserved);

@@ -5,8 +5,8 @@
 //   opacities    layer id → percent; other layers are opaque
 //   hours        the history in hours
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
-//   minSeverity  0 to 4
-//   severities   a selection from 0 to 4, in rising order, or null if minSeverity applies
+//   minSeverity  an index of SEVERITIES
+//   severities   a selection of such, in rising order, or null if minSeverity applies
 //   time         an instant, or null for live
 //   style        the id of one of the server's styles, or null for the style of the user's scheme
 //   span         the id of one of the timeline's spans, or null for the default of the layers
@@ -15,14 +15,14 @@
 //   place        [longitude, latitude] of the open card, or null
 //   isRouteOpen  whether the card of the route is open
 //   zoom, longitude, latitude
+import { HISTORIES, SEVERITIES } from "./datasets.js";
 import { bandText, compactTime, dateTime, hoursText, parseCompactTime } from "./format.js";
 import { defaultLayers, inDrawingOrder, layerName, LAYERS } from "./layers.js";
 
+export { HISTORIES, SEVERITIES };
 /** The ids of the timeline's spans; dock.js defines their start and end. */
 export const SPAN_IDS = ["-1h", "-2h", "-6h", "-24h", "+2h", "-2h+6h", "+6h", "+18h", "server"];
-export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
-export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
 /** @type {Billow.View} */
 const DEFAULT = {
     layers: defaultLayers(null), order: null, opacities: {},
@@ -94,14 +94,18 @@ export function parseHash(hash) {
         view.maxAltitude = feet;
         return true;
     });
-    parse("severity", "0 to 4", (text) => {
-        if (!/^[0-4]$/.test(text)) return false;
+    const worst = SEVERITIES.length - 1;
+    /** @param {string} text */
+    const isSeverity = (text) => /^\d$/.test(text) && Number(text) <= worst;
+    parse("severity", `0 to ${worst}`, (text) => {
+        if (!isSeverity(text)) return false;
         view.minSeverity = Number(text);
         return true;
     });
-    parse("severities", "some of 0 to 4, such as 1,3", (text) => {
-        if (!/^[0-4](,[0-4]){0,4}$/.test(text)) return false;
-        Object.assign(view, severitiesOf(text.split(",").map(Number)));
+    parse("severities", `some of 0 to ${worst}, such as 1,3`, (text) => {
+        const wanted = text.split(",");
+        if (wanted.length > SEVERITIES.length || !wanted.every(isSeverity)) return false;
+        Object.assign(view, severitiesOf(wanted.map(Number)));
         return true;
     });
     parse("time", "an instant such as 20260721T200000Z", (text) => {

@@ -7,6 +7,9 @@ declare module "*/datasets.js" {
         id: string; name: string; shape: string; order: number; isShownAtFirst: boolean; parts: string[];
     }[];
     export const AREA_KINDS: Map<string, string>;
+    export const FIELD_PRODUCTS: Map<string, string>;
+    export const SEVERITIES: string[];
+    export const HISTORIES: number[];
 }
 
 declare namespace Billow {
@@ -87,6 +90,7 @@ declare namespace Billow {
     interface SourceStatus {
         id: string;
         kind: string;
+        layers?: string[];
         state: string;
         update?: string;
         stale?: boolean;

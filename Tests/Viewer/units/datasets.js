@@ -1,5 +1,5 @@
 // @ts-check
-import { AREA_KINDS, LAYERS } from "/js/datasets.js";
+import { AREA_KINDS, FIELD_PRODUCTS, HISTORIES, LAYERS, SEVERITIES } from "/js/datasets.js";
 import { equal, ok, test } from "../harness.js";
 
 test("the server's module of datasets has each layer once, with a name and a known shape", () => {
@@ -24,6 +24,18 @@ test("the module equals the layers of /collections", async () => {
 test("each kind of issued area has a title", () => {
     ok(AREA_KINDS.size > 0, "there are kinds");
     for (const [kind, words] of AREA_KINDS) ok(kind && words, `${kind}: ${words}`);
+});
+
+test("the severities are those of the legend, and the histories and products those of the interface", async () => {
+    const { entries } = await (await fetch("/legend.json?layer=hexagons")).json();
+    equal(SEVERITIES, entries.map((/** @type {any} */ { label }) => label));
+    for (const hours of HISTORIES) {
+        equal((await fetch(`/tiles/hexagons.json?hours=${hours}`)).status, 200, `${hours} h`);
+    }
+    equal((await fetch(`/tiles/hexagons.json?hours=${Math.max(...HISTORIES) + 1}`)).status, 400);
+    for (const product of FIELD_PRODUCTS.keys()) {
+        equal((await fetch(`/collections/gtg/items?limit=1&product=${product}`)).status, 200, product);
+    }
 });
 
 test("each layer has features and tiles on this server", async () => {

@@ -2,12 +2,12 @@
 import { collectionsOf, defaultLayers, inDrawingOrder, LAYERS, showsCells } from "/js/layers.js";
 import { equal, test } from "../harness.js";
 
-/** A status with data of some layers, and sources of some kinds.
+/** A status with data of some layers, and sources that feed one layer each.
  * @param {string[]} layers
- * @param {string[]} kinds
+ * @param {string[]} fed
  * @param {boolean} [simulated] */
-const status = (layers, kinds, simulated = false) => /** @type {Billow.Status} */ (/** @type {unknown} */ ({
-    simulated, sources: kinds.map((kind) => ({ kind })),
+const status = (layers, fed, simulated = false) => /** @type {Billow.Status} */ (/** @type {unknown} */ ({
+    simulated, sources: fed.map((id) => ({ layers: [id] })),
     layers: Object.fromEntries(layers.map((id) => [id, { dataTime: "2026-09-24T12:00:00Z" }])),
 }));
 
@@ -26,13 +26,13 @@ test("a layer that combines others is not in the menu, and its events change its
 
 test("the catalogue defines the default layers", () => {
     equal(defaultLayers(null), ["hazards", "hexagons", "pireps"]);
-    equal(defaultLayers(status(["hexagons", "gtg"], ["skypath", "noaa-gtg"])), ["hazards", "hexagons", "pireps"]);
+    equal(defaultLayers(status(["hexagons", "gtg"], ["hexagons", "gtg"])), ["hazards", "hexagons", "pireps"]);
 });
 
 test("a field is a default layer in a simulated world, and the only one without other data", () => {
-    equal(defaultLayers(status(["hexagons", "gtg"], ["noaa-gtg"], true)), ["gtg", "hazards", "hexagons", "pireps"]);
-    equal(defaultLayers(status(["gtg"], ["noaa-gtg"])), ["gtg"]);
-    equal(defaultLayers(status(["gtg", "hazards"], ["noaa-gtg"])), ["gtg", "hazards"]);
+    equal(defaultLayers(status(["hexagons", "gtg"], ["gtg"], true)), ["gtg", "hazards", "hexagons", "pireps"]);
+    equal(defaultLayers(status(["gtg"], ["gtg"])), ["gtg"]);
+    equal(defaultLayers(status(["gtg", "hazards"], ["gtg"])), ["gtg", "hazards"]);
 });
 
 test("an imported field is a default layer, as a fetched one is", () => {
