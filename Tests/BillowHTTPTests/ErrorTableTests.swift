@@ -53,7 +53,7 @@ struct ErrorTableTests {
     ]
 
     @Test("an error of another module is answered like that error alone")
-    func causes() {
+    func causes() throws {
         let reason = ParameterError(parameter: "style", value: "x", expected: "a style")
         for error in [StoreError.failed("x"), .full(path: "a"), .corrupt(path: "a", reason: "b")] {
             #expect(Problem(of: EngineError.store(error))?.detail == Problem(error).detail)
@@ -62,9 +62,11 @@ struct ErrorTableTests {
         #expect(Problem(of: EngineError.pack(.memory))?.detail == Problem(of: PackError.memory)?.detail)
         #expect(Problem(of: EngineError.pack(.foreign("x"))) == nil)
         #expect(Problem(of: EngineError.picture(.style(reason)))?.code == .invalidParameter)
+        let grid = try #require(Problem(of: EngineError.tooManyGridValues(TooManyGridValues(values: 9, most: 8))))
+        #expect(grid.code == .areaTooLarge && grid.parameter == "f" && grid.value == "CoverageJSON")
+        #expect(grid.detail.contains("9 values") && grid.allowed?.contains("at most 8 values") == true)
         // Their answers don't come from the table.
         #expect(Problem(of: EngineError.cancelled) == nil)
-        #expect(Problem(of: EngineError.tooManyGridValues(TooManyGridValues(values: 9, most: 8))) == nil)
     }
 
     @Test("errors of the engine", arguments: rows)

@@ -1,9 +1,14 @@
-import BillowEngine
+import BillowRaster
 import BillowStore
+import BillowSync
 import BillowTimeline
+import Foundation
+import NIOCore
 import Testing
 import Turbulence
+import UpstreamKit
 
+@testable import BillowEngine
 @testable import billow
 
 @Suite("Every error ends a command with the status of its kind")
@@ -32,6 +37,33 @@ struct ExitStatusTests {
     func work(_ workClass: WorkClass) {
         #expect(Failure(EngineError.work(.overloaded(workClass))).kind == .unavailable)
         #expect(Failure(EngineError.work(.tooManyAnswers)).kind == .unavailable)
+    }
+
+    @Test("a grid that is too large is usage, and names the limit")
+    func grid() {
+        let failure = Failure(EngineError.tooManyGridValues(TooManyGridValues(values: 9, most: 8)))
+        #expect(failure.kind == .usage && failure.message.contains("9 values") && failure.message.contains("8"))
+    }
+
+    /// Errors of other modules, each with the status of the documented table.
+    private static let otherErrors: [(any Error, Failure.Kind)] = [
+        (StyleError.unreadableFolder(path: "a", reason: "b"), .inputOutput),
+        (StyleError.invalid(folder: "a", problems: []), .inputOutput),
+        (TextError.fontNotFound(path: "a"), .inputOutput), (TextError.sizeOutOfRange(1), .software),
+        (LegendError.scaleOutOfRange(9), .usage), (LegendError.text(.notAFont(path: "a")), .inputOutput),
+        (UpstreamError.timeout, .unavailable), (UpstreamError.tooLarge(limitBytes: 1), .data),
+        (UpstreamError.invalidQuery("a"), .usage), (UpstreamError.cancelled, .software),
+        (SyncError(kind: .store, code: .store, message: "a", isReachable: nil), .inputOutput),
+        (SyncError(kind: .refused, code: .disabled, message: "a", isReachable: true), .unavailable),
+        (RefusedRecords(), .data),
+        (ListenError(host: "a", port: 1, cause: IOError(errnoCode: EADDRINUSE, reason: "b")), .unavailable),
+        (CancellationError(), .software),
+    ]
+
+    @Test("errors of other modules have the statuses of the table", arguments: otherErrors.indices)
+    func others(_ index: Int) {
+        let (error, kind) = Self.otherErrors[index]
+        #expect(Failure(error).kind == kind, "\(error)")
     }
 
     @Test("a damaged or foreign database is data, another failure of it input and output")

@@ -63,7 +63,8 @@ extension Problem {
         case .picture(let error): self.init(error)
         case .pack(let error): self.init(error)
         case .tooManyCorners(let error): self.init(error)
-        case .cancelled, .tooManyGridValues, .encoding: return nil
+        case .tooManyGridValues(let error): self.init(error)
+        case .cancelled, .encoding: return nil
         }
     }
 
@@ -84,6 +85,13 @@ extension Problem {
             allowed: "at most \(error.most) corners: a larger tolerance, less smoothing or a bbox")
     }
 
+    init(_ error: TooManyGridValues) {
+        self.init(
+            .areaTooLarge, detail: "The grid would have \(error.values) values.", parameter: "f",
+            value: DataFormat.coverageJSON.rawValue,
+            allowed: "at most \(error.most) values as CoverageJSON: a smaller box or fewer levels; or GeoJSON")
+    }
+
     init(_ error: StoreError) {
         let detail =
             switch error {
@@ -94,7 +102,10 @@ extension Problem {
             case .corrupt:
                 "The database is damaged, and data for this request can't be read. /status names the damaged tables "
                     + "that are known; billow salvage copies the readable data."
-            default: "The stored data can't be read or written at present."
+            case .unavailable, .foreign, .unreleased, .tooManySources, .tooManySourcesOfReporter, .unknownSource,
+                .mixed,
+                .failed:
+                "The stored data can't be read or written at present."
             }
         let code = ProblemCode(error)
         // The publisher is about to publish the remaining data.
@@ -152,7 +163,9 @@ extension ProblemCode {
             case .deleted: .deleting
             case .full: .storeFull
             case .replaced: .storeReplaced
-            default: .storeUnavailable
+            case .unavailable, .foreign, .unreleased, .corrupt, .tooManySources, .tooManySourcesOfReporter,
+                .unknownSource, .mixed, .failed:
+                .storeUnavailable
             }
     }
 

@@ -201,17 +201,8 @@ extension CollectionRoutes {
             query.collection, members: CollectionMembers(query, snapshot: snapshot, dataStatus: dataStatus),
             parameters: properties)
         if !query.hasNothing, let box = query.area?.area.box ?? query.box {
-            let found: FieldGrid?
-            do throws(EngineError) {
-                found = try await frames.fieldGrid(
-                    over: box, edr.levels, area: query.area, at: query.instant, filter: query.filter, in: snapshot)
-            } catch {
-                guard case .tooManyGridValues(let error) = error else { throw error }
-                throw Problem(
-                    .areaTooLarge, detail: "The grid would have \(error.values) values.", parameter: "f",
-                    value: DataFormat.coverageJSON.rawValue,
-                    allowed: "at most \(error.most) values as CoverageJSON: a smaller box or fewer levels; or GeoJSON")
-            }
+            let found = try await frames.fieldGrid(
+                over: box, edr.levels, area: query.area, at: query.instant, filter: query.filter, in: snapshot)
             if let found { coverage.write(found) }
         }
         return try dataAnswer(coverage.end(), .coverageJSON, dataStatus, in: snapshot, request)

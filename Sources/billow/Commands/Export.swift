@@ -106,9 +106,7 @@ struct Export: AsyncParsableCommand {
 
     /// The colours of a GeoPackage, and of KML.
     private static func style(_ settings: Settings) throws -> Style {
-        do { return try StyleLibrary(folder: settings.server.stylesFolder).default } catch {
-            throw Failure(.inputOutput, "\(error)")
-        }
+        try StyleLibrary(folder: settings.server.stylesFolder).default
     }
 
     private var parameters: [String: String] {

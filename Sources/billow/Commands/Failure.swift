@@ -1,16 +1,10 @@
 import ArgumentParser
-import BillowExchange
-import BillowParameters
 import BillowAreas
 import BillowEngine
-import BillowPacks
 import BillowStore
-import BillowSync
 import Foundation
 import NIOCore
-import OpenSky
 import Synchronization
-import UpstreamSimulator
 
 /// The failure of a command: one clear message, and the exit status of its kind.
 ///
@@ -60,17 +54,6 @@ struct Failure: Error {
         try result.get()
     }
 
-    /// Explains in one sentence why the server can't listen on a port.
-    static func listening(on host: String, port: Int, _ error: IOError) -> Failure {
-        let address = "\(host):\(port)"
-        switch error.errnoCode {
-        case EADDRINUSE: return Failure(.unavailable, "\(address) is taken; choose another port with --port")
-        case EACCES: return Failure(.unavailable, "\(address) may not be listened on: permission denied")
-        case EADDRNOTAVAIL: return Failure(.unavailable, "\(host) is no address of this machine")
-        default: return Failure(.unavailable, "\(address) can't be listened on: \(error)")
-        }
-    }
-
     init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
@@ -79,40 +62,40 @@ struct Failure: Error {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as SettingsError: self.init(error.kind, error.description)
-        case let error as StoreError: self.init(error)
-        case let error as EngineError: self.init(error)
-        case let error as PackError: self.init(Kind(error), error.description)
-        case let error as ParameterProblem: self.init(Kind(error), error.detail)
-        case let error as UpstreamError: self.init(Kind(error), error.description)
-        case let error as ReplayError: self.init(Kind(error), error.description)
-        case let error as ImportFileError: self.init(.inputOutput, error.description)
-        case let error as FileError: self.init(.inputOutput, error.description)
-        case let error as SimulatedDataError: self.init(.data, error.description)
-        case let error as TooManySourcesError: self.init(.data, error.description)
-        case let error as SocketAddressError.UnknownHost:
-            self.init(.unavailable, "\(error.host):\(error.port) can't be listened on: the host isn't known")
-        case let error as any CustomStringConvertible: self.init(.software, error.description)
-        default: self.init(.software, "\(error)")
-        }
-    }
-
-    private init(_ error: EngineError) {
-        switch error {
-        case .store(let error): self.init(error)
-        case .tooManyCorners(let error):
+        case let error as StoreError: self.init(Kind(of: error), Self.message(of: error))
+        case EngineError.store(let error): self.init(Kind(of: error), Self.message(of: error))
+        case EngineError.tooManyCorners(let error):
             self.init(
-                Kind(error), "the smoothed polygons would have \(error.corners) corners; the limit is \(error.most)")
-        default: self.init(Kind(error), error.description)
+                Kind(of: error), "the smoothed polygons would have \(error.corners) corners; the limit is \(error.most)"
+            )
+        case EngineError.tooManyGridValues(let error):
+            self.init(Kind(of: error), "the grid would have \(error.values) values; the limit is \(error.most)")
+        case let error as SocketAddressError.UnknownHost:
+            self.init(Kind(of: error), "\(error.host):\(error.port) can't be listened on: the host isn't known")
+        default: self.init(Kind(of: error), "\(error)")
         }
     }
 
-    private init(_ error: StoreError) {
-        var message = error.description
-        if case .corrupt(let path, _) = error {
-            message += "; billow check lists the damage, and billow salvage copies the readable data of \(path)"
+    private static func message(of error: StoreError) -> String {
+        guard case .corrupt(let path, _) = error else { return error.description }
+        return "\(error); billow check lists the damage, and billow salvage copies the readable data of \(path)"
+    }
+}
+
+/// The server can't listen on its address.
+struct ListenError: Error, CustomStringConvertible {
+    var host: String
+    var port: Int
+    var cause: IOError
+
+    var description: String {
+        let address = "\(host):\(port)"
+        return switch cause.errnoCode {
+        case EADDRINUSE: "\(address) is taken; choose another port with --port"
+        case EACCES: "\(address) may not be listened on: permission denied"
+        case EADDRNOTAVAIL: "\(host) is no address of this machine"
+        default: "\(address) can't be listened on: \(cause)"
         }
-        self.init(Kind(error), message)
     }
 }
 

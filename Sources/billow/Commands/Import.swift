@@ -36,7 +36,7 @@ struct Import: AsyncParsableCommand {
             let store = try await SQLiteStore.open(path: settings.database, simulated: false)
             let importer = FileImporter(
                 store: store, now: SystemClock.now, source: source.flatMap { SourceID($0) })
-            var unreadable = 0
+            var unreadable: ImportFileError?
             var refused = 0
             for file in files {
                 do {
@@ -44,13 +44,14 @@ struct Import: AsyncParsableCommand {
                     refused += summary.refusedCount
                     Terminal.write("\(file): \(summary.description)")
                 } catch let error as ImportFileError {
-                    unreadable += 1
+                    unreadable = error
                     Terminal.write("billow: \(error.description)")
                 }
             }
             try store.close()
-            if unreadable > 0 { throw ExitCode(Failure.Kind.inputOutput.rawValue) }
-            if refused > 0 { throw ExitCode(Failure.Kind.data.rawValue) }
+            // Their messages are written already.
+            if let unreadable { throw ExitCode(Failure.Kind(of: unreadable).rawValue) }
+            if refused > 0 { throw ExitCode(Failure.Kind(of: RefusedRecords()).rawValue) }
         }
     }
 
@@ -61,3 +62,6 @@ struct Import: AsyncParsableCommand {
         }
     }
 }
+
+/// Some records of the files were refused. The summary of each file says which.
+struct RefusedRecords: Error {}

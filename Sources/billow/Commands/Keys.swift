@@ -86,7 +86,7 @@ struct Keys: AsyncParsableCommand {
         }
     }
 
-    struct Sign: ParsableCommand {
+    struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a signed address, for clients that can't send the header X-API-Key.",
             discussion: "The key is read from standard input. A signed address allows reading only.")
@@ -106,13 +106,14 @@ struct Keys: AsyncParsableCommand {
             }
         }
 
-        func run() throws {
-            guard let line = readLine(), let key = KeyText(line) else {
-                Terminal.write("billow: standard input holds no key")
-                throw ExitCode(Failure.Kind.usage.rawValue)
+        func run() async throws {
+            try await Failure.reported {
+                guard let line = readLine(), let key = KeyText(line) else {
+                    throw Failure(.usage, "standard input holds no key")
+                }
+                let end = SystemClock.now().advanced(by: ISODuration.seconds(lasts) ?? 0)
+                print(SignedAddress.sign(address, with: key, expires: end))
             }
-            let end = SystemClock.now().advanced(by: ISODuration.seconds(lasts) ?? 0)
-            print(SignedAddress.sign(address, with: key, expires: end))
         }
     }
 }

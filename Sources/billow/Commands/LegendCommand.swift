@@ -45,10 +45,7 @@ struct LegendCommand: AsyncParsableCommand {
     }
 
     private func legend(_ settings: Settings) throws -> Legend {
-        let library: StyleLibrary
-        do { library = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
-            throw Failure(.inputOutput, error.description)
-        }
+        let library = try StyleLibrary(folder: settings.server.stylesFolder)
         guard let style = library[style] else {
             let known = library.styles.map(\.id).joined(separator: ", ")
             throw Failure(.usage, "there is no style '\(style)'; there are \(known)")
@@ -61,12 +58,9 @@ struct LegendCommand: AsyncParsableCommand {
     }
 
     private func bytes(of legend: Legend) throws -> [UInt8] {
-        let options: LegendOptions
-        do {
-            options = try LegendOptions(
-                scale: scale, theme: try theme.map { try Self.choice("theme", $0) },
-                orientation: try Self.choice("orientation", orientation))
-        } catch let error as LegendError { throw Failure(.usage, "\(error)") }
+        let options = try LegendOptions(
+            scale: scale, theme: try theme.map { try Self.choice("theme", $0) },
+            orientation: try Self.choice("orientation", orientation))
         let ending = output.map { URL(fileURLWithPath: $0).pathExtension.lowercased() } ?? ""
         switch format ?? Format(rawValue: ending) ?? .png {
         case .png: return try LegendRenderer().png(legend, options: options)

@@ -46,10 +46,7 @@ struct Pack: AsyncParsableCommand {
                     .usage, "\(output) is a database, or a file that belongs to one: give another file to write to")
             }
             let store = try await SQLiteStore.open(path: settings.database, access: .reading)
-            let styles: StyleLibrary
-            do { styles = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
-                throw Failure(.inputOutput, "\(error)")
-            }
+            let styles = try StyleLibrary(folder: settings.server.stylesFolder)
             let (publisher, frames) = settings.published(store, logger)
             try await publisher.refresh()
             let snapshot = try frames.snapshot()

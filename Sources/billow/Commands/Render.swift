@@ -40,10 +40,7 @@ struct RenderOptions: ParsableArguments {
         let logger = Logs.start(settings)
         let sink = try OutputFile(output, sparing: settings.database)
         let store = try await SQLiteStore.open(path: settings.database, access: .reading)
-        let styles: StyleLibrary
-        do { styles = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
-            throw Failure(.inputOutput, error.description)
-        }
+        let styles = try StyleLibrary(folder: settings.server.stylesFolder)
         let (publisher, frames) = settings.published(store, logger)
         let parameters = try parameters()
         try await sink.write(from: store, publisher) {

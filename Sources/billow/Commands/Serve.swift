@@ -42,7 +42,7 @@ struct Serve: AsyncParsableCommand {
             let registry = MetricRegistry()
             MetricsSystem.bootstrap(registry)
             let simulator = demo ? UpstreamSimulator(.demo, logger: logger) : nil
-            let styles = try Self.styles(settings.server.stylesFolder)
+            let styles = try StyleLibrary(folder: settings.server.stylesFolder)
             let serve = {
                 // Without a source, the server serves the stored data, whether simulated or real.
                 let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
@@ -105,10 +105,6 @@ struct Serve: AsyncParsableCommand {
                 "completeSince": "\(salvaged.completeSince.map(\.description) ?? "as before")",
             ])
     }
-
-    static func styles(_ folder: String) throws -> StyleLibrary {
-        do { return try StyleLibrary(folder: folder) } catch { throw Failure(.inputOutput, error.description) }
-    }
 }
 
 /// A server with its sync loops, while it runs.
@@ -132,7 +128,7 @@ private struct Server {
         } catch {
             try await clients.shutdown()
             guard let error = error as? IOError else { throw error }
-            throw Failure.listening(on: settings.server.host, port: settings.server.port, error)
+            throw ListenError(host: settings.server.host, port: settings.server.port, cause: error)
         }
         try await clients.shutdown()
     }

@@ -82,7 +82,7 @@ struct Simulate: AsyncParsableCommand {
             let configuration = ServiceGroupConfiguration(
                 services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             do { try await ServiceGroup(configuration: configuration).run() } catch let error as IOError {
-                throw Failure.listening(on: host, port: port, error)
+                throw ListenError(host: host, port: port, cause: error)
             }
         }
     }

@@ -57,7 +57,8 @@ struct Sync: AsyncParsableCommand {
                     "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
                         + outcome.skipped.map { ", \($0.value) skipped (\($0.key))" }.sorted().joined())
             } catch {
-                failed = error.kind == .store ? .inputOutput : failed ?? .unavailable
+                // A failure of our own database counts more than one of an upstream.
+                failed = error.kind == .store ? Failure.Kind(of: error) : failed ?? Failure.Kind(of: error)
                 Terminal.write("\(source.id): \(error.message)")
             }
         }

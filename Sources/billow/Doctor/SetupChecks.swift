@@ -35,7 +35,7 @@ enum SetupChecks {
             do throws(TextError) {
                 _ = try TextRenderer(fontPath: path)
                 return nil
-            } catch { return .failure(.fonts, .inputOutput, error.description) }
+            } catch { return .failure(.fonts, error) }
         }
         return broken.isEmpty ? [.ok(.fonts, paths.joined(separator: ", "))] : broken
     }
@@ -64,7 +64,7 @@ enum SetupChecks {
         do throws(StyleError) {
             let library = try StyleLibrary(folder: folder)
             return .ok(.styles, "\(folder): \(library.styles.map(\.id).joined(separator: ", "))")
-        } catch { return .failure(.styles, .inputOutput, error.description) }
+        } catch { return .failure(.styles, error) }
     }
 
     // MARK: Files
@@ -173,7 +173,7 @@ enum SetupChecks {
                     .port, "\(host):\(port) is taken; a server seems to run: process \(opener) uses the database")
             }
             guard let error = error as? IOError else { return .failure(.port, error) }
-            return .failure(.port, Failure.listening(on: host, port: port, error))
+            return .failure(.port, ListenError(host: host, port: port, cause: error))
         }
     }
 

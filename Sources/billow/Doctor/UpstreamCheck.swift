@@ -28,7 +28,7 @@ struct UpstreamCheck: Sendable {
         let name = "\(source.id) (\(source.kind.name))"
         let time: Instant?
         do throws(UpstreamError) { time = try await serverTime(at: baseURL) } catch {
-            return Outcome(finding: .failure(.upstream, Failure.Kind(error), "\(name): \(error.description)"))
+            return Outcome(finding: .failure(.upstream, Failure.Kind(of: error), "\(name): \(error.description)"))
         }
         let clock = time.map { (source: source.id.name, time: $0) }
         do throws(UpstreamError) {
@@ -41,7 +41,7 @@ struct UpstreamCheck: Sendable {
             return Outcome(
                 finding: isBusy
                     ? .warning(.upstream, "\(name): \(error.description)")
-                    : .failure(.upstream, Failure.Kind(error), "\(name): \(error.description)"), clock: clock)
+                    : .failure(.upstream, Failure.Kind(of: error), "\(name): \(error.description)"), clock: clock)
         }
     }
 

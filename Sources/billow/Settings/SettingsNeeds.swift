@@ -49,10 +49,11 @@ struct SettingsNeeds: OptionSet, Sendable {
         do throws(StyleError) { _ = try StyleLibrary(folder: folder) } catch {
             switch error {
             case .unreadableFolder(_, let reason):
-                server.problem("stylesFolder", "is '\(folder)'; it can't be read: \(reason)", kind: .inputOutput)
+                server.problem(
+                    "stylesFolder", "is '\(folder)'; it can't be read: \(reason)", kind: Failure.Kind(of: error))
             case .invalid(_, let problems):
                 for problem in problems {
-                    server.problem("stylesFolder", "is '\(folder)'; in \(problem)", kind: .inputOutput)
+                    server.problem("stylesFolder", "is '\(folder)'; in \(problem)", kind: Failure.Kind(of: error))
                 }
             }
         }
@@ -61,11 +62,12 @@ struct SettingsNeeds: OptionSet, Sendable {
     private func checkDatabase(_ path: String, _ access: StoreAccess, _ root: SettingsReader.Section) {
         do throws(StoreError) { try SQLiteStore.check(path: path, access: access) } catch {
             // A damaged database may be set aside by the command that opens it.
+            let kind = Failure.Kind(of: error)
             switch error {
-            case .unavailable(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .inputOutput)
-            case .foreign(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .data)
+            case .unavailable(_, let reason), .foreign(_, let reason):
+                root.problem("database", "is '\(path)'; \(reason)", kind: kind)
             case .unreleased(let path):
-                root.problem("database", "is '\(path)'; \(StoreError.unreleasedReason(path))", kind: .data)
+                root.problem("database", "is '\(path)'; \(StoreError.unreleasedReason(path))", kind: kind)
             default: break
             }
         }
