@@ -10,21 +10,11 @@ import JSONKit
 ///
 /// Source: OpenAPI Specification 3.1.1, and 3.0.4 for clients that know only that; all used members are equal in both
 struct APIDescription: Sendable {
-    enum Form: String, Sendable, CaseIterable {
-        case json, oas30
-
-        var version: String { self == .json ? "3.1.1" : "3.0.4" }
-        /// Source: OGC 17-069r4 (OGC API Features part 1) section 9.2
-        var mediaType: String {
-            "application/vnd.oai.openapi+json;version=\(self == .json ? "3.1" : "3.0")"
-        }
-    }
-
     let routes: RouteTable
     /// The server's address.
     let base: String
 
-    func document(_ form: Form) -> JSONValue {
+    func document(_ version: OpenAPIVersion) -> JSONValue {
         var paths: [String: JSONValue] = [:]
         for (path, methods) in routes.paths where !path.hasPrefix(LandingRoutes.path + "/") {
             for route in Self.expanded(path) {
@@ -34,7 +24,7 @@ struct APIDescription: Sendable {
             }
         }
         return [
-            "openapi": .string(form.version),
+            "openapi": .string(version.number),
             "info": [
                 "title": "Billow", "version": "1",
                 "description": "Turbulence as features, tiles, maps and timelines. Not for operational use.",
@@ -94,14 +84,14 @@ struct APIDescription: Sendable {
     private static func names(_ route: Route) -> Set<String>? {
         if let query = query(route.template), let dataset = route.dataset { return query.names(of: dataset) }
         return switch (route.template, route.dataset) {
-        case (place + "/locations", _): CollectionRoutes.locationNames
+        case (place + "/locations", _): LocationParameters.names
         case (place + "/items/{feature}", let dataset?): FeatureParameters.names(dataset)
         case (place + "/tiles" + tile, _?): OGCTileParameters.vectorNames
         case (place + "/map/tiles" + tile, _?): OGCTileParameters.pictureNames
         case (place + "/map", _?): OGCMapParameters.names
         case (place + "/tiles", _), (place + "/tiles/{set}", _), (place + "/map/tiles", _),
             (place + "/map/tiles/{set}", _), ("/tileMatrixSets", _), ("/tileMatrixSets/{set}", _):
-            ["f"]
+            DocumentParameters.names
         case ("/changes/{collection}", let dataset?): ChangeParameters.names(dataset)
         case ("/export/{file}", _):
             Catalogue.all.reduce(
@@ -123,8 +113,9 @@ struct APIDescription: Sendable {
         case ("/events", _): EventParameters.names
         case ("/admin/sources/{id}/refresh", _): RefreshParameters.names
         case ("/collections", _), (place, _), (place + "/schema", _), (place + "/queryables", _),
-            ("/conformance", _), ("/openapi.json", _), ("/ogc", _), ("/", _):
-            ["f"]
+            ("/conformance", _), ("/ogc", _), ("/", _):
+            DocumentParameters.names
+        case ("/openapi.json", _): OpenAPIParameters.names
         default: nil
         }
     }
@@ -142,7 +133,7 @@ struct APIDescription: Sendable {
             return query.formats(of: dataset).flatMap(\.names) + (query == .items ? ["html"] : [])
         }
         return switch route.template {
-        case "/openapi.json": APIDescription.Form.allCases.map(\.rawValue)
+        case "/openapi.json": OpenAPIVersion.allCases.map(\.rawValue)
         case "/", LandingRoutes.path, "/collections", place: ["json", "html"]
         case "/export/{file}": DownloadFormat.allCases.map(\.ending)
         case "/tiles/{layers}": ["png", "mvt", "json"]

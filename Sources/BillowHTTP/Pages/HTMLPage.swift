@@ -27,9 +27,13 @@ struct HTMLPage: Sendable {
 
     static let mediaType = "text/html; charset=utf-8"
 
-    /// Whether a request selects a page: by `f`, or by an `Accept` that prefers HTML to JSON.
-    static func isWanted(_ request: Request) -> Bool {
-        if let format = request.uri.queryParameters["f"] { return format == "html" }
+    /// Whether a request selects a page: by its parameters, or by `Accept`.
+    static func isSelected(_ format: DocumentParameters.Format?, _ request: Request) -> Bool {
+        format.map { $0 == .html } ?? isPreferred(by: request)
+    }
+
+    /// Whether `Accept` prefers HTML to JSON.
+    static func isPreferred(by request: Request) -> Bool {
         let accepted = AcceptedMedia(request.headers[.accept])
         let page = accepted.weight(of: "text/html")
         return page > accepted.weight(of: "application/json") && page > accepted.weight(of: "application/geo+json")
@@ -109,14 +113,16 @@ struct HTMLPage: Sendable {
 
 /// A JSON document that is also available as an HTML page.
 enum DocumentResponse {
-    /// - Parameter page: makes the page of the document's values.
+    /// - Parameters:
+    ///   - format: the selected format; nil where `Accept` decides.
+    ///   - page: makes the page of the document's values.
     static func make(
-        _ value: some Encodable, headers: HTTPFields = [.cacheControl: "no-cache"], request: Request,
-        page: (JSONValue) -> HTMLPage
+        _ value: some Encodable, headers: HTTPFields = [.cacheControl: "no-cache"],
+        as format: DocumentParameters.Format?, request: Request, page: (JSONValue) -> HTMLPage
     ) throws -> Response {
         var headers = headers
         if headers[.vary]?.contains("Accept") != true { headers.vary(by: "Accept") }
-        guard HTMLPage.isWanted(request) else {
+        guard HTMLPage.isSelected(format, request) else {
             return try JSONResponse.make(value, headers: headers, request: request)
         }
         return try page(JSONBytes.value(of: value)).answer(headers, request)

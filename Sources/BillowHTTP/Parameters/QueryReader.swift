@@ -151,9 +151,6 @@ package struct QueryReader: Sendable {
         _ = try choice("f", name == "json" ? [("json", 0)] : [("json", 0), (name, 0)])
     }
 
-    /// Validates the `f` of documents that are pages for people too.
-    package func requireDocument() throws(ParameterProblem) { _ = try choice("f", [("json", 0), ("html", 0)]) }
-
     /// A decimal number such as `-12.5` or `1e-3`: no blanks, no hexadecimal, no words.
     package static func decimal(_ text: some StringProtocol) -> Double? {
         let isPlain = text.utf8.allSatisfy { byte in

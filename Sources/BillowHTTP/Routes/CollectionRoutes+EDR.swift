@@ -53,70 +53,50 @@ extension CollectionRoutes {
     // MARK: - Features
 
     private func radius(_ request: Request, _ collection: Dataset) async throws -> Response {
-        try await features(request, collection, .radius) { reader in
-            let place = try RadiusParameters(reader, limitKm2: areaLimitKm2)
-            return Restriction { query in query.area = place.area }
+        try await features(request, collection, .radius) { (reader) throws(ParameterProblem) in
+            .radius(try RadiusParameters(reader, limitKm2: areaLimitKm2))
         }
     }
 
     private func area(_ request: Request, _ collection: Dataset, body: ShapeBody?) async throws -> Response {
-        try await features(request, collection, .area) { reader in
-            let place = try AreaParameters(reader, body: body, limitKm2: areaLimitKm2)
-            return Restriction { query in query.area = place.area }
+        try await features(request, collection, .area) { (reader) throws(ParameterProblem) in
+            .area(try AreaParameters(reader, body: body, limitKm2: areaLimitKm2))
         }
     }
 
     private func cube(_ request: Request, _ collection: Dataset) async throws -> Response {
-        try await features(request, collection, .cube) { reader in
-            _ = try reader.requiredText("bbox", "west,south,east,north in degrees")
-            return Restriction(heights: try reader.cubeHeights()) { _ in }
+        try await features(request, collection, .cube) { (reader) throws(ParameterProblem) in
+            .cube(try CubeParameters(reader))
         }
     }
 
     private func corridor(_ request: Request, _ collection: Dataset, body: ShapeBody?) async throws -> Response {
-        try await features(request, collection, .corridor) { reader in
-            let route = try CorridorParameters(reader, body: body, airports: airports)
-            return Restriction(heights: route.heights) { query in
-                query.area = route.area
-                query.route = route.along(from: query.instant)
-            }
+        try await features(request, collection, .corridor) { (reader) throws(ParameterProblem) in
+            .corridor(try CorridorParameters(reader, body: body, airports: airports))
         }
-    }
-
-    /// The restriction of features by the parameters of a query.
-    private struct Restriction {
-        var heights: (feet: ClosedRange<Double>, parameter: String)?
-        var restrict: (inout FeatureQuery) -> Void
     }
 
     /// The features of a collection within a shape that has its own parameters; or the field's grid over the shape.
-    /// - Parameter place: parses these parameters.
     private func features(
-        _ request: Request, _ collection: Dataset, _ kind: EDRQuery, _ place: (QueryReader) throws -> Restriction
+        _ request: Request, _ collection: Dataset, _ kind: EDRQuery,
+        shape: (QueryReader) throws(ParameterProblem) -> QueriedShape
     ) async throws -> Response {
-        let reader = try QueryReader(request, known: kind.names(of: collection))
-        let parsed = try FeatureParameters(reader, of: collection)
-        let restriction = try place(reader)
-        let edr = try EDRParameters(
-            reader, kind, of: collection, preferring: preferredFormat(request), heights: restriction.heights)
-        let page = try PageParameters(reader, of: collection)
+        let parsed = try ShapeQueryParameters(
+            QueryReader(request, known: kind.names(of: collection)), kind, of: collection,
+            preferring: preferredFormat(request), shape: shape)
         let snapshot = try frames.snapshot()
-        var query = try parsed.query(frames, in: snapshot)
-        restriction.restrict(&query)
-        if let altitudes = edr.altitudes { query.filter.altitudes = altitudes }
-        guard edr.format == .coverageJSON else { return try await answer(query, page, in: snapshot, request) }
-        for name in ["limit", "after", "shape"] where reader.has(name) {
-            throw reader.invalid(name, reader.text(name) ?? "", "left out where f is CoverageJSON")
+        let query = try parsed.query(frames, in: snapshot)
+        guard parsed.edr.format == .coverageJSON else {
+            return try await answer(query, parsed.page, in: snapshot, request)
         }
-        return try await grid(query, edr, page.properties, in: snapshot, request)
+        return try await grid(query, parsed.edr, parsed.page.properties, in: snapshot, request)
     }
 
     /// Returns the features that a line meets, in the order of the flight. For a field it returns the values.
     private func trajectory(_ request: Request, _ collection: Dataset) async throws -> Response {
         guard !collection.isField else { return try await fieldTrajectory(request, collection) }
-        return try await features(request, collection, .trajectory) { reader in
-            let line = try TrajectoryParameters(reader, of: collection, airports: airports)
-            return Restriction(heights: line.heights, restrict: line.restrict)
+        return try await features(request, collection, .trajectory) { (reader) throws(ParameterProblem) in
+            .trajectory(try TrajectoryParameters(reader, of: collection, airports: airports))
         }
     }
 
@@ -219,12 +199,8 @@ extension CollectionRoutes {
 
     // MARK: - Locations
 
-    /// The names that `/locations` reads.
-    static let locationNames: Set<String> = ["bbox", "crs", "f"]
-
     private func locations(_ request: Request, _ collection: Dataset) throws -> Response {
-        let reader = try QueryReader(request, known: Self.locationNames)
-        let box = try reader.locationBox()
+        let box = try LocationParameters(QueryReader(request, known: LocationParameters.names)).box
         let snapshot = try frames.snapshot()
         let extent = frames.extent(of: [collection], in: snapshot)
         let path = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
@@ -275,9 +251,8 @@ extension CollectionRoutes {
                 allowed: "the ICAO code of one of \(airports.indicators.count) airports, which /locations lists")
         }
         guard !collection.isField else { return try await position(request, collection, at: place) }
-        return try await features(request, collection, .locations) { reader in
-            let circle = try RadiusParameters(reader, around: place, limitKm2: areaLimitKm2)
-            return Restriction { query in query.area = circle.area }
+        return try await features(request, collection, .locations) { (reader) throws(ParameterProblem) in
+            .radius(try RadiusParameters(reader, around: place, limitKm2: areaLimitKm2))
         }
     }
 }

@@ -140,7 +140,7 @@ struct CollectionRoutes: Sendable {
     }
 
     private func list(_ request: Request) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireDocument()
+        let parsed = try DocumentParameters(request, formats: [.json, .html])
         let base = BaseURL.of(request, publicURL)
         let snapshot = try frames.snapshot()
         return try DocumentResponse.make(
@@ -152,22 +152,22 @@ struct CollectionRoutes: Sendable {
                         title: "The same as an HTML page"),
                 ],
                 collections: Catalogue.all.map { describe($0, base: base, snapshot: snapshot) }),
-            request: request
+            as: parsed.format, request: request
         ) { CollectionPages.list($0, path: request.uri.path) }
     }
 
     private func one(_ request: Request, _ parameters: Parameters) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireDocument()
+        let parsed = try DocumentParameters(request, formats: [.json, .html])
         let collection = try collection(parameters)
         return try DocumentResponse.make(
             describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
-            request: request
+            as: parsed.format, request: request
         ) { CollectionPages.collection($0, collection, path: request.uri.path) }
     }
 
     /// The schema of a collection's features, or only of the properties that are also query parameters.
     private func schema(_ request: Request, _ parameters: Parameters, isOfQueryables: Bool) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        _ = try DocumentParameters(request)
         let collection = try collection(parameters)
         let address = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
         return try JSONResponse.make(
@@ -187,28 +187,23 @@ struct CollectionRoutes: Sendable {
 
     private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
-        let reader = try QueryReader(
-            request, known: EDRQuery.items.names(of: collection))
-        let isPage = HTMLPage.isWanted(request)
-        if reader.text("f") != "html" { _ = try reader.dataFormat(EDRQuery.items.formats(of: collection)) }
-        let parsed = try FeatureParameters(reader, of: collection)
-        let page = try PageParameters(reader, of: collection, defaultLimit: isPage ? Self.pageLimit : nil)
+        let parsed = try ItemParameters(
+            QueryReader(request, known: EDRQuery.items.names(of: collection)), of: collection,
+            prefersPage: HTMLPage.isPreferred(by: request))
         let snapshot = try frames.snapshot()
-        if isPage {
-            return try await itemsPage(try parsed.query(frames, in: snapshot), page, reader, in: snapshot, request)
+        let query = try parsed.features.query(frames, in: snapshot)
+        if HTMLPage.isSelected(parsed.format, request) {
+            return try await itemsPage(query, parsed, in: snapshot, request)
         }
-        return try await answer(try parsed.query(frames, in: snapshot), page, in: snapshot, request)
+        return try await answer(query, parsed.page, in: snapshot, request)
     }
-
-    /// The features of an HTML page, unless a limit is given.
-    private static let pageLimit = 100
 
     /// A page of features for people: the table of the same features that GeoJSON has, and a map that reads that.
     private func itemsPage(
-        _ query: FeatureQuery, _ page: PageParameters, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request
+        _ query: FeatureQuery, _ parsed: ItemParameters, in snapshot: Snapshot, _ request: Request
     ) async throws -> Response {
         var document: [UInt8] = []
-        let (dataStatus, found) = try await self.page(query, page, in: snapshot, request, hasGeometry: false)
+        let (dataStatus, found) = try await page(query, parsed.page, in: snapshot, request, hasGeometry: false)
         var pieces = found
         while let piece = try await pieces.next() { document += piece }
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(document))
@@ -216,10 +211,9 @@ struct CollectionRoutes: Sendable {
         let path = request.uri.path
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
-        let same = reader.replacing(["f": "geojson", "limit": String(page.limit)])
         return try CollectionPages.items(
             json, query.collection, styleStore.current.default, path: path,
-            json: "collections/\(query.collection.id)/items?\(same)",
+            json: "collections/\(query.collection.id)/items?\(parsed.asGeoJSON)",
             next: next.flatMap { $0.split(separator: "?", maxSplits: 1).last.map { "?\($0)" } }
         ).answer(headers, request)
     }
@@ -243,29 +237,28 @@ struct CollectionRoutes: Sendable {
         _ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request,
         hasGeometry: Bool = true
     ) async throws -> (DataStatus, FeaturePage) {
-        let former =
+        let shown =
             if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
         let dataStatus = policy.dataStatus(query, in: snapshot)
         let pieces = FeaturePage(
-            features.reader(query, in: former, after: page.start?.cursor),
+            features.reader(query, in: shown, after: page.start?.cursor),
             FeatureWriter(
                 query.collection, as: .geojson,
-                members: CollectionMembers(query, snapshot: former, dataStatus: dataStatus),
+                members: CollectionMembers(query, snapshot: shown, dataStatus: dataStatus),
                 hasGeometry: hasGeometry, properties: page.properties),
             limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
             query: request.uri.query,
-            time: snapshot.publication.asOf, total: try await features.total(query, in: former),
-            nextQuery: { page.next(PageStart(head: former.head, cursor: $0), of: query) })
+            time: snapshot.publication.asOf, total: try await features.total(query, in: shown),
+            nextQuery: { page.next(PageStart(head: shown.head, cursor: $0), of: query) })
         return (dataStatus, pieces)
     }
 
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
-        let reader = try QueryReader(request, known: FeatureParameters.names(collection))
-        try reader.requireJSON("geojson")
-        let parsed = try FeatureParameters(reader, of: collection)
+        let parsed = try ItemByIDParameters(
+            QueryReader(request, known: FeatureParameters.names(collection)), of: collection)
         let snapshot = try frames.snapshot()
-        let query = try parsed.query(frames, in: snapshot)
+        let query = try parsed.features.query(frames, in: snapshot)
         let dataStatus = policy.dataStatus(query, in: snapshot)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)

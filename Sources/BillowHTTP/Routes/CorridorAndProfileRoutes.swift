@@ -29,7 +29,6 @@ struct CorridorAndProfileRoutes: Sendable {
 
     private func corridor(_ request: Request) async throws -> Response {
         let reader = try QueryReader(request, known: CorridorShapeParameters.names)
-        try reader.requireJSON("geojson")
         let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
         let parameters = try CorridorShapeParameters(reader, body: body, airports: airports)
         let requested = parameters.requested

@@ -113,16 +113,14 @@ struct ExportRoutes: Sendable {
 
     private func prepare(_ path: ExportParameters, _ request: Request) throws -> PreparedExport {
         let collection = try path.collection
-        let reader = try QueryReader(request, known: FeatureParameters.names(collection))
-        try reader.requireJSON(path.format.ending)
-        let parsed = try FeatureParameters(reader, of: collection)
+        let parsed = try FeatureExportParameters(
+            QueryReader(request, known: FeatureParameters.names(collection)), path)
         let snapshot = try frames.snapshot()
-        let query = try parsed.query(frames, in: snapshot)
+        let query = try parsed.features.query(frames, in: snapshot)
         let dataStatus = policy.dataStatus(query, in: snapshot)
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = path.format.mediaType
         headers[.contentDisposition] = Self.disposition(collection.id, query.instant, path.format)
-        let request = reader.replacing([:])
         let content: PreparedExport.Content =
             switch path.format {
             case .text(let format):
@@ -134,11 +132,11 @@ struct ExportRoutes: Sendable {
                 .file(
                     GeoPackageExport(
                         features: features, query: query, snapshot: snapshot, dataStatus: dataStatus,
-                        style: styleStore.current.default, request: request))
+                        style: styleStore.current.default, request: parsed.query))
             case .tileset, .archive: preconditionFailure("a pack has no features")
             }
         return PreparedExport(
-            address: "\(collection.id).\(path.format.ending)?\(request)", headers: headers, content: content)
+            address: "\(collection.id).\(path.format.ending)?\(parsed.query)", headers: headers, content: content)
     }
 
     /// The file name, with content and time.

@@ -19,7 +19,7 @@ struct LandingRoutes: Sendable {
         router.get("/ogc") { request, _ in try landing(request) }
         router.get("/") { request, _ in
             // The viewer is served from the public files.
-            guard try isForProgram(request) else { throw HTTPError(.notFound) }
+            guard isForProgram(request) else { throw HTTPError(.notFound) }
             return try landing(request, headers: [.vary: "Accept"])
         }
         addDocuments(to: router)
@@ -37,24 +37,24 @@ struct LandingRoutes: Sendable {
         var links: [Link]
     }
 
-    private func isForProgram(_ request: Request) throws -> Bool {
-        if let form = request.uri.queryParameters["f"] { return form == "json" }
-        return AcceptedMedia(request.headers[.accept]).prefersJSON
+    private func isForProgram(_ request: Request) -> Bool {
+        ViewerAddressParameters(request).selectsDocument ?? AcceptedMedia(request.headers[.accept]).prefersJSON
     }
 
     private func landing(_ request: Request, headers: HTTPFields = [:]) throws -> Response {
-        if request.uri.path != "/" { try QueryReader(request, known: ["f"]).requireDocument() }
+        let isRoot = request.uri.path == "/"
+        let format = try isRoot ? .json : DocumentParameters(request, formats: [.json, .html]).format
         let base = BaseURL.of(request, publicURL)
         let links = [
-            Link("self", request.uri.path == "/" ? "\(base)/?f=json" : base + Self.path, title: "This document"),
+            Link("self", isRoot ? "\(base)/?f=json" : base + Self.path, title: "This document"),
             Link("alternate", "\(base)\(Self.path)?f=html", type: "text/html", title: "This document as an HTML page"),
             Link("alternate", "\(base)/", type: "text/html", title: "The viewer"),
             Link("service-doc", "\(base)/docs/", type: "text/html", title: "The interface as an interactive page"),
             Link(
-                "service-desc", "\(base)/openapi.json?f=\(APIDescription.Form.oas30.rawValue)",
-                type: APIDescription.Form.oas30.mediaType, title: "The interface as OpenAPI 3.0"),
+                "service-desc", "\(base)/openapi.json?f=\(OpenAPIVersion.oas30.rawValue)",
+                type: OpenAPIVersion.oas30.mediaType, title: "The interface as OpenAPI 3.0"),
             Link(
-                "service-desc", "\(base)/openapi.json", type: APIDescription.Form.json.mediaType,
+                "service-desc", "\(base)/openapi.json", type: OpenAPIVersion.json.mediaType,
                 title: "The interface as OpenAPI 3.1"),
             Link("conformance", "\(base)/conformance", title: "The specifications that the interface follows"),
             Link("data", "\(base)/collections", title: "The collections"),
@@ -62,10 +62,12 @@ struct LandingRoutes: Sendable {
         ]
         var headers = headers
         headers[.cacheControl] = "no-cache"
-        guard request.uri.path != "/" else {
+        guard !isRoot else {
             return try JSONResponse.make(LandingPage(links: links), headers: headers, request: request)
         }
-        return try DocumentResponse.make(LandingPage(links: links), headers: headers, request: request) {
+        return try DocumentResponse.make(
+            LandingPage(links: links), headers: headers, as: format, request: request
+        ) {
             CollectionPages.landing($0, path: request.uri.path)
         }
     }
@@ -77,22 +79,21 @@ struct LandingRoutes: Sendable {
         } + EDRMetadata.classes + OGCTileRoutes.classes
 
     private func conformance(_ request: Request) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        _ = try DocumentParameters(request)
         return try JSONResponse.make(
             ["conformsTo": Self.classes], headers: [.cacheControl: "no-cache"], request: request)
     }
 
     /// OpenAPI 3.1; or 3.0 with `f=oas30` or for clients whose `Accept` names only that.
     private func description(_ request: Request) async throws -> Response {
-        let reader = try QueryReader(request, known: ["f"])
-        let requested = try reader.choice("f", APIDescription.Form.allCases.map { ($0.rawValue, $0) })
+        let requested = try OpenAPIParameters(QueryReader(request, known: OpenAPIParameters.names)).version
         let accept = request.headers[.accept] ?? ""
-        let form = requested ?? (accept.contains("version=3.0") && !accept.contains("version=3.1") ? .oas30 : .json)
+        let version = requested ?? (accept.contains("version=3.0") && !accept.contains("version=3.1") ? .oas30 : .json)
         let description = APIDescription(routes: routes, base: BaseURL.of(request, publicURL))
         return try await work.run(.query) {
             try JSONResponse.make(
-                description.document(form), headers: [.cacheControl: "no-cache", .vary: "Accept"],
-                contentType: form.mediaType, request: request)
+                description.document(version), headers: [.cacheControl: "no-cache", .vary: "Accept"],
+                contentType: version.mediaType, request: request)
         }
     }
 }

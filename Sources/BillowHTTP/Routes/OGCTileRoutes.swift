@@ -132,7 +132,7 @@ struct OGCTileRoutes: Sendable {
     }
 
     private func matrixSets(_ request: Request) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        _ = try DocumentParameters(request)
         let link = Link("self", "\(BaseURL.of(request, publicURL))/tileMatrixSets/\(TileMatrixSet.id)")
         return try JSONResponse.make(
             MatrixSets(tileMatrixSets: [MatrixSets.Entry(links: [link])]), headers: [.cacheControl: "no-cache"],
@@ -140,7 +140,7 @@ struct OGCTileRoutes: Sendable {
     }
 
     private func matrixSet(_ request: Request, _ parameters: Parameters) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        _ = try DocumentParameters(request)
         try requireSet(parameters)
         return try JSONResponse.make(MatrixSet(), headers: [.cacheControl: "no-cache"], request: request)
     }
@@ -198,7 +198,7 @@ struct OGCTileRoutes: Sendable {
     }
 
     private func tileSets(_ request: Request, _ parameters: Parameters, _ kind: TileSetKind) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        _ = try DocumentParameters(request)
         let dataset = try drawn(parameters)
         let base = BaseURL.of(request, publicURL)
         let path = "\(base)/collections/\(dataset.id)/\(kind.folder)"
@@ -210,7 +210,7 @@ struct OGCTileRoutes: Sendable {
     }
 
     private func tileSet(_ request: Request, _ parameters: Parameters, _ kind: TileSetKind) throws -> Response {
-        try QueryReader(request, known: ["f"]).requireJSON()
+        _ = try DocumentParameters(request)
         let dataset = try drawn(parameters)
         try requireSet(parameters)
         return try JSONResponse.make(

@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowSnapshot
 import BillowStore
 import BillowSync
@@ -45,7 +46,8 @@ struct OperationRoutes: Sendable {
 
     /// Whether a request is for HTML. A client that accepts anything is a program.
     private static func isPage(_ request: Request) -> Bool {
-        request.uri.queryParameters["f"] != "json" && request.headers[.accept]?.contains("text/html") == true
+        ViewerAddressParameters(request).selectsDocument != true
+            && request.headers[.accept]?.contains("text/html") == true
     }
 
     private struct ReadinessBody: Encodable {

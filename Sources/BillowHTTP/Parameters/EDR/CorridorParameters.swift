@@ -73,6 +73,7 @@ package struct CorridorShapeParameters: Sendable {
     private static let tolerances = 0.0...5.0
 
     package init(_ reader: QueryReader, body: ShapeBody, airports: AirportTable) throws(ParameterProblem) {
+        try reader.requireJSON("geojson")
         requested = try RouteReader(airports).read(reader, body)
         var tolerance: Double? = Corridor.defaultTolerance
         let inQuery = try reader.number("tolerance", in: Self.tolerances)

@@ -1,7 +1,6 @@
 package import BillowEngine
 import BillowSnapshot
 package import Datasets
-package import Geometry
 package import Turbulence
 
 /// The parameters that all queries of OGC API EDR have for features, beside `FeatureParameters` and `PageParameters`.
@@ -129,25 +128,5 @@ extension QueryReader {
             throw invalid("bbox", text, "west,south,low,east,north,high with feet from 0 to 65000, low not above high")
         }
         return numbers[2]...numbers[5]
-    }
-}
-
-extension QueryReader {
-    /// A required parameter.
-    /// - Parameter expected: what it can be, as a phrase that follows "must be".
-    package func requiredText(_ name: String, _ expected: String) throws(ParameterProblem) -> String {
-        try required(name, expected)
-    }
-
-    /// The heights of the `bbox` of a cube; nil for one without.
-    package func cubeHeights() throws(ParameterProblem) -> (feet: ClosedRange<Double>, parameter: String)? {
-        try bboxHeights().map { (feet: $0, parameter: "bbox") }
-    }
-
-    /// The box in which locations are listed, and the other parameters of lists of locations.
-    package func locationBox() throws(ParameterProblem) -> BoundingBox? {
-        try requireLonLat()
-        _ = try dataFormat([.geoJSON])
-        return try bbox()
     }
 }

@@ -1,0 +1,56 @@
+import BillowEngine
+package import Datasets
+
+/// The parameters of `/collections/{id}/items`: those of `FeatureParameters` and `PageParameters`, with `html` for a
+/// page as another value of `f`.
+package struct ItemParameters: Sendable {
+    package let features: FeatureParameters
+    package let page: PageParameters
+    /// The selected format; nil where `Accept` decides.
+    package let format: DocumentParameters.Format?
+    private let reader: QueryReader
+
+    /// The number of features on an HTML page, unless a limit is given.
+    private static let pageLimit = 100
+
+    /// - Parameter prefersPage: whether `Accept` prefers an HTML page.
+    package init(_ reader: QueryReader, of collection: Dataset, prefersPage: Bool) throws {
+        self.reader = reader
+        if reader.text("f") == DocumentParameters.Format.html.rawValue {
+            format = .html
+        } else {
+            format = try reader.dataFormat(EDRQuery.items.formats(of: collection)).map { _ in .json }
+        }
+        features = try FeatureParameters(reader, of: collection)
+        let isPage = format.map { $0 == .html } ?? prefersPage
+        page = try PageParameters(reader, of: collection, defaultLimit: isPage ? Self.pageLimit : nil)
+    }
+
+    /// The query of the same features as GeoJSON.
+    package var asGeoJSON: String { reader.replacing(["f": "geojson", "limit": String(page.limit)]) }
+}
+
+/// The parameters of `/collections/{id}/items/{featureId}`: those of `FeatureParameters`, with GeoJSON as the only
+/// format.
+package struct ItemByIDParameters: Sendable {
+    package let features: FeatureParameters
+
+    package init(_ reader: QueryReader, of collection: Dataset) throws(ParameterProblem) {
+        try reader.requireJSON("geojson")
+        features = try FeatureParameters(reader, of: collection)
+    }
+}
+
+/// The parameters of `/export/{collection}.{format}`: those of `FeatureParameters`, with the path's format as the only
+/// one.
+package struct FeatureExportParameters: Sendable {
+    package let features: FeatureParameters
+    /// The whole query, in a fixed order.
+    package let query: String
+
+    package init(_ reader: QueryReader, _ path: ExportParameters) throws(ParameterProblem) {
+        try reader.requireJSON(path.format.ending)
+        features = try FeatureParameters(reader, of: try path.collection)
+        query = reader.replacing([:])
+    }
+}
