@@ -4,6 +4,7 @@ package import BillowRaster
 package import BillowStore
 package import BillowSync
 import BillowExchange
+import BillowSnapshot
 import Geometry
 import HTTPTypes
 package import Hummingbird
@@ -43,7 +44,7 @@ package struct BillowApplication: Sendable {
         /// The retention of positions; nil uses the general retention.
         package var trafficRetentionSeconds: Int?
         /// The retention of fields, at most the general one.
-        package var fieldRetentionSeconds = Retention.defaultFieldSeconds
+        package var fieldRetentionSeconds = DataLifetimes.defaultFieldSeconds
         package var connections = ConnectionSettings()
         /// The most sources that one key may name in ingested data.
         package var ingestSourcesPerKey = 4
@@ -53,6 +54,13 @@ package struct BillowApplication: Sendable {
         package var build = ""
         /// Whether each request is logged.
         package var hasAccessLog = false
+
+        /// How long data is stored and shown.
+        var lifetimes: DataLifetimes {
+            DataLifetimes(
+                retentionSeconds: retentionSeconds, traffic: trafficRetentionSeconds, fields: fieldRetentionSeconds,
+                trafficDropSeconds: trafficDropSeconds)
+        }
 
         package init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int,
@@ -139,23 +147,16 @@ package struct BillowApplication: Sendable {
         self.now = now
         self.logger = logger
         publisher = SnapshotPublisher(
-            store: store, severityTable: configuration.severityTable, now: now, logger: logger)
-        // The microcache is invalidated before clients learn of new data and request it.
-        publisher.observe { [microcache] _, _, _ in microcache.invalidate() }
-        let publications = registry.counter(.publications)
-        publisher.observe { _, _, _ in publications.increment(by: 1) }
-        states.observe { [microcache] _, _ in microcache.invalidate() }
-        feed.start(publisher)
-        // Data of a round is published without waiting for the next poll of the store.
-        states.observe { [publisher] old, new in
-            if old.isFetching && !new.isFetching || old.accepted != new.accepted { publisher.wake() }
+            store: store, lifetimes: configuration.lifetimes, severityTable: configuration.severityTable, now: now,
+            logger: logger)
+        feed = EventFeed(hub: events, publisher: publisher, states: states)
+        microcache = ResponseMicrocache { [publisher] in
+            ResponseMicrocache.CacheContext(
+                second: now().seconds, snapshot: publisher.generation, sources: states.generation,
+                styles: styleStore.generation)
         }
         frames = FrameSource(
-            publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
-            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
-            fieldRetentionSeconds: configuration.fieldRetentionSeconds,
-            trafficDropSeconds: configuration.trafficDropSeconds,
-            polygonHistories: configuration.polygonHistories,
+            publisher: publisher, store: store, polygonHistories: configuration.polygonHistories,
             caches: CacheBudget(bytes: configuration.cacheBytes - Self.changeBytes(configuration)),
             logger: logger)
         policy = FreshnessPolicy(configuration.freshness, frames: frames, requests: states.requests)
@@ -295,10 +296,7 @@ package struct BillowApplication: Sendable {
     }
 
     var retention: Retention {
-        Retention(
-            store: store, retentionSeconds: configuration.retentionSeconds,
-            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
-            fieldRetentionSeconds: configuration.fieldRetentionSeconds, now: now, logger: logger)
+        Retention(store: store, lifetimes: configuration.lifetimes, now: now, logger: logger)
     }
 
     var packer: ArchivePacker {

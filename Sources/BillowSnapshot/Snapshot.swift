@@ -15,7 +15,11 @@ package struct Snapshot: Sendable {
     /// Every source, in the order of their numbers.
     package let sources: [SourceRecord]
     /// The time ranges of the log's data at the publication's version.
-    package let extent: LogExtent
+    package let logExtent: LogExtent
+    /// The instants for which there are frames: from the oldest data, or the start of the retention if that is earlier,
+    /// to the next minute, because another server may be ahead.
+    package let extent: ClosedRange<Instant>
+    package let lifetimes: DataLifetimes
     package let severityTable: SeverityTable
     /// The pilot reports from `liveFrom` on, ordered by (time, id).
     package let reports: [PilotReport]
@@ -35,8 +39,8 @@ package struct Snapshot: Sendable {
 
     package init(
         publication: Publication, log: String, window: Window, liveFrom: Instant, sources: [SourceRecord],
-        extent: LogExtent = LogExtent(), severityTable: SeverityTable, reports: [PilotReport] = [],
-        areas: AreaWindow = AreaWindow(),
+        extent: LogExtent = LogExtent(), lifetimes: DataLifetimes, severityTable: SeverityTable,
+        reports: [PilotReport] = [], areas: AreaWindow = AreaWindow(),
         traffic: Traffic = Traffic(), versions: DataVersions? = nil,
         frameVersions: FrameVersions? = nil
     ) {
@@ -45,7 +49,11 @@ package struct Snapshot: Sendable {
         self.window = window
         self.liveFrom = liveFrom
         self.sources = sources
-        self.extent = extent
+        logExtent = extent
+        self.lifetimes = lifetimes
+        let retained = publication.asOf.advanced(by: -lifetimes.retentionSeconds)
+        let oldest = extent.oldest.map { min($0, retained) } ?? retained
+        self.extent = oldest...max(oldest, publication.asOf.advanced(by: 60))
         self.severityTable = severityTable
         self.reports = reports
         self.areas = areas
@@ -74,7 +82,8 @@ package struct Snapshot: Sendable {
     package func superseded(at version: Version) -> Snapshot {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
-            liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable
+            liveFrom: .distantFuture, sources: sources, extent: logExtent, lifetimes: lifetimes,
+            severityTable: severityTable
         ).with(fields, on: fieldGrids, after: self)
     }
 

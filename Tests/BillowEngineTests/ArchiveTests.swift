@@ -61,10 +61,13 @@ private struct Server {
 
     init(_ store: CountingStore, now: Instant = noon, logger: Logger = World.quiet()) async throws {
         self.store = store
-        publisher = SnapshotPublisher(store: store, severityTable: SeverityTable(), now: { now }, logger: logger)
+        publisher = SnapshotPublisher(
+            store: store, lifetimes: DataLifetimes(retentionSeconds: 7 * 86_400), severityTable: SeverityTable(),
+            now: { now },
+            logger: logger)
         try await publisher.refresh()
         store.reads.withLock { $0 = 0 }
-        frames = FrameSource(publisher: publisher, store: store, retentionSeconds: 7 * 86_400, logger: logger)
+        frames = FrameSource(publisher: publisher, store: store, logger: logger)
         snapshot = try frames.snapshot()
     }
 

@@ -15,7 +15,7 @@ struct DamageMarkTests {
             let hex = try cell(8, 48)
             try await world.insert((0..<20).map { try observation(id: "o\($0)", hex, at: -40_000 - $0) })
             let frames = FrameSource(
-                publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
+                publisher: world.publisher, store: world.store, logger: World.quiet())
             let policy = FreshnessPolicy(
                 FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), frames: frames)
             let read = { () async throws(StoreError) in

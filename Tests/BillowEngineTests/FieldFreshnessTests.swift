@@ -16,7 +16,7 @@ struct FieldFreshnessTests {
     /// The policy of a source `awc` that requests fields.
     private func policy(_ world: World, _ products: Set<FieldProduct>? = nil) throws -> FreshnessPolicy {
         let frames = FrameSource(
-            publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
+            publisher: world.publisher, store: world.store, logger: World.quiet())
         let feed = FreshnessSettings.FetchedSource(kinds: [.fields], fieldProducts: products)
         return FreshnessPolicy(
             FreshnessSettings(staleAfterSeconds: 300, feeds: [try source("awc"): feed]), frames: frames)
@@ -107,7 +107,7 @@ struct FieldFreshnessTests {
     func imports() async throws {
         try await withWorld { world in
             let frames = FrameSource(
-                publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
+                publisher: world.publisher, store: world.store, logger: World.quiet())
             let policy = FreshnessPolicy(
                 FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), frames: frames)
             _ = try await world.store.commit(Batch(source: source("skypath"), fetchedAt: noon))

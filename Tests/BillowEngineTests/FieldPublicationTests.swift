@@ -33,7 +33,8 @@ struct FieldPublicationTests {
             #expect(former.fieldGrids == snapshot.fieldGrids)
             // Another publisher reads the same from the start.
             let other = SnapshotPublisher(
-                store: world.store, severityTable: SeverityTable(), now: { world.clock.now }, logger: World.quiet())
+                store: world.store, lifetimes: DataLifetimes(retentionSeconds: 7 * 86_400),
+                severityTable: SeverityTable(), now: { world.clock.now }, logger: World.quiet())
             try await other.refresh()
             #expect(other.snapshot?.fields == snapshot.fields && other.snapshot?.fieldGrids == snapshot.fieldGrids)
         }

@@ -145,7 +145,7 @@ struct FieldSectionTests {
             try await world.refresh()
             let store: any Store = reads.map { NotingStore(store: world.store, reads: $0) } ?? world.store
             let frames = FrameSource(
-                publisher: world.publisher, store: store, retentionSeconds: 86_400, logger: World.quiet())
+                publisher: world.publisher, store: store, logger: World.quiet())
             try await test(frames, try #require(world.publisher.snapshot))
         }
     }
@@ -301,7 +301,7 @@ struct FieldSectionTests {
             let first = try await insert(-3_600, 40)
             _ = try await insert(0, 90)
             let frames = FrameSource(
-                publisher: world.publisher, store: world.store, retentionSeconds: 86_400, logger: World.quiet())
+                publisher: world.publisher, store: world.store, logger: World.quiet())
             let snapshot = try #require(world.publisher.snapshot)
             for (snapshot, value) in [(snapshot, 9_000), (snapshot.superseded(at: first), 4_000)] {
                 let section = try await frames.fieldSection(

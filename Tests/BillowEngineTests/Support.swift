@@ -1,3 +1,4 @@
+import BillowSnapshot
 import BillowStore
 import EngineTestSupport
 import Foundation
@@ -39,7 +40,8 @@ func withWorld(test: @Sendable (World) async throws -> Void) async throws {
     for (name, rule) in known { _ = try await store.register(try source(name), merge: rule, simulated: false) }
     let clock = TestClock(noon)
     let publisher = SnapshotPublisher(
-        store: store, severityTable: SeverityTable(), now: { clock.now }, logger: World.quiet())
+        store: store, lifetimes: DataLifetimes(retentionSeconds: 7 * 86_400), severityTable: SeverityTable(),
+        now: { clock.now }, logger: World.quiet())
     try await publisher.refresh()
     try await test(World(store: store, clock: clock, publisher: publisher))
 }

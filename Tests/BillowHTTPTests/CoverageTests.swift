@@ -119,7 +119,7 @@ struct CoverageTests {
                 guard !feeds.isEmpty || standings.allSatisfy(\.isStored) else { continue }
                 let snapshot = Snapshot(
                     publication: base.publication, log: base.log, window: base.window, liveFrom: base.liveFrom,
-                    sources: records, severityTable: base.severityTable)
+                    sources: records, lifetimes: base.lifetimes, severityTable: base.severityTable)
                 let policy = FreshnessPolicy(
                     FreshnessSettings(staleAfterSeconds: 300, feeds: feeds), frames: world.application.frames,
                     requests: world.states.requests)

@@ -523,7 +523,8 @@ struct TimelineTests {
             for seconds in [0, day - 1, day, 6 * day] {
                 world.clock.advance(by: seconds - (world.clock.now.seconds - noon.seconds))
                 try await Retention(
-                    store: world.store, retentionSeconds: 7 * day, now: { world.clock.now }, logger: World.quiet()
+                    store: world.store, lifetimes: DataLifetimes(retentionSeconds: 7 * day), now: { world.clock.now },
+                    logger: World.quiet()
                 ).prune()
                 try await world.refresh()
                 try await world.restarted { server in

@@ -86,11 +86,11 @@ struct VersionTests {
                     source: nil,
                     observations: [try observation(try cell(10, 50), at: -10 * 86_400, source: "import")]))
             #expect(try await extent() == before)
-            #expect(try world.application.frames.snapshot().extent.observed?.lowerBound == noon.advanced(by: -60))
+            #expect(try world.application.frames.snapshot().logExtent.observed?.lowerBound == noon.advanced(by: -60))
             try await world.refresh()
             #expect(try await extent() != before)
             #expect(
-                try world.application.frames.snapshot().extent.oldest == noon.advanced(by: -10 * 86_400))
+                try world.application.frames.snapshot().logExtent.oldest == noon.advanced(by: -10 * 86_400))
             #expect(
                 try await world.json("/status")["oldestObservation"]?.string
                     == noon.advanced(by: -10 * 86_400).description)

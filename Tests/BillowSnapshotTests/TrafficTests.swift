@@ -17,7 +17,8 @@ struct TrafficTests {
     private func snapshot(_ positions: [AircraftPosition], asOf seconds: Int) -> Snapshot {
         Snapshot(
             publication: Publication(version: Version(rawValue: 7), asOf: noon.advanced(by: seconds)), log: "test",
-            window: Window(), liveFrom: noon.advanced(by: -3_600), sources: [], severityTable: SeverityTable(),
+            window: Window(), liveFrom: noon.advanced(by: -3_600), sources: [],
+            lifetimes: DataLifetimes(retentionSeconds: 86_400), severityTable: SeverityTable(),
             traffic: Traffic(positions, asOf: noon.advanced(by: seconds)))
     }
 

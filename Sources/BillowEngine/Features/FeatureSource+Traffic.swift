@@ -13,7 +13,7 @@ extension FeatureSource {
         guard query.isInterval else {
             if memory.prepared == nil {
                 let positions = try await frames.positions(
-                    at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+                    at: query.instant, droppedAfterSeconds: frames.lifetimes.trafficDropSeconds, in: snapshot)
                 let made = positions.map { Self.deadReckoned($0, query) }.filter { Self.matches($0, query) }.map {
                     position in
                     PreparedFeature(id: position.icao24.text) { Feature(position) }
@@ -57,7 +57,7 @@ extension FeatureSource {
             return
         }
         let positions = try await frames.positions(
-            at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+            at: query.instant, droppedAfterSeconds: frames.lifetimes.trafficDropSeconds, in: snapshot)
         if let position = positions.first(where: { $0.icao24 == aircraft }) {
             writer.write(Self.deadReckoned(position, query))
         }

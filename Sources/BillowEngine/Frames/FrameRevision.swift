@@ -61,6 +61,6 @@ extension FrameSource {
     package func renderKey(_ style: Style, in snapshot: Snapshot) -> RenderKey {
         RenderKey(
             log: snapshot.log, style: style, severityTable: snapshot.severityTable,
-            trafficDropSeconds: trafficDropSeconds)
+            trafficDropSeconds: lifetimes.trafficDropSeconds)
     }
 }

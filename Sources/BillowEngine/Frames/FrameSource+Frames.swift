@@ -31,7 +31,7 @@ extension FrameSource {
     }
 
     private func seen(in layers: [Dataset], at instant: Instant, filter: Filter) -> [FrameDependency] {
-        layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
+        layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: lifetimes.trafficDropSeconds) }
     }
 
     /// The relation of a URL's revision to the frame's current one.
@@ -72,45 +72,14 @@ extension FrameSource {
         return was ? .superseded : .redirect(current)
     }
 
-    /// The time range of frames of some layers: the union of the layers' ranges.
-    package func extent(of layers: [Dataset], in snapshot: Snapshot) -> ClosedRange<Instant> {
-        let extents = layers.map { extent(of: $0, in: snapshot) }
-        guard let first = extents.map(\.lowerBound).min(), let last = extents.map(\.upperBound).max() else {
-            return extent(of: snapshot)
-        }
-        return first...last
-    }
-
-    /// The time range of a layer's frames.
-    package func extent(of layer: Dataset, in snapshot: Snapshot) -> ClosedRange<Instant> {
-        let asOf = snapshot.publication.asOf
-        var first = extent(of: snapshot).lowerBound
-        var last = asOf
-        switch layer.content {
-        case .history, .polygons: break
-        case .positions:
-            let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
-            first = max(first, positionsExtent(lookBackSeconds: lookBack, of: snapshot))
-        case .areas(let collection):
-            // Includes the last second at which any of its areas is valid.
-            if let end = snapshot.areas.ends[collection] { last = max(last, end.advanced(by: -1)) }
-        case .field:
-            if let extent = snapshot.fieldExtent {
-                first = max(first, extent.lowerBound)
-                last = max(last, extent.upperBound)
-            }
-        }
-        return min(first, last)...last
-    }
-
     /// The seconds for which retention keeps all data of some layers' frames at an instant; 0 or less if data may
     /// already be deleted.
     package func retainedSeconds(of layers: [Dataset], at instant: Instant, in snapshot: Snapshot) -> Int {
         let age = snapshot.publication.asOf.seconds - instant.seconds
         return layers.map { layer in
             // Retention keeps observations, reports and areas for the longest history in addition.
-            let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
-            return retentionSeconds(of: layer.kind) - lookBack - age
+            let lookBack = layer.positionsSeconds(trafficDropSeconds: lifetimes.trafficDropSeconds)
+            return lifetimes.retentionSeconds(of: layer.kind) - lookBack - age
         }.min() ?? 0
     }
 
@@ -128,7 +97,7 @@ extension FrameSource {
     /// - Throws: `EngineError.timeOutsideLog` with the extent if no layer has a frame.
     package func scene(of layers: LayerList, at time: RequestedTime, in snapshot: Snapshot) throws(EngineError) -> Scene
     {
-        let reaches = layers.layers.map { reach(of: $0, in: snapshot) }
+        let reaches = layers.layers.map { snapshot.reach(of: $0) }
         let first = reaches.map(\.lowerBound).min() ?? snapshot.publication.asOf
         let last = reaches.map(\.upperBound).max() ?? snapshot.publication.asOf
         return scene(of: layers, at: try instant(time, in: snapshot, within: first...last), in: snapshot)
@@ -136,15 +105,8 @@ extension FrameSource {
 
     /// The scene at one of the layers' instants.
     package func scene(of layers: LayerList, at instant: Instant, in snapshot: Snapshot) -> Scene {
-        let there = layers.filter { reach(of: $0, in: snapshot).contains(instant) }
+        let there = layers.filter { snapshot.reach(of: $0).contains(instant) }
         return Scene(instant: instant, layers: there ?? layers, isWhole: there == layers)
-    }
-
-    /// The instants at which a layer may be requested: its extent and the next minute, because another server may be
-    /// ahead.
-    package func reach(of layer: Dataset, in snapshot: Snapshot) -> ClosedRange<Instant> {
-        let own = extent(of: layer, in: snapshot)
-        return own.lowerBound...max(own.upperBound, extent(of: snapshot).upperBound)
     }
 
     /// The times within a range at which some layers' areas begin or end, and the valid times of fields; sorted,

@@ -12,7 +12,7 @@ extension FrameSource {
         for layer in layers {
             switch layer.content {
             case .history, .polygons: end = min(end, instant.advanced(by: filter.lookBackSeconds))
-            case .positions: end = min(end, instant.advanced(by: trafficDropSeconds))
+            case .positions: end = min(end, instant.advanced(by: lifetimes.trafficDropSeconds))
             case .field: end = min(end, instant.advanced(by: Self.fieldValidity))
             case .areas(let collection):
                 let areas = try await areas(collection, at: instant, in: snapshot)

@@ -44,12 +44,6 @@ package final class FrameSource: Sendable {
 
     private let publisher: SnapshotPublisher
     let store: any Store
-    private let retentionSeconds: Int
-    /// The retention of aircraft positions.
-    private let trafficRetentionSeconds: Int
-    private let fieldRetentionSeconds: Int
-    /// The time after its last position for which an aircraft is shown.
-    package let trafficDropSeconds: Int
     /// The histories for which turbulence polygons are computed.
     package let polygonHistories: PolygonHistories
     /// Data older than the live window.
@@ -72,9 +66,8 @@ package final class FrameSource: Sendable {
     let fields = FieldCaches()
 
     package init(
-        publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
-        fieldRetentionSeconds: Int = Retention.defaultFieldSeconds, trafficDropSeconds: Int = 180,
-        polygonHistories: PolygonHistories = PolygonHistories(), caches: CacheBudget = CacheBudget(), logger: Logger
+        publisher: SnapshotPublisher, store: any Store, polygonHistories: PolygonHistories = PolygonHistories(),
+        caches: CacheBudget = CacheBudget(), logger: Logger
     ) {
         archive = Archive(store: store, logger: logger)
         self.caches = caches
@@ -87,21 +80,11 @@ package final class FrameSource: Sendable {
         planes = SharedCache(caches, keyBytes: { $0.filter.estimatedBytes }) { $0.bytes }
         self.publisher = publisher
         self.store = store
-        self.retentionSeconds = retentionSeconds
-        self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
-        self.fieldRetentionSeconds = min(fieldRetentionSeconds, retentionSeconds)
-        self.trafficDropSeconds = trafficDropSeconds
         self.polygonHistories = polygonHistories
     }
 
-    /// The retention of a kind of fetched data.
-    package func retentionSeconds(of kind: FeedKind) -> Int {
-        switch kind {
-        case .positions: trafficRetentionSeconds
-        case .fields: fieldRetentionSeconds
-        default: retentionSeconds
-        }
-    }
+    /// How long data is stored and shown.
+    package var lifetimes: DataLifetimes { publisher.lifetimes }
 
     /// The current snapshot.
     /// - Throws: `EngineError.starting` until the store has been read for the first time.
@@ -137,25 +120,13 @@ package final class FrameSource: Sendable {
         max(1, snapshot.publication.asOf.floored(toMultipleOf: 60).seconds + 60 - publisher.now().seconds)
     }
 
-    /// The time range of valid instants.
-    package func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
-        let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)
-        let oldest = snapshot.extent.oldest.map { min($0, retained) } ?? retained
-        return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
-    }
-
-    /// The time from which the log has all aircraft positions that a frame needs, given how far back it looks.
-    func positionsExtent(lookBackSeconds: Int, of snapshot: Snapshot) -> Instant {
-        snapshot.publication.asOf.advanced(by: lookBackSeconds - trafficRetentionSeconds)
-    }
-
     /// The instant that a request names, validated against an extent.
     ///
     /// - Parameter reach: the valid range, if it is not the whole log.
     package func instant(
         _ time: RequestedTime, in snapshot: Snapshot, within reach: ClosedRange<Instant>? = nil
     ) throws(EngineError) -> Instant {
-        let extent = reach ?? extent(of: snapshot)
+        let extent = reach ?? snapshot.extent
         switch time.moment {
         case .latest: return snapshot.publication.asOf
         case .instant(let instant) where extent.contains(instant): return instant

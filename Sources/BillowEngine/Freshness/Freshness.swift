@@ -450,7 +450,7 @@ package struct FreshnessPolicy: Sendable {
         }
         var span = Coverage.Span(
             storedSince: storedSince ?? .distantPast,
-            retainedSince: now.advanced(by: -frames.retentionSeconds(of: kind)),
+            retainedSince: now.advanced(by: -frames.lifetimes.retentionSeconds(of: kind)),
             now: now, horizon: issuedUntil, sources: [])
         for source in feeding {
             guard let fetchedAt = source.fetchedAt, let record = sources.byID[source.id] else { return .unknown }

@@ -63,7 +63,7 @@ package struct ArchivePacker: Service {
         let longest = History.sixHours.seconds
         // A frame that starts before the live window looks back no further than its history.
         let end = ArchivePart(snapshot.liveFrom.advanced(by: longest)).number
-        let start = ArchivePart(frames.extent(of: snapshot).lowerBound.advanced(by: -longest)).number
+        let start = ArchivePart(snapshot.extent.lowerBound.advanced(by: -longest)).number
         var packed = 0
         for last in stride(from: end - 1, through: start, by: -Self.partsAtOnce) {
             let first = max(start, last - Self.partsAtOnce + 1)

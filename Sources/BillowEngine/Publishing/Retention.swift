@@ -1,5 +1,5 @@
 import BillowFields
-import BillowSnapshot
+package import BillowSnapshot
 package import BillowStore
 package import Logging
 import ServiceLifecycle
@@ -14,10 +14,7 @@ package import Turbulence
 /// deletion.
 package struct Retention: Service {
     private let store: any Store
-    private let retentionSeconds: Int
-    /// The retention of positions.
-    private let trafficRetentionSeconds: Int
-    private let fieldRetentionSeconds: Int
+    private let lifetimes: DataLifetimes
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -28,21 +25,11 @@ package struct Retention: Service {
     /// The largest step, in seconds. Each deletion gives new URLs to old frames, so there should be few.
     private static let longestStep = 6 * 3_600
 
-    /// The default retention of fields: two days, in seconds.
-    package static let defaultFieldSeconds = 2 * 86_400
-
-    /// - Parameters:
-    ///   - trafficRetentionSeconds: the retention of positions; nil for that of other data, which it never exceeds.
-    ///   - fieldRetentionSeconds: the retention of fields, by valid time; never longer than for other data.
     package init(
-        store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
-        fieldRetentionSeconds: Int = defaultFieldSeconds,
-        now: @escaping @Sendable () -> Instant, logger: Logger
+        store: any Store, lifetimes: DataLifetimes, now: @escaping @Sendable () -> Instant, logger: Logger
     ) {
         self.store = store
-        self.retentionSeconds = retentionSeconds
-        self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
-        self.fieldRetentionSeconds = min(fieldRetentionSeconds, retentionSeconds)
+        self.lifetimes = lifetimes
         self.now = now
         self.logger = logger
     }
@@ -85,12 +72,15 @@ package struct Retention: Service {
     /// - Returns: the instant before which it deleted.
     @discardableResult
     package func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
-        guard let now = try await store.trustedNow(now(), retentionSeconds: retentionSeconds) else { return from }
-        let before = Self.limit(now, retentionSeconds)
+        guard let now = try await store.trustedNow(now(), retentionSeconds: lifetimes.retentionSeconds) else {
+            return from
+        }
+        let before = Self.limit(now, lifetimes.retentionSeconds)
         let pruned = try await store.prune(
             Pruning(
-                from: min(from, before), before: before, positionsBefore: Self.limit(now, trafficRetentionSeconds),
-                fieldsBefore: Self.fieldLimit(now, fieldRetentionSeconds),
+                from: min(from, before), before: before,
+                positionsBefore: Self.limit(now, lifetimes.trafficRetentionSeconds),
+                fieldsBefore: Self.fieldLimit(now, lifetimes.fieldRetentionSeconds),
                 earlierForecastsBefore: Self.fieldLimit(now, 0), sparesImports: true))
         if !pruned.isNothing {
             logger.info(

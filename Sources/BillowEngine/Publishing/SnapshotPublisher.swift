@@ -19,6 +19,8 @@ package final class SnapshotPublisher: Service {
     private let store: any Store
     private let liveSeconds: Int
     private let severityTable: SeverityTable
+    /// How long data is stored and shown, which every snapshot says.
+    package let lifetimes: DataLifetimes
     /// The clock that decides when to publish.
     package let now: @Sendable () -> Instant
     private let logger: Logger
@@ -35,8 +37,9 @@ package final class SnapshotPublisher: Service {
     /// - Parameter liveSeconds: the length of the live window, rounded up to whole hours. Commands that read rows from
     ///   the store use less than the default.
     package init(
-        store: any Store, severityTable: SeverityTable, liveSeconds: Int = SnapshotPublisher.liveSeconds,
-        now: @escaping @Sendable () -> Instant, logger: Logger
+        store: any Store, lifetimes: DataLifetimes, severityTable: SeverityTable,
+        liveSeconds: Int = SnapshotPublisher.liveSeconds, now: @escaping @Sendable () -> Instant, logger: Logger
+        self.lifetimes = lifetimes
     ) {
         self.store = store
         self.liveSeconds = liveSeconds
@@ -138,13 +141,15 @@ package final class SnapshotPublisher: Service {
 
     /// Publishes new fetch times with the same data: a fetch without new data raises no version.
     private func noteFetches(_ old: Snapshot, _ state: LogState) {
-        guard state.sources != old.sources || state.extent != old.extent else { return }
+        guard state.sources != old.sources || state.extent != old.logExtent else { return }
         publish(
             Snapshot(
                 publication: old.publication, log: old.log, window: old.window, liveFrom: old.liveFrom,
-                sources: state.sources, extent: state.extent, severityTable: severityTable, reports: old.reports,
-                areas: old.areas, traffic: old.traffic, versions: old.versions, frameVersions: old.frameVersions
-            ).with(old.fields, on: old.fieldGrids, after: old))
+                sources: state.sources, extent: state.extent, lifetimes: lifetimes, severityTable: severityTable,
+                reports: old.reports, areas: old.areas, traffic: old.traffic, versions: old.versions,
+                frameVersions: old.frameVersions
+            ).with(old.fields, on: old.fieldGrids, after: old),
+            Changes(head: state.head, sources: state.sources, extent: state.extent))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
@@ -183,7 +188,8 @@ package final class SnapshotPublisher: Service {
             Snapshot(
                 publication: Publication(version: head.version, asOf: now), log: head.log,
                 window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
-                extent: state.extent, severityTable: severityTable, reports: reports, areas: AreaWindow(areas),
+                extent: state.extent, lifetimes: lifetimes, severityTable: severityTable, reports: reports,
+                areas: AreaWindow(areas),
                 traffic: Traffic(positions, asOf: now), frameVersions: frameVersions
             ).with(fields.index, on: fields.grids, after: self.snapshot))
     }
@@ -250,8 +256,8 @@ package final class SnapshotPublisher: Service {
             return
         }
         let changes = Changes(
-            head: Head(version: old.publication.version, log: old.log), sources: old.sources, extent: old.extent)
-        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)))
+            head: Head(version: old.publication.version, log: old.log), sources: old.sources, extent: old.logExtent)
+        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)), changes)
     }
 
     /// Logs damage once per table. The amount grows as more is read; `/status` reports it.
@@ -334,8 +340,8 @@ extension Snapshot {
         return Snapshot(
             publication: Publication(version: version, asOf: now), log: log, window: window,
             liveFrom: max(liveFrom, self.liveFrom),
-            sources: changes.sources, extent: changes.extent, severityTable: severityTable, reports: reports,
-            areas: areas, traffic: traffic, versions: versions, frameVersions: frameVersions
+            sources: changes.sources, extent: changes.extent, lifetimes: lifetimes, severityTable: severityTable,
+            reports: reports, areas: areas, traffic: traffic, versions: versions, frameVersions: frameVersions
         ).with(fields, on: fieldGrids.merging(changes.fieldGrids) { $1 }, after: self)
     }
 }

@@ -114,7 +114,7 @@ package final class AnimationRenderer: Sendable {
     ///   `MapRenderer`.
     package func png(_ request: AnimationRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
         guard !request.times.isEmpty else {
-            let extent = frames.extent(of: request.layers.layers, in: snapshot)
+            let extent = snapshot.extent(of: request.layers.layers)
             throw .noFrames(request.timeline.blamed, extent: extent)
         }
         let pixels = request.region.width * request.region.height * request.times.count

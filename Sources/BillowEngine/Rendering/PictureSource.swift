@@ -119,7 +119,7 @@ package final class PictureSource: Sendable {
         -> [AircraftPosition]
     {
         try await frames.positions(
-            at: instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot
+            at: instant, droppedAfterSeconds: frames.lifetimes.trafficDropSeconds, in: snapshot
         ).filter(filter.matches)
     }
 

@@ -164,7 +164,7 @@ package struct TimelineService: Sendable {
             times = timeline.times(
                 changes: try await frames.changes(of: layers, filter: filter, in: range, in: snapshot))
         }
-        let extents = layers.map { frames.extent(of: $0, in: snapshot) }
+        let extents = layers.map { snapshot.extent(of: $0) }
         let there = times.filter { time in extents.contains { $0.contains(time) } }
         return try await animates(layers, filter, in: snapshot) ? there : Array(there.suffix(1))
     }
@@ -187,7 +187,7 @@ package struct TimelineService: Sendable {
     ) async throws(EngineError) -> TimelineManifest.Layer {
         let id = picture.map(\.id).joined(separator: ",")
         let times = try await times(of: picture, timeline, request.filter, in: snapshot)
-        let extent = frames.extent(of: picture, in: snapshot)
+        let extent = snapshot.extent(of: picture)
         let renderKey = frames.renderKey(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
             let query = [version.map { "v=\($0)&s=\(renderKey)" } ?? "", request.passedOn].filter { !$0.isEmpty }
@@ -204,7 +204,7 @@ package struct TimelineService: Sendable {
         var counts: [Int] = []
         let isCounted = request.isCounted && picture.contains(where: \.showsCells)
         for time in times {
-            let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
+            let there = picture.filter { snapshot.reach(of: $0).contains(time) }
             let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
             let showsField = there.contains { $0.content == .field }
             let field = showsField ? snapshot.field(at: time, request.filter)?.identity : nil

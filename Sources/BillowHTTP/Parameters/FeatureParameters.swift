@@ -128,7 +128,7 @@ package struct FeatureParameters: Sendable {
             if case .instant(let instant) = datetime {
                 RequestedTime(.instant(instant), parameter: "datetime", text: reader.text("datetime") ?? "")
             } else { time }
-        let reach = frames.reach(of: collection, in: snapshot)
+        let reach = snapshot.reach(of: collection)
         if case .instant(let instant) = requested.moment,
             instant > reach.upperBound || datetime != nil && instant < reach.lowerBound
         {
@@ -145,7 +145,7 @@ package struct FeatureParameters: Sendable {
         throws(EngineError)
     {
         guard case .interval(let start, let end) = datetime else { return try setInstant(&query, frames, snapshot) }
-        let reach = frames.reach(of: collection, in: snapshot)
+        let reach = snapshot.reach(of: collection)
         // The future has no observations.
         query.instant = end.map { $0 > reach.upperBound ? snapshot.publication.asOf : $0 } ?? snapshot.publication.asOf
         query.hasNothing = query.instant < reach.lowerBound || start.map { $0 > query.instant } ?? false

@@ -197,7 +197,7 @@ package struct PackParameters: Sendable {
             }
             guard !scenes.isEmpty else {
                 throw EngineError.noFrames(
-                    timeline.blamed, extent: frames.extent(of: layers.layers, in: snapshot))
+                    timeline.blamed, extent: snapshot.extent(of: layers.layers))
             }
             return scenes
         }

@@ -184,7 +184,7 @@ struct TileRoutes: Sendable {
         let scene = try frames.scene(of: layers, at: parsed.time, in: snapshot)
         let answered = policy.dataStatus(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
         let freshness = answered.freshness
-        let extent = frames.extent(of: shownLayers, in: snapshot)
+        let extent = snapshot.extent(of: shownLayers)
         let base = BaseURL.of(request, publicURL)
         // The tiles of the document have the filters and the time of this request.
         let (suffix, passed, filters) = (parsed.suffix, parsed.passedOn, parsed.legendFilters)

@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowSnapshot
 import BillowStore
 import Logging
 
@@ -10,11 +11,12 @@ extension Settings {
         _ store: SQLiteStore, _ logger: Logger, liveSeconds: Int = SnapshotPublisher.liveSeconds
     ) -> (SnapshotPublisher, FrameSource) {
         let publisher = SnapshotPublisher(
-            store: store, severityTable: severityTable, liveSeconds: liveSeconds, now: SystemClock.now, logger: logger)
-        let frames = FrameSource(
-            publisher: publisher, store: store, retentionSeconds: retentionSeconds,
-            trafficRetentionSeconds: trafficRetentionSeconds, fieldRetentionSeconds: fieldRetentionSeconds,
-            trafficDropSeconds: trafficDropSeconds, polygonHistories: polygons, logger: logger)
+            store: store,
+            lifetimes: DataLifetimes(
+                retentionSeconds: retentionSeconds, traffic: trafficRetentionSeconds, fields: fieldRetentionSeconds,
+                trafficDropSeconds: trafficDropSeconds),
+            severityTable: severityTable, liveSeconds: liveSeconds, now: SystemClock.now, logger: logger)
+        let frames = FrameSource(publisher: publisher, store: store, polygonHistories: polygons, logger: logger)
         return (publisher, frames)
     }
 }

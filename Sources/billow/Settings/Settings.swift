@@ -14,7 +14,7 @@ struct Settings: Sendable {
     /// The retention of positions in seconds, at most the general retention.
     var trafficRetentionSeconds = 86_400
     /// The retention of grids of computed turbulence in seconds, at most the general retention.
-    var fieldRetentionSeconds = Retention.defaultFieldSeconds
+    var fieldRetentionSeconds = DataLifetimes.defaultFieldSeconds
     /// The time in seconds after which a layer is stale if all of its sources are silent; nil derives it from their
     /// intervals.
     var staleAfterSeconds: Int?

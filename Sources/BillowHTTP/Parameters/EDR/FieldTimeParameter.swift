@@ -22,6 +22,6 @@ package struct FieldTimeParameter: Sendable {
     package func instant(_ frames: FrameSource, _ collection: Dataset, in snapshot: Snapshot) throws(EngineError)
         -> Instant
     {
-        try frames.instant(time, in: snapshot, within: frames.reach(of: collection, in: snapshot))
+        try frames.instant(time, in: snapshot, within: snapshot.reach(of: collection))
     }
 }

@@ -78,7 +78,7 @@ package struct OGCTime: Sendable, Hashable {
         switch form {
         case .moment(let moment): return named(moment)
         case .interval(let start, let end):
-            let extent = frames.extent(of: layers.layers, in: snapshot)
+            let extent = snapshot.extent(of: layers.layers)
             guard let end, end <= extent.upperBound else {
                 if let start, start > extent.upperBound { return named(.instant(start)) }
                 // An open end means now, not the end of a forecast.
