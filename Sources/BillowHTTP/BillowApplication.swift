@@ -98,7 +98,7 @@ package struct BillowApplication: Sendable {
     package let styles: StyleStore
     private let states: SourceStates
     private let loops: SourceLoops
-    private let feed: EventFeed
+    let feed: EventFeed
     let tiles: TileService
     private let vectors: VectorTileSource
     private let pictures: PictureSource
@@ -137,13 +137,12 @@ package struct BillowApplication: Sendable {
         sizes = StoreSizes(store: store)
         self.store = store
         authorizer = Authorizer(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
-        microcache = ResponseMicrocache { now().seconds }
-        self.styles = StyleStore(styles) { [microcache] in microcache.invalidate() }
+        let styleStore = StyleStore(styles)
+        self.styles = styleStore
         self.states = states
         self.loops = loops
         connections = ConnectionTable(configuration.connections, logger: logger)
         events = EventHub(maximumListeners: configuration.connections.maximumListeners, logger: logger)
-        feed = EventFeed(hub: events, states: states)
         self.now = now
         self.logger = logger
         publisher = SnapshotPublisher(
@@ -344,7 +343,8 @@ package struct BillowApplication: Sendable {
             WorkClassService(service: service, workClass: workClass, work: work)
         }
         return [
-            reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
+            reserved(.publication, publisher), reserved(.publication, feed),
+            reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
             reserved(.background, preparation), watch, reserved(.background, retention), reserved(.background, packer),
             reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
             ExportExpiry(files: exportFiles),

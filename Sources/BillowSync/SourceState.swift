@@ -160,32 +160,62 @@ package struct SourceState: Sendable, Hashable {
 
 /// The states of all sources.
 package final class SourceStates: Sendable {
-    /// Functions that are called with a state before and after each change.
-    package typealias Observer = @Sendable (_ old: SourceState, _ new: SourceState) -> Void
+    private struct Register {
+        var states: [SourceState] = []
+        var consumers: [AsyncStream<SourceState>.Continuation] = []
 
-    private let states = Mutex<[SourceState]>([])
-    private let observers = Mutex<[Observer]>([])
+        /// Sends a state to all consumers, within the lock, so that each gets the states of a source in their order.
+        mutating func send(_ state: SourceState) {
+            consumers.removeAll { consumer in
+                if case .terminated = consumer.yield(state) { true } else { false }
+            }
+        }
+    }
+
+    /// The most states that wait for one consumer. A slower one misses the oldest.
+    private static let longestBacklog = 1_024
+
+    private let register = Mutex(Register())
+    private let changeCount = Atomic<UInt64>(0)
 
     package init() {}
 
-    /// Calls a function for each change, for one source in the order of changes, on the thread that makes them.
-    package func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
+    /// The current states, and then the state of a source after each change, for one source in the order of changes. A
+    /// consumer that missed some continues with later ones, so it should compare each with the last that it got.
+    package func changes() -> AsyncStream<SourceState> {
+        let (stream, consumer) = AsyncStream<SourceState>.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.longestBacklog))
+        register.withLock { register in
+            for state in register.states { consumer.yield(state) }
+            register.consumers.append(consumer)
+        }
+        return stream
+    }
+
+    /// The number of changes since the start. Whoever has seen a state reads its number or a later one.
+    package var generation: UInt64 { changeCount.load(ordering: .acquiring) }
 
     /// All states in the order of the settings.
-    package var all: [SourceState] { states.withLock { $0 } }
+    package var all: [SourceState] { register.withLock { $0.states } }
 
-    package subscript(_ id: SourceID) -> SourceState? { states.withLock { $0.first { $0.id == id } } }
+    package subscript(_ id: SourceID) -> SourceState? { register.withLock { $0.states.first { $0.id == id } } }
 
-    func add(_ state: SourceState) { states.withLock { $0.append(state) } }
+    func add(_ state: SourceState) {
+        register.withLock { register in
+            register.states.append(state)
+            changeCount.add(1, ordering: .releasing)
+            register.send(state)
+        }
+    }
 
     func update(_ id: SourceID, _ change: (inout SourceState) -> Void) {
-        let change = states.withLock { states -> (old: SourceState, new: SourceState)? in
-            guard let index = states.firstIndex(where: { $0.id == id }) else { return nil }
-            let old = states[index]
-            change(&states[index])
-            return (old, states[index])
+        register.withLock { register in
+            guard let index = register.states.firstIndex(where: { $0.id == id }) else { return }
+            let old = register.states[index]
+            change(&register.states[index])
+            guard register.states[index] != old else { return }
+            changeCount.add(1, ordering: .releasing)
+            register.send(register.states[index])
         }
-        guard let change, change.old != change.new else { return }
-        for observer in observers.withLock({ $0 }) { observer(change.old, change.new) }
     }
 }

@@ -76,6 +76,75 @@ struct PublicationTests {
         }
     }
 
+    @Test("a slow consumer of changes continues with the newest snapshot, and gets all changes since its last one")
+    func changes() async throws {
+        try await withWorld { world in
+            var consumer = world.publisher.publications.withChanges.makeAsyncIterator()
+            let first = try #require(await consumer.next())
+            #expect(first.previous == nil && first.changes == nil)
+            for number in 1...3 { try await publish(world, number) }
+            let second = try #require(await consumer.next())
+            #expect(second.previous?.publication == first.snapshot.publication)
+            #expect(second.snapshot.publication == world.publisher.snapshot?.publication)
+            #expect(second.changes?.opened.count == 3 && second.changes?.head == second.snapshot.head)
+            try await publish(world, 4)
+            #expect(await consumer.next()?.changes?.opened.count == 1)
+            // A new minute changes no row.
+            world.clock.advance(by: 60)
+            try await world.refresh()
+            let minute = try #require(await consumer.next())
+            #expect(minute.changes?.opened.isEmpty == true)
+        }
+    }
+
+    @Test("a consumer that is too far behind learns that anything may have changed, and holds no rows")
+    func farBehind() async throws {
+        try await withWorld { world in
+            try await publish(world, 1)
+            let snapshot = try #require(world.publisher.snapshot)
+            let row = try #require(try await world.store.rows(from: .distantPast, to: .distantFuture).rows.first)
+            func changes(_ count: Int) -> Changes {
+                Changes(head: snapshot.head, sources: [], opened: Array(repeating: row, count: count))
+            }
+            func later(_ seconds: Int) -> Snapshot {
+                Snapshot(
+                    publication: Publication(
+                        version: snapshot.publication.version, asOf: noon.advanced(by: seconds)), log: snapshot.log,
+                    window: snapshot.window, liveFrom: snapshot.liveFrom, sources: [], lifetimes: snapshot.lifetimes,
+                    severityTable: snapshot.severityTable)
+            }
+            let channel = PublicationChannel()
+            channel.send(snapshot, nil)
+            var consumer = Publications(channel).withChanges.makeAsyncIterator()
+            _ = await consumer.next()
+            channel.send(later(60), changes(ChangedPublications.maximumRows - 1))
+            channel.send(later(120), changes(1))
+            #expect(await consumer.next()?.changes?.opened.count == ChangedPublications.maximumRows)
+            channel.send(later(180), changes(ChangedPublications.maximumRows))
+            channel.send(later(240), changes(1))
+            channel.send(later(300), changes(1))
+            let behind = try #require(await consumer.next())
+            #expect(behind.changes == nil && behind.snapshot.publication.asOf == noon.advanced(by: 300))
+            channel.send(later(360), changes(2))
+            #expect(await consumer.next()?.changes?.opened.count == 2)
+        }
+    }
+
+    @Test("the generation changes with each snapshot, also where only fetch times differ")
+    func generation() async throws {
+        try await withWorld { world in
+            let publisher = world.publisher
+            let first = publisher.generation
+            try await world.refresh()
+            #expect(publisher.generation == first)
+            _ = try await world.store.commit(Batch(source: try source("skypath"), fetchedAt: world.clock.now))
+            try await world.refresh()
+            #expect(publisher.generation == first + 1)
+            try await publish(world, 1)
+            #expect(publisher.generation == first + 2)
+        }
+    }
+
     @Test("the sequence ends with the publisher, for consumers that wait and for those that come later")
     func end() async throws {
         try await withWorld { world in

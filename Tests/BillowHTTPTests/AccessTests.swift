@@ -213,6 +213,7 @@ struct AccessTests {
                 full.text.contains("/secret/place") && full.text.contains("viewport") && full.text.contains("polygon"))
             #expect(full.headers[.vary]?.contains("X-API-Key") == true)
             #expect(try await world.send(.get, "/status", key: KeyText.make().text).status == .unauthorized)
+            try await world.eventsSent()
             listener.cancel()
             var told = ""
             for await bytes in listener.events { told += String(buffer: bytes) }

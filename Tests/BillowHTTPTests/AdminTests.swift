@@ -174,6 +174,7 @@ struct AdminTests {
                 after: nil, flight: nil, greeting: nil as (name: String, payload: String)?)
             _ = await desk.loop.round()
             _ = await desk.loop.round()
+            try await desk.world.eventsSent()
             listener.cancel()
             var told = ""
             for await bytes in listener.events { told += String(buffer: bytes) }

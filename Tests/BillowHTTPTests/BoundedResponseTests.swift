@@ -280,7 +280,9 @@ struct BoundedResponseTests {
 
     @Test("answers kept by address count the address")
     func addresses() {
-        let answers = ResponseMicrocache { 1 }
+        let answers = ResponseMicrocache {
+            ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
+        }
         let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {

@@ -157,9 +157,11 @@ struct EventTests {
         try await withWorld(load: false) { world in
             let listener = try world.application.events.listen()
             try await world.refresh()
+            try await world.eventsSent()
             try await world.insert([try observation(try cell(10, 46), source: "import")])
             world.clock.advance(by: 60)
             try await world.refresh()
+            try await world.eventsSent()
             world.application.events.close()
             let heard = try await listener.heard().dropFirst()
             #expect(heard.map(\.name) == ["data", "data"])
@@ -180,6 +182,7 @@ struct EventTests {
             let draft = FieldLevelDraft(identity: identity, grid: grid, level: .column, packed: plane.packed())
             _ = try await world.store.commit(Batch(source: source("awc"), fields: [draft], fetchedAt: noon))
             try await world.refresh()
+            try await world.eventsSent()
             world.application.events.close()
             let told = try await listener.heard().filter { $0.data["collection"] != nil }
             #expect(
@@ -220,8 +223,10 @@ struct EventTests {
             _ = try await world.store.commit(
                 Batch(source: id, pilotReports: [try report(25)], positions: [try position(1, 5, at: -60)]))
             try await world.refresh()
+            try await world.eventsSent()
             _ = try await world.store.commit(Batch(source: id, positions: [try position(1, 5.1), try position(2, 25)]))
             try await world.refresh()
+            try await world.eventsSent()
             world.application.events.close()
             let told = try await listener.heard().filter { $0.name == "data" && $0.data["collection"] != nil }
             #expect(
@@ -253,6 +258,7 @@ struct EventTests {
             upstream.mood.failure.withLock { $0 = nil }
             try await loop.start()
             _ = await loop.round()
+            try await world.eventsSent()
             world.application.events.close()
             let heard = try await listener.heard()
             let reachable = heard.filter { $0.name == "reachable" }.map(\.data)

@@ -1,3 +1,5 @@
+import BillowStore
+import BillowSync
 import EngineTestSupport
 import JSONKit
 import NIOCore
@@ -5,6 +7,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Synchronization
 import Testing
+import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
@@ -62,10 +65,24 @@ private struct Connection: ~Copyable {
     }
 }
 
+/// An upstream without data.
+private struct Silent: Upstream {
+    let id: SourceID
+    let kind = "silent"
+    let merge = MergeRule.replace
+    let simulated: Bool? = false
+    let feeds: Set<FeedKind> = [.observations]
+
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
+}
+
 @Suite("The response microcache")
 struct MicrocacheTests {
     private final class Clock: Sendable {
         let second = Atomic(100)
+        let snapshot = Atomic<UInt64>(0)
+        let sources = Atomic<UInt64>(0)
+        let styles = Atomic<UInt64>(0)
     }
 
     private let clock = Clock()
@@ -73,7 +90,26 @@ struct MicrocacheTests {
 
     init() {
         let clock = clock
-        answers = ResponseMicrocache { clock.second.load(ordering: .relaxed) }
+        answers = ResponseMicrocache {
+            ResponseMicrocache.CacheContext(
+                second: clock.second.load(ordering: .relaxed), snapshot: clock.snapshot.load(ordering: .relaxed),
+                sources: clock.sources.load(ordering: .relaxed), styles: clock.styles.load(ordering: .relaxed))
+        }
+    }
+
+    /// A change of one input of answers.
+    private enum Change: CaseIterable {
+        case earlierSecond, laterSecond, snapshot, sources, styles
+    }
+
+    private func make(_ change: Change) {
+        switch change {
+        case .earlierSecond: clock.second.store(99, ordering: .relaxed)
+        case .laterSecond: clock.second.store(101, ordering: .relaxed)
+        case .snapshot: clock.snapshot.add(1, ordering: .relaxed)
+        case .sources: clock.sources.add(1, ordering: .relaxed)
+        case .styles: clock.styles.add(1, ordering: .relaxed)
+        }
     }
 
     /// A connection over which a picture has gone once.
@@ -111,12 +147,10 @@ struct MicrocacheTests {
         #expect(answers.statistics.bytes == 7 + "/tiles/hexagons/latest/0/0/0.png".utf8.count)
     }
 
-    @Test(
-        "another second, earlier or later, and whatever else changes, make every answer anew",
-        arguments: [99, 101, nil])
-    func forgets(second: Int?) throws {
+    @Test("a new second, snapshot, source state or style invalidates every answer", arguments: Change.allCases)
+    private func forgets(_ change: Change) throws {
         let connection = try primed()
-        if let second { clock.second.store(second, ordering: .relaxed) } else { answers.invalidate() }
+        make(change)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
         try connection.answer("newer")
@@ -125,13 +159,35 @@ struct MicrocacheTests {
         #expect(try connection.left()?.body == "newer")
     }
 
-    @Test("a response that outlasted its snapshot is not cached", arguments: [true, false])
-    func slow(byClock: Bool) throws {
+    @Test("a response that outlasted its snapshot is not cached", arguments: Change.allCases)
+    private func slow(_ change: Change) throws {
         let connection = try Connection(answers)
         try connection.ask()
-        if byClock { clock.second.store(101, ordering: .relaxed) } else { answers.invalidate() }
+        make(change)
         try connection.answer("old")
         #expect(answers.statistics.entries == 0)
+    }
+
+    @Test("the server's context changes with each snapshot, source state and style, and with nothing else")
+    func context() async throws {
+        try await withWorld { world in
+            let application = world.application
+            func changes(_ body: () async throws -> Void) async throws -> Bool {
+                let before = application.microcache.moment
+                try await body()
+                return application.microcache.moment != before
+            }
+            #expect(try await !changes { try await world.refresh() })
+            #expect(try await changes { try await world.insert([try observation(try cell(10, 50))]) })
+            // A fetch without new data changes how old a picture is said to be.
+            try await world.fetched("skypath")
+            #expect(try await changes { try await world.refresh() })
+            #expect(try await changes { application.styles.replace(by: application.styles.current) })
+            let loop = SourceLoop(
+                upstream: Silent(id: try source("skypath")), update: .fast, states: world.states,
+                now: { world.clock.now }, logger: World.quiet())
+            #expect(try await changes { _ = await loop.round() })
+        }
     }
 
     @Test("Accept-Encoding is ignored for pictures")
@@ -255,7 +311,7 @@ struct MicrocacheTests {
         #expect(answers.statistics.entries == 8_192)
         let large = ResponseMicrocache.CachedResponse(
             head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
-        answers.invalidate()
+        make(.snapshot)
         for number in 0..<200 { answers.insert(large, for: "/l\(number)", at: answers.moment) }
         // The addresses count too, so one answer fewer than 32 fits.
         #expect(answers.statistics.entries == 31)

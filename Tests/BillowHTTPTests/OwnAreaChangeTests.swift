@@ -202,6 +202,7 @@ struct OwnAreaChangeTests {
                     let far = try cell(-100 + Double(step), 30)
                     try await world.insert([try observation(far, at: 0)])
                 }
+                try await world.eventsSent()
                 for collection in collections {
                     let answer = try await copies[collection]?.update(
                         world, "/changes/\(collection)?hours=1&\(place.query)")

@@ -48,7 +48,10 @@ struct RequestIDTests {
         let log = Lines()
         let journal = RequestJournal(
             metrics: RequestMetrics(MetricRegistry()), accessLog: AccessLog(Logger(label: "access") { _ in log }))
-        let channel = EmbeddedChannel(handler: MicrocacheHandler(ResponseMicrocache { 7 }, journal))
+        let microcache = ResponseMicrocache {
+            ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
+        }
+        let channel = EmbeddedChannel(handler: MicrocacheHandler(microcache, journal))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
         func ask(_ id: String?) throws {
             var head = HTTPRequestHead(

@@ -12,6 +12,7 @@ import JSONKit
 import Logging
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -38,6 +39,13 @@ struct World: Sendable {
     }
 
     func refresh() async throws { try await application.publisher.refresh() }
+
+    /// Waits until all changes so far have become events.
+    func eventsSent() async throws {
+        try await eventually("the events are sent") {
+            application.feed.handledStates == states.generation && application.publisher.waitingConsumers > 0
+        }
+    }
 
     /// The same with a server that has only just read the log.
     ///
@@ -165,9 +173,13 @@ func withWorld(
         now: { clock.now },
         logger: World.quiet())
     if load { try await application.publisher.refresh() }
+    let feed = Task { await application.feed.run() }
+    defer { feed.cancel() }
     try await Application(router: application.router(), logger: World.quiet()).test(.router) { client in
-        try await test(
-            World(store: store, clock: clock, states: states, loops: loops, application: application, client: client))
+        let world = World(
+            store: store, clock: clock, states: states, loops: loops, application: application, client: client)
+        try await world.eventsSent()
+        try await test(world)
     }
 }
 

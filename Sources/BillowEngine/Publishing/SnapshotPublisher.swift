@@ -29,36 +29,30 @@ package final class SnapshotPublisher: Service {
     private let failure: Mutex<StoreError?> = Mutex(nil)
     /// The tables whose damage is already logged.
     private let loggedDamage: Mutex<Set<StoredTable>> = Mutex([])
-    private let observers: Mutex<[Observer]> = Mutex([])
-
-    /// Receives the previous snapshot (nil at first), the new one, and the changed rows.
-    package typealias Observer = @Sendable (_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) -> Void
 
     /// - Parameter liveSeconds: the length of the live window, rounded up to whole hours. Commands that read rows from
     ///   the store use less than the default.
     package init(
         store: any Store, lifetimes: DataLifetimes, severityTable: SeverityTable,
         liveSeconds: Int = SnapshotPublisher.liveSeconds, now: @escaping @Sendable () -> Instant, logger: Logger
-        self.lifetimes = lifetimes
     ) {
         self.store = store
         self.liveSeconds = liveSeconds
         self.severityTable = severityTable
+        self.lifetimes = lifetimes
         self.now = now
         self.logger = logger
     }
 
-    /// Registers an observer that receives every new snapshot, in order, before the publication completes.
-    ///
-    /// Use it for work that must not lag behind a publication or skip one. The response microcache is cleared before a
-    /// client can request the new snapshot, and events report each change. Everything else iterates `publications`
-    /// (docs/architecture/decisions/0015-publisher-polls-the-head.md).
-    package func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
-
     /// The current snapshot; nil until the store has been read for the first time.
     package var snapshot: Snapshot? { channel.snapshot }
 
-    /// The current snapshot, and then the newest after each publication.
+    /// The number of snapshots since the start. It changes with the snapshot: a reader of a snapshot never sees the
+    /// generation before it. So an answer that was made in one generation shows that generation's snapshot.
+    package var generation: UInt64 { channel.generation }
+
+    /// The current snapshot, and then the newest after each publication; `publications.withChanges` for consumers that
+    /// must not miss a change (docs/architecture/decisions/0015-publisher-polls-the-head.md).
     package var publications: Publications { Publications(channel) }
 
     /// The number of consumers of `publications` that wait for the next one.
@@ -191,7 +185,7 @@ package final class SnapshotPublisher: Service {
                 extent: state.extent, lifetimes: lifetimes, severityTable: severityTable, reports: reports,
                 areas: AreaWindow(areas),
                 traffic: Traffic(positions, asOf: now), frameVersions: frameVersions
-            ).with(fields.index, on: fields.grids, after: self.snapshot))
+            ).with(fields.index, on: fields.grids, after: self.snapshot), nil)
     }
 
     /// The number of attempts to read both consistently. After that, newer changes count as the head's, and the next
@@ -215,14 +209,12 @@ package final class SnapshotPublisher: Service {
     /// Publishes the same version at a later time. The state must be of that version.
     private func republish(_ old: Snapshot, _ state: LogState, asOf now: Instant) {
         let changes = Changes(head: state.head, sources: state.sources, extent: state.extent)
-        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)))
+        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: liveFrom(now)), changes)
     }
 
-    private func publish(_ snapshot: Snapshot, _ changes: Changes? = nil) {
-        let old = channel.send(snapshot)
-        let head = Head(version: snapshot.publication.version, log: snapshot.log)
-        let changes = changes ?? Changes(head: head, sources: snapshot.sources)
-        for observer in observers.withLock({ $0 }) { observer(old, snapshot, changes) }
+    /// - Parameter changes: what changed since the snapshot before; nil if any data may have.
+    private func publish(_ snapshot: Snapshot, _ changes: Changes?) {
+        channel.send(snapshot, changes)
         logger.debug(
             "published",
             metadata: [

@@ -4,20 +4,21 @@ import Synchronization
 /// The current styles, which are replaced whole when their folder is reloaded.
 package final class StyleStore: Sendable {
     private let library: Mutex<StyleLibrary>
-    private let replaced: @Sendable () -> Void
+    private let replacements = Atomic<UInt64>(0)
 
-    /// - Parameter replaced: called after each replacement.
-    package init(_ library: StyleLibrary, replaced: @escaping @Sendable () -> Void = {}) {
-        self.library = Mutex(library)
-        self.replaced = replaced
-    }
+    package init(_ library: StyleLibrary) { self.library = Mutex(library) }
+
+    /// The number of replacements. Whoever has seen some styles reads their number or a later one.
+    package var generation: UInt64 { replacements.load(ordering: .acquiring) }
 
     /// The styles for new requests.
     package var current: StyleLibrary { library.withLock { $0 } }
 
     /// Replaces the styles for later requests.
     package func replace(by library: StyleLibrary) {
-        self.library.withLock { $0 = library }
-        replaced()
+        self.library.withLock {
+            $0 = library
+            replacements.add(1, ordering: .releasing)
+        }
     }
 }

@@ -11,7 +11,7 @@ import NIOCore
 /// | `query` | features, exports, changes, alerts, profiles, timelines | a thread for each processor, lower priority |
 /// | `intake` | decoding of upstream answers and of what is sent in | two threads |
 /// | `background` | polygons and flights of a new snapshot, packing, warming | two threads, lowest priority |
-/// | `publication` | the publisher alone | one thread |
+/// | `publication` | the publisher, and the events of its publications | one thread |
 package enum WorkClass: String, Sendable, Hashable, CaseIterable {
     case tile, renewal, map, animation, query, intake, background, publication
 

@@ -6,14 +6,21 @@ import Synchronization
 /// Caches the answers of the current second that show the current snapshot. Another request for the same address gets
 /// the same bytes, without the router.
 ///
-/// An answer depends on its address, the snapshot, the styles, the sources' states, and the clock in whole seconds. All
-/// answers are invalidated when one of these changes, so none is older than the second in which it was made. A lookup
-/// takes constant time. The cache is bounded in number and in bytes.
+/// An answer depends on its address, the snapshot, the styles, the sources' states, and the clock in whole seconds. An
+/// answer is valid only in the `CacheContext` in which it was requested, so none is older than a second. Each part of
+/// the context changes together with what it numbers, so nothing needs to invalidate the cache. A lookup takes constant
+/// time. The cache is bounded in number and in bytes.
 final class ResponseMicrocache: Sendable {
     /// The inputs that all cached answers share.
     struct CacheContext: Equatable, Sendable {
-        fileprivate var second: Int
-        fileprivate var changes: Int
+        /// The clock in whole seconds.
+        var second: Int
+        /// `SnapshotPublisher.generation`.
+        var snapshot: UInt64
+        /// `SourceStates.generation`.
+        var sources: UInt64
+        /// `StyleStore.generation`.
+        var styles: UInt64
     }
 
     /// An answer in the form that the encoder expects.
@@ -36,7 +43,7 @@ final class ResponseMicrocache: Sendable {
     }
 
     private struct CacheState {
-        var moment = CacheContext(second: .min, changes: 0)
+        var moment = CacheContext(second: .min, snapshot: 0, sources: 0, styles: 0)
         var answers: [String: Variants] = [:]
         var count = 0
         var bytes = 0
@@ -51,18 +58,14 @@ final class ResponseMicrocache: Sendable {
     /// The most answers, which bounds empty ones.
     private static let countLimit = 8_192
 
-    private let second: @Sendable () -> Int
-    private let changes = Atomic(0)
+    private let present: @Sendable () -> CacheContext
     private let state = Mutex(CacheState())
 
-    /// - Parameter second: the clock of the answers.
-    init(second: @escaping @Sendable () -> Int) { self.second = second }
+    /// - Parameter present: returns the current context.
+    init(present: @escaping @Sendable () -> CacheContext) { self.present = present }
 
-    /// The current moment.
-    var moment: CacheContext { CacheContext(second: second(), changes: changes.load(ordering: .acquiring)) }
-
-    /// Must be called after an input of answers has changed.
-    func invalidate() { changes.add(1, ordering: .releasing) }
+    /// The current moment. It must be read before what an answer is made of.
+    var moment: CacheContext { present() }
 
     var statistics: CacheStatistics {
         state.withLock {

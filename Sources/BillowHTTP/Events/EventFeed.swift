@@ -5,6 +5,8 @@ import BillowStore
 import BillowSync
 import Datasets
 import Geometry
+import ServiceLifecycle
+import Synchronization
 import Turbulence
 
 /// The kinds of events. The documentation's table is derived from them.
@@ -40,9 +42,15 @@ package enum EventName: String, CaseIterable, Sendable {
 }
 
 /// Converts changes of snapshots and sources to events.
-struct EventFeed: Sendable {
-    let hub: EventHub
-    let states: SourceStates
+struct EventFeed: Service {
+    private let hub: EventHub
+    private let publisher: SnapshotPublisher
+    private let states: SourceStates
+    private let changedStates: AsyncStream<SourceState>
+    private let progress = Progress()
+
+    /// The number of states that have become events.
+    private final class Progress: Sendable { let states = Atomic<UInt64>(0) }
 
     /// `data`: the content of a collection changed.
     struct DataChange: Encodable {
@@ -81,10 +89,39 @@ struct EventFeed: Sendable {
         var reason: String?
     }
 
-    func start(_ publisher: SnapshotPublisher) {
-        publisher.observe { old, new, changes in published(old, new, changes) }
-        states.observe { old, new in changed(old, new) }
+    /// Changes of sources become events from now on, once `run` is called.
+    init(hub: EventHub, publisher: SnapshotPublisher, states: SourceStates) {
+        self.hub = hub
+        self.publisher = publisher
+        self.states = states
+        changedStates = states.changes()
     }
+
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await publication in publisher.publications.withChanges { published(publication) }
+            }
+            group.addTask {
+                await cancelWhenGracefulShutdown { await followSources() }
+            }
+        }
+    }
+
+    private func followSources() async {
+        var last: [SourceID: SourceState] = [:]
+        for await state in changedStates {
+            if let old = last.updateValue(state, forKey: state.id) {
+                changed(old, state)
+                // Data of a round is published after its events, without waiting for the next poll of the store.
+                if old.isFetching && !state.isFetching || old.accepted != state.accepted { publisher.wake() }
+            }
+            progress.states.add(1, ordering: .releasing)
+        }
+    }
+
+    /// The number of states that have become events, of `SourceStates.generation`.
+    var handledStates: UInt64 { progress.states.load(ordering: .acquiring) }
 
     // MARK: - Data
 
@@ -96,8 +133,9 @@ struct EventFeed: Sendable {
         )
     }
 
-    private func published(_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) {
-        guard let old, old.log == new.log else {
+    private func published(_ publication: ChangedPublication) {
+        let new = publication.snapshot
+        guard let old = publication.previous, let changes = publication.changes else {
             let ready = Self.fullReload(new)
             return hub.publish(ready.name, ready.payload)
         }
@@ -182,10 +220,10 @@ struct EventFeed: Sendable {
             ) { $1.insert($0.place) }
         case .history(.positions), .positions(trackSeconds: 0):
             // An aircraft that left a square is removed from it.
-            let former = isLocated ? Self.places(of: changes.positions, in: old) : [:]
+            let places = isLocated ? Self.places(of: changes.positions, in: old) : [:]
             add(changes.positions, { requested[$0.source] }, { $1.area(of: $0.place) }) {
                 $1.insert($0.place)
-                if let place = former[$0.icao24] { $1.insert(place) }
+                if let place = places[$0.icao24] { $1.insert(place) }
             }
         case .positions:
             // Each part of a track shows the whole track.

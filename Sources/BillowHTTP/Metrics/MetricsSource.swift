@@ -83,7 +83,7 @@ struct MetricsSource: Sendable {
 
     private func addData(_ snapshot: Snapshot?, at now: Instant, to exposition: inout Exposition) {
         exposition.add(.version, (snapshot?.publication.version.rawValue).map { Int($0) })
-        exposition.add(.publications, from: registry)
+        exposition.add(.publications, Int(publisher.generation))
         exposition.add(.publicationTime, snapshot?.publication.asOf.seconds)
         exposition.add(.liveObservations, snapshot?.window.count)
         guard let snapshot else { return }
