@@ -23,7 +23,7 @@ package final class GeoPackageFile: Sendable {
 
     private let file: SQLiteFile
     private let table: GeoPackageTable
-    private let insertion: String
+    private let insertion: SQLiteFile.Statement
     private let state: Mutex<FileState>
 
     /// Creates a file at a path for `SQLiteFile.init(creating:)`.
@@ -35,9 +35,9 @@ package final class GeoPackageFile: Sendable {
     init(creating path: String, _ table: GeoPackageTable, sortedAtOnce: Int) throws(PackError) {
         file = try SQLiteFile(creating: path, applicationID: Self.applicationID, userVersion: Self.version)
         self.table = table
-        insertion = table.insertion
         try file.execute(GeoPackageTable.schema)
         try file.execute(table.creation)
+        insertion = try file.prepare(table.insertion)
         state = Mutex(FileState(index: try SpatialIndex(table.index, in: file, batch: sortedAtOnce)))
     }
 
@@ -62,9 +62,16 @@ package final class GeoPackageFile: Sendable {
         let result = bytes.withUnsafeBytes { bytes -> Result<Void, PackError> in
             var reader = RowReader(bytes)
             do throws(PackError) {
-                while !reader.isAtEnd {
-                    if state.begun != nil { try addPolygon(&reader, &state) } else { try addRow(&reader, &state) }
+                try file.with(insertion) { row throws(PackError) in
+                    while !reader.isAtEnd {
+                        if state.begun != nil {
+                            try addPolygon(&reader, row, &state)
+                        } else {
+                            try addRow(&reader, row, &state)
+                        }
+                    }
                 }
+                try state.index.writeBatch(to: file)
             } catch { return .failure(error) }
             return .success(())
         }
@@ -72,7 +79,7 @@ package final class GeoPackageFile: Sendable {
     }
 
     /// Writes the next row, or stores its values until its polygons are complete.
-    private func addRow(_ reader: inout RowReader, _ state: inout FileState) throws(PackError) {
+    private func addRow(_ reader: inout RowReader, _ row: SQLiteFile.Row, _ state: inout FileState) throws(PackError) {
         let start = reader.place
         for _ in 0...table.columns.count { reader.skip() }
         // A complete geometry directly follows its row.
@@ -84,10 +91,12 @@ package final class GeoPackageFile: Sendable {
             return
         }
         let values = UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.place])
-        try insert(values, geometry: reader.blob(), &state)
+        try insert(values, geometry: reader.blob(), row, &state)
     }
 
-    private func addPolygon(_ reader: inout RowReader, _ state: inout FileState) throws(PackError) {
+    private func addPolygon(_ reader: inout RowReader, _ row: SQLiteFile.Row, _ state: inout FileState)
+        throws(PackError)
+    {
         guard reader.nextTag == .polygon else {
             reader.skip()
             guard let begun = state.begun else { return }
@@ -97,7 +106,8 @@ package final class GeoPackageFile: Sendable {
             state.polygons = []
             let inserted = begun.withUnsafeBytes { values in
                 geometry.withUnsafeBytes { geometry -> Result<Void, PackError> in
-                    do throws(PackError) { return .success(try insert(values, geometry: geometry, &state)) } catch {
+                    do throws(PackError) { return .success(try insert(values, geometry: geometry, row, &state)) } catch
+                    {
                         return .failure(error)
                     }
                 }
@@ -110,24 +120,25 @@ package final class GeoPackageFile: Sendable {
         state.polygonCount += 1
     }
 
+    /// - Parameters:
+    ///   - values: the values of the columns; they and the geometry are valid until the row is written.
     private func insert(
-        _ values: UnsafeRawBufferPointer, geometry: UnsafeRawBufferPointer, _ state: inout FileState
+        _ values: UnsafeRawBufferPointer, geometry: UnsafeRawBufferPointer, _ row: SQLiteFile.Row,
+        _ state: inout FileState
     ) throws(PackError) {
         state.features += 1
         let key = state.features
-        try file.with(insertion) { row throws(PackError) in
-            row.bind { arguments in
-                arguments.append(key)
-                arguments.append(blob: geometry)
-                // The id, and the columns of the table.
-                var reader = RowReader(values)
-                for _ in 0...table.columns.count { reader.append(to: &arguments) }
-            }
-            try row.run()
+        row.bind { arguments in
+            arguments.append(key)
+            arguments.append(lentBlob: geometry)
+            // The id, and the columns of the table.
+            var reader = RowReader(values)
+            for _ in 0...table.columns.count { reader.append(to: &arguments) }
         }
+        try row.run()
         let envelope = RowReader.envelope(ofGeometry: geometry)
         state.extent.extend(envelope)
-        try state.index.add(key, envelope, to: file)
+        state.index.add(key, envelope)
     }
 
     // MARK: The end
@@ -250,7 +261,7 @@ private struct RowReader {
         case .integer: arguments.append(Int64(bitPattern: bits))
         case .decimal: arguments.append(Double(bitPattern: bits))
         case .text:
-            arguments.append(text: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]))
+            arguments.append(lentText: UnsafeRawBufferPointer(rebasing: bytes[place + 5..<place + 5 + length]))
         case .null, .geometry, .polygon, .endOfPolygons: arguments.appendNull()
         }
         skip()

@@ -11,7 +11,9 @@ package final class SQLiteFile: Sendable {
     /// A connection with its prepared statements.
     private struct Connection {
         var handle: OpaquePointer
-        var statements: [String: OpaquePointer] = [:]
+        var statements: [OpaquePointer] = []
+        /// The positions of statements by their texts.
+        var numbers: [String: Int] = [:]
         var isOpen = true
     }
 
@@ -59,8 +61,9 @@ package final class SQLiteFile: Sendable {
     private static func close(_ connection: inout Connection) {
         guard connection.isOpen else { return }
         connection.isOpen = false
-        for statement in connection.statements.values { sqlite3_finalize(statement) }
-        connection.statements = [:]
+        for statement in connection.statements { sqlite3_finalize(statement) }
+        connection.statements = []
+        connection.numbers = [:]
         sqlite3_close_v2(connection.handle)
     }
 
@@ -91,26 +94,46 @@ package final class SQLiteFile: Sendable {
         }
     }
 
+    /// A statement that is prepared once, for rows in large numbers.
+    package struct Statement: Sendable {
+        fileprivate let number: Int
+    }
+
+    /// Prepares a statement, or finds the one that was prepared from the same text.
+    package func prepare(_ sql: String) throws(PackError) -> Statement {
+        let result = connection.withLock { connection -> Result<Statement, PackError> in
+            if let number = connection.numbers[sql] { return .success(Statement(number: number)) }
+            var handle: OpaquePointer?
+            let code = sqlite3_prepare_v3(
+                connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+            guard code == SQLITE_OK, let handle else { return .failure(Self.failure(code, connection.handle)) }
+            let number = connection.statements.count
+            connection.statements.append(handle)
+            connection.numbers[sql] = number
+            return .success(Statement(number: number))
+        }
+        return try result.get()
+    }
+
     /// Calls `body` with a statement, which is prepared once and valid only during the call.
     package func with<Value: Sendable>(_ sql: String, _ body: (Row) throws(PackError) -> Value) throws(PackError)
         -> Value
     {
+        try with(try prepare(sql), body)
+    }
+
+    /// Calls `body` with a statement, which is valid only during the call. The body may run it for many rows; it must
+    /// not use the file otherwise.
+    package func with<Value: Sendable>(
+        _ statement: Statement, _ body: (Row) throws(PackError) -> Value
+    ) throws(PackError) -> Value {
         let result = connection.withLock { connection -> Result<Value, PackError> in
-            var statement = connection.statements[sql]
-            if statement == nil {
-                let code = sqlite3_prepare_v3(
-                    connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-                guard code == SQLITE_OK, statement != nil else {
-                    return .failure(Self.failure(code, connection.handle))
-                }
-                connection.statements[sql] = statement
-            }
-            guard let statement else { return .failure(.memory) }
+            let handle = connection.statements[statement.number]
             defer {
-                sqlite3_reset(statement)
-                sqlite3_clear_bindings(statement)
+                sqlite3_reset(handle)
+                sqlite3_clear_bindings(handle)
             }
-            do throws(PackError) { return .success(try body(Row(handle: statement))) } catch { return .failure(error) }
+            do throws(PackError) { return .success(try body(Row(handle: handle))) } catch { return .failure(error) }
         }
         return try result.get()
     }
@@ -183,7 +206,7 @@ package final class SQLiteFile: Sendable {
         }
     }
 
-    /// Binds the arguments of a statement one after the other. SQLite copies texts and bytes.
+    /// Binds the arguments of a statement one after the other. SQLite copies texts and bytes, unless they are lent.
     package struct Arguments {
         fileprivate let handle: OpaquePointer
         fileprivate private(set) var count: Int32 = 0
@@ -210,6 +233,23 @@ package final class SQLiteFile: Sendable {
                 return check(sqlite3_bind_zeroblob(handle, next(), 0))
             }
             check(sqlite3_bind_blob64(handle, next(), start, UInt64(bytes.count), transient))
+        }
+
+        /// Lends UTF-8 to SQLite, which does not copy it.
+        /// - Parameter bytes: must stay valid until `SQLiteFile.with` returns.
+        package mutating func append(lentText bytes: UnsafeRawBufferPointer) {
+            guard let start = bytes.baseAddress, !bytes.isEmpty else { return append(text: bytes) }
+            check(
+                sqlite3_bind_text64(
+                    handle, next(), start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), nil,
+                    UInt8(SQLITE_UTF8)))
+        }
+
+        /// Lends bytes to SQLite, which does not copy them.
+        /// - Parameter bytes: must stay valid until `SQLiteFile.with` returns.
+        package mutating func append(lentBlob bytes: UnsafeRawBufferPointer) {
+            guard let start = bytes.baseAddress, !bytes.isEmpty else { return append(blob: bytes) }
+            check(sqlite3_bind_blob64(handle, next(), start, UInt64(bytes.count), nil))
         }
 
         private mutating func next() -> Int32 {

@@ -56,8 +56,8 @@ struct SpatialIndex: Sendable {
         capacity = (size - Self.headBytes) / Self.entryBytes
     }
 
-    /// Adds a feature. Its key is one more than the previous one.
-    mutating func add(_ key: Int64, _ envelope: GeoPackageGeometry.Envelope, to file: SQLiteFile) throws(PackError) {
+    /// Adds a feature, whose key is above the previous one. `writeBatch` must follow after some features.
+    mutating func add(_ key: Int64, _ envelope: GeoPackageGeometry.Envelope) {
         guard !envelope.isEmpty else { return }
         func below(_ value: Double) -> Float {
             let rounded = Float(value)
@@ -71,14 +71,18 @@ struct SpatialIndex: Sendable {
             Entry(
                 number: key,
                 box: SIMD4(below(envelope.west), above(envelope.east), below(envelope.south), above(envelope.north))))
-        if waiting.count == batch { try writeLeaves(to: file) }
+    }
+
+    /// Writes the features that wait, if they are a batch.
+    mutating func writeBatch(to file: SQLiteFile) throws(PackError) {
+        if waiting.count >= batch { try writeLeaves(to: file) }
     }
 
     /// Writes the remaining features, and the levels above the leaves.
     mutating func finish(in file: SQLiteFile) throws(PackError) {
         if leaves.isEmpty, waiting.count <= capacity {
             // All features fit into the root.
-            for entry in waiting { try writeKey(entry.number, 1, to: file) }
+            try writeKeys(waiting.map { ($0.number, 1) }, to: file)
             return try write(waiting[...], node: 1, depth: 0, to: file)
         }
         try writeLeaves(to: file)
@@ -100,20 +104,22 @@ struct SpatialIndex: Sendable {
 
     /// Sorts the waiting features and writes their leaves.
     private mutating func writeLeaves(to file: SQLiteFile) throws(PackError) {
-        guard let first = waiting.map(\.number).min() else { return }
-        let places = waiting.map { entry in
-            Self.hilbert((entry.box[0] + entry.box[1]) / 2, (entry.box[2] + entry.box[3]) / 2)
+        guard !waiting.isEmpty else { return }
+        // The place along the curve, and the position among the waiting features.
+        var order = waiting.enumerated().map { index, entry in
+            let place = Self.hilbert((entry.box[0] + entry.box[1]) / 2, (entry.box[2] + entry.box[3]) / 2)
+            return UInt64(place) << 32 | UInt64(index)
         }
-        let order = waiting.indices.sorted { places[$0] < places[$1] }
-        let sorted = order.map { waiting[$0] }
-        // Ordered by key, so that the table of keys is written in its own order.
-        var nodes = [Int64](repeating: 0, count: Int((waiting.map(\.number).max() ?? first) - first) + 1)
+        order.sort()
+        let sorted = order.map { waiting[Int($0 & 0xFFFF_FFFF)] }
+        // In the order of the keys, so that their table is written in its own order.
+        var keys = waiting.map { (key: $0.number, node: Int64(0)) }
         waiting.removeAll(keepingCapacity: true)
         for part in Self.parts(sorted.count, capacity) {
             leaves.append(try writeNode(sorted[part], to: file))
-            for entry in sorted[part] { nodes[Int(entry.number - first)] = nextNode - 1 }
+            for place in order[part] { keys[Int(place & 0xFFFF_FFFF)].node = nextNode - 1 }
         }
-        for (index, node) in nodes.enumerated() where node > 0 { try writeKey(first + Int64(index), node, to: file) }
+        try writeKeys(keys, to: file)
     }
 
     /// Ranges of similar size, so that no node is nearly empty: SQLite requires a third of each.
@@ -131,28 +137,34 @@ struct SpatialIndex: Sendable {
 
     private func write(_ entries: ArraySlice<Entry>, node: Int64, depth: UInt16, to file: SQLiteFile) throws(PackError)
     {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(nodeBytes)
-        func append(_ value: some FixedWidthInteger) {
-            withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: nodeBytes) { buffer, count in
+            let buffer = UnsafeMutableRawBufferPointer(buffer)
+            buffer.initializeMemory(as: UInt8.self, repeating: 0)
+            count = nodeBytes
+            buffer.storeBytes(of: depth.bigEndian, as: UInt16.self)
+            buffer.storeBytes(of: UInt16(entries.count).bigEndian, toByteOffset: 2, as: UInt16.self)
+            var place = Self.headBytes
+            for entry in entries {
+                buffer.storeBytes(of: entry.number.bigEndian, toByteOffset: place, as: Int64.self)
+                for index in 0..<4 {
+                    buffer.storeBytes(
+                        of: entry.box[index].bitPattern.bigEndian, toByteOffset: place + 8 + 4 * index, as: UInt32.self)
+                }
+                place += Self.entryBytes
+            }
         }
-        append(depth)
-        append(UInt16(entries.count))
-        for entry in entries {
-            append(entry.number)
-            for index in 0..<4 { append(entry.box[index].bitPattern) }
-        }
-        bytes.append(contentsOf: repeatElement(0, count: nodeBytes - bytes.count))
         try file.with("INSERT OR REPLACE INTO \"\(name)_node\" VALUES (?, ?)") { row throws(PackError) in
             row.bind(node, bytes)
             try row.run()
         }
     }
 
-    private func writeKey(_ key: Int64, _ node: Int64, to file: SQLiteFile) throws(PackError) {
+    private func writeKeys(_ keys: [(key: Int64, node: Int64)], to file: SQLiteFile) throws(PackError) {
         try file.with("INSERT INTO \"\(name)_rowid\" (rowid, nodeno) VALUES (?, ?)") { row throws(PackError) in
-            row.bind(key, node)
-            try row.run()
+            for (key, node) in keys {
+                row.bind(key, node)
+                try row.run()
+            }
         }
     }
 
