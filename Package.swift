@@ -184,8 +184,8 @@ let package = Package(
         .target(
             name: "BillowPacks",
             dependencies: [
-                "BillowExchange", "BillowRaster", "BillowTiles", "CDeflate", "CivilCalendar", "Datasets", "Geometry",
-                "JSONKit", "Turbulence",
+                "BillowExchange", "BillowRaster", "BillowTiles", "CDeflate", "CZlib", "CivilCalendar", "Datasets",
+                "Geometry", "JSONKit", "Turbulence",
                 "Digests",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], swiftSettings: strict),

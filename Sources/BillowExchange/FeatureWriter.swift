@@ -169,8 +169,22 @@ package struct FeatureWriter: Sendable {
         json.value(members.incomplete)
     }
 
-    /// Starts the next KML folder. The writer then skips features of other folders.
+    /// Begins a folder of KML.
     package mutating func begin(_ folder: KMLFolder) { kml?.begin(folder, &json.bytes) }
+
+    /// Ends the open folder of KML.
+    package mutating func endFolder() { kml?.endFolder(&json.bytes) }
+
+    /// Returns the features of KML by their folders, in the order of writing, and empties the buffer.
+    package mutating func drainByFolder() -> [(folder: KMLFolder, bytes: ArraySlice<UInt8>)] {
+        let sections = kml?.sections ?? []
+        kml?.restartSections()
+        let bytes = drain()
+        return sections.indices.map { index in
+            let end = index + 1 < sections.count ? sections[index + 1].start : bytes.count
+            return (sections[index].folder, bytes[sections[index].start..<end])
+        }
+    }
 
     // MARK: Features
 
@@ -231,7 +245,8 @@ package struct FeatureWriter: Sendable {
     /// Writes a feature of a small collection. CSV contains lines and areas as Well-known Text.
     package mutating func write(_ feature: Feature) {
         if kml != nil {
-            if kml?.write(feature, &json.bytes) == true { features += 1 }
+            kml?.write(feature, &json.bytes)
+            features += 1
             return
         }
         if form.isTable { return row(feature) }
@@ -247,7 +262,7 @@ package struct FeatureWriter: Sendable {
     package mutating func begin(polygonsOf feature: Feature) {
         polygons = 0
         if kml != nil {
-            guard kml?.begin(feature, &json.bytes) == true else { return }
+            kml?.begin(feature, &json.bytes)
             features += 1
             height = KMLWriter.Height(feature)
             kml?.beginParts(&json.bytes)
@@ -269,7 +284,7 @@ package struct FeatureWriter: Sendable {
     /// Writes the next polygon. The first ring is the exterior.
     package mutating func write(polygon rings: [[LonLat]]) {
         if let kml {
-            if !kml.isPassingOver, let height { kml.polygon(rings, height, &json.bytes) }
+            if let height { kml.polygon(rings, height, &json.bytes) }
             return
         }
         if form == .rows {
@@ -288,7 +303,6 @@ package struct FeatureWriter: Sendable {
     /// Ends the feature that `begin(polygonsOf:)` began.
     package mutating func end(polygonsOf feature: Feature) {
         if let kml {
-            guard !kml.isPassingOver else { return }
             kml.endParts(&json.bytes)
             return kml.endPlacemark(&json.bytes)
         }

@@ -69,11 +69,8 @@ struct KMLWriter: Sendable {
     private let design: KMLStyle
     private let isSimulated: Bool
     private let properties: [Property]
-    /// The folder that is written; nil for a document without folders.
-    private(set) var folder: KMLFolder?
-    private var isFolderOpen = false
-    /// Whether the feature that was begun belongs to another folder.
-    private(set) var isPassingOver = false
+    /// The folders of the written features, each with the place at which its bytes begin.
+    private(set) var sections: [(folder: KMLFolder, start: Int)] = []
 
     private static let metresPerFoot = 0.3048
     /// The property with the feature's id.
@@ -108,16 +105,17 @@ struct KMLWriter: Sendable {
     }
 
     func end(_ text: inout [UInt8]) {
-        if isFolderOpen { text += Array("</Folder>\n".utf8) }
         text += Array("</Document></kml>\n".utf8)
     }
 
-    /// Starts the next folder, which is written with its first feature.
-    mutating func begin(_ next: KMLFolder, _ text: inout [UInt8]) {
-        if isFolderOpen { text += Array("</Folder>\n".utf8) }
-        isFolderOpen = false
-        folder = next
+    func begin(_ folder: KMLFolder, _ text: inout [UInt8]) {
+        text += Array("<Folder><name>\(Self.escaped(folder.title))</name>\n".utf8)
     }
+
+    func endFolder(_ text: inout [UInt8]) { text += Array("</Folder>\n".utf8) }
+
+    /// Must be called when the buffer is emptied. A feature that is partly written goes on in its folder.
+    mutating func restartSections() { sections = sections.last.map { [($0.folder, 0)] } ?? [] }
 
     private func field(_ name: String, _ type: String, _ text: inout [UInt8]) {
         text += Array("<SimpleField type=\"\(type)\" name=\"\(name)\"/>".utf8)
@@ -144,26 +142,17 @@ struct KMLWriter: Sendable {
 
     // MARK: - Placemarks
 
-    /// Writes a feature, or skips it if it belongs to another folder.
-    /// - Returns: whether it was written.
-    mutating func write(_ feature: Feature, _ text: inout [UInt8]) -> Bool {
-        guard begin(feature, &text) else { return false }
+    mutating func write(_ feature: Feature, _ text: inout [UInt8]) {
+        begin(feature, &text)
         let height = Height(feature)
         geometry(feature.geometry, height, &text)
         endPlacemark(&text)
-        return true
     }
 
     /// Begins a placemark, up to its geometry.
-    /// - Returns: whether the feature belongs to the folder; otherwise nothing is written.
-    mutating func begin(_ feature: Feature, _ text: inout [UInt8]) -> Bool {
+    mutating func begin(_ feature: Feature, _ text: inout [UInt8]) {
         let own = Self.folder(of: feature)
-        isPassingOver = folder.map { $0 != own } ?? false
-        guard !isPassingOver else { return false }
-        if let folder, !isFolderOpen {
-            isFolderOpen = true
-            text += Array("<Folder><name>\(Self.escaped(folder.title))</name>\n".utf8)
-        }
+        if sections.last?.folder != own { sections.append((own, text.count)) }
         text += Array("<Placemark><name>\(Self.escaped(Self.name(of: feature)))</name>".utf8)
         time(of: feature, &text)
         text += Array("<styleUrl>#\(own.style)</styleUrl><ExtendedData><SchemaData schemaUrl=\"#\(dataset.id)\">".utf8)
@@ -171,7 +160,6 @@ struct KMLWriter: Sendable {
         for (name, value) in feature.properties { data("\(name)", Self.text(of: value), &text) }
         if isSimulated { data("simulated", "1", &text) }
         text += Array("</SchemaData></ExtendedData>".utf8)
-        return true
     }
 
     func endPlacemark(_ text: inout [UInt8]) { text += Array("</Placemark>\n".utf8) }

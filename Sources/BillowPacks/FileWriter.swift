@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A file that is written and read at offsets. It is open as long as the object exists.
 package final class FileWriter: Sendable {
@@ -10,13 +10,15 @@ package final class FileWriter: Sendable {
         guard descriptor >= 0 else { throw Self.failure() }
     }
 
-    /// A file without a name in the folder for temporary files. It disappears with the process.
+    /// The start of the names that unnamed files have while they are opened.
+    private static let prefix = "billow-export-"
+
+    /// A file without a name in a folder. It disappears with the process.
     /// - Parameter use: may open the file by its path, which is valid only during the call.
-    static func temporary<Value>(
-        _ use: (String, FileWriter) throws(PackError) -> Value
+    static func unnamed<Value>(
+        in folder: String, _ use: (String, FileWriter) throws(PackError) -> Value
     ) throws(PackError) -> (file: FileWriter, made: Value) {
-        let folder = NSTemporaryDirectory()
-        var name = Array((folder + (folder.hasSuffix("/") ? "" : "/") + "billow-export-XXXXXX").utf8CString)
+        var name = Array((folder + (folder.hasSuffix("/") ? "" : "/") + "\(prefix)XXXXXX").utf8CString)
         let descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw failure() }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -24,6 +26,25 @@ package final class FileWriter: Sendable {
         let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { unlink(path) }
         return (file, try use(path, file))
+    }
+
+    /// Removes files whose name a process could not remove, because it was killed while it opened them.
+    /// - Parameter before: files that were changed later may still be opened by another process.
+    package static func removeLeftovers(in folder: String, changedBefore before: Date) {
+        let manager = FileManager.default
+        for name in (try? manager.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+            let path = folder + (folder.hasSuffix("/") ? "" : "/") + name
+            let changed = try? manager.attributesOfItem(atPath: path)[.modificationDate] as? Date
+            // A file that can't be removed costs space only.
+            if let changed, changed < before { unlink(path) }
+        }
+    }
+
+    /// The free bytes of the file's disk for an unprivileged process; nil if the system does not tell.
+    package var freeBytes: Int? {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
     private init(_ descriptor: CInt) { self.descriptor = descriptor }

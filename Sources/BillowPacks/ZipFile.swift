@@ -19,7 +19,14 @@ package final class ZipFile: Sendable {
     private let file: FileWriter
     /// The date of all entries.
     private let time: Instant
-    private let state = Mutex<(entries: [Entry], end: Int)>(([], 0))
+    private let state = Mutex(ArchiveState())
+
+    private struct ArchiveState {
+        var entries: [Entry] = []
+        var end = 0
+        /// The entry whose content is being appended.
+        var open: (entry: Entry, stream: DeflateStream)?
+    }
 
     private static let limit = Int(UInt32.max)
     private static let slice = 1 << 20
@@ -70,13 +77,50 @@ package final class ZipFile: Sendable {
         }
     }
 
+    /// Begins an entry whose content follows piece by piece and is deflated. No other entry may be added before `end`.
+    package func begin(_ name: String) throws(PackError) {
+        guard let stream = DeflateStream(.none) else { throw .memory }
+        let entry = Entry(name: Array(name.utf8), method: 8, sum: 0, packed: 0, size: 0, place: size)
+        let length = header(entry).count
+        state.withLock { state in
+            state.open = (entry, stream)
+            state.end += length
+        }
+    }
+
+    /// Appends to the entry that `begin` began.
+    package func append(_ bytes: [UInt8]) throws(PackError) { try append(bytes, isLast: false) }
+
+    private func append(_ bytes: [UInt8], isLast: Bool) throws(PackError) {
+        guard let open = state.withLock({ $0.open }) else { preconditionFailure("no entry was begun") }
+        let stream = open.stream
+        var entry = open.entry
+        let packed = stream.compress(bytes, isLast: isLast)
+        entry.sum = Packing.crc32(entry.sum, bytes)
+        entry.size += bytes.count
+        entry.packed += packed.count
+        let place = size
+        try room(max(place + packed.count, entry.size))
+        try file.write(packed, at: place)
+        // The local header is written last, because it has the sum and the sizes.
+        if isLast { try file.write(header(entry), at: entry.place) }
+        state.withLock { [entry] state in
+            state.end = place + packed.count
+            if isLast { state.entries.append(entry) }
+            state.open = isLast ? nil : (entry, stream)
+        }
+    }
+
+    /// Completes the entry that `begin` began.
+    package func end() throws(PackError) { try append([], isLast: true) }
+
     private func room(_ end: Int) throws(PackError) {
         guard end <= Self.limit else { throw .tooLarge(bytes: end, limit: Self.limit) }
     }
 
     /// Writes the directory and completes the archive.
     package func finish() throws(PackError) {
-        let (entries, end) = state.withLock { $0 }
+        let (entries, end) = state.withLock { ($0.entries, $0.end) }
         var bytes: [UInt8] = []
         for entry in entries {
             bytes.append(little: 0x0201_4B50 as UInt32)

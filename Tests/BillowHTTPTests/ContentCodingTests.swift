@@ -1,3 +1,4 @@
+import BillowPacks
 import CZlib
 import EngineTestSupport
 import Foundation
@@ -179,13 +180,12 @@ struct ContentCodingTests {
     @Test("bytes compressed as they come are one member", arguments: [0, 1, 70_000, 1_000_000])
     func stream(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }
-        let stream = try #require(GzipStream())
-        var packed = ByteBuffer()
+        let stream = try #require(DeflateStream(.gzip))
+        var packed: [UInt8] = []
         for start in stride(from: 0, to: count, by: 33_000) {
-            let part = ByteBuffer(bytes: bytes[start..<min(start + 33_000, count)])
-            packed.writeImmutableBuffer(stream.compress(part, isLast: false))
+            packed += stream.compress(Array(bytes[start..<min(start + 33_000, count)]), isLast: false)
         }
-        packed.writeImmutableBuffer(stream.compress(ByteBuffer(), isLast: true))
-        #expect(gunzip(packed) == bytes)
+        packed += stream.compress([], isLast: true)
+        #expect(gunzip(ByteBuffer(bytes: packed)) == bytes)
     }
 }

@@ -178,11 +178,13 @@ struct GDALReadingTests {
         var features: [Feature]
     }
 
-    @Test("KML that GDAL opens has the features of the GeoJSON, one by one, in the folder of their severity")
-    func kml() async throws {
+    @Test(
+        "KML and KMZ that GDAL opens have the features of the GeoJSON, one by one, in the folder of their severity",
+        arguments: ["kml", "kmz"])
+    func kml(_ format: String) async throws {
         let server = try await pictured()
-        let file = folder.path("hexagons.kml")
-        try await server.get("/export/hexagons.kml").body.write(to: URL(filePath: file))
+        let file = folder.path("hexagons.\(format)")
+        try await server.get("/export/hexagons.\(format)").body.write(to: URL(filePath: file))
         let list = try await ogrinfo("-ro", "-q", file)
         #expect(list.status == 0 && list.output.contains("Moderate"), "\(list.output) \(list.errors)")
         let read = try await run("ogr2ogr", ["-f", "GeoJSON", "/vsistdout/", file, "Moderate"])

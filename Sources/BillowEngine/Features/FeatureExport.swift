@@ -1,4 +1,5 @@
 package import BillowExchange
+package import BillowPacks
 package import BillowRaster
 package import BillowSnapshot
 import Datasets
@@ -51,7 +52,7 @@ package struct FeatureExport: Sendable {
         private var sideBySide: ObservationParts?
         private var byFolder: KMLParts?
 
-        fileprivate init(_ export: FeatureExport, isAhead: Bool) {
+        fileprivate init(_ export: FeatureExport, isAhead: Bool, in place: FileDestination) {
             let isKML = export.form == .text(.kml)
             var writer = FeatureWriter(
                 export.query.collection, in: export.form,
@@ -59,7 +60,7 @@ package struct FeatureExport: Sendable {
                 design: isKML ? KMLStyle(export.query, export.dataStatus, export.style, in: export.snapshot) : nil)
             writer.begin()
             if isKML {
-                byFolder = KMLParts(export.features, export.query, in: export.snapshot, writer)
+                byFolder = KMLParts(export.features, export.query, in: export.snapshot, writer, in: place)
                 return
             }
             // Observations can be many, and each is encoded from its row alone.
@@ -73,6 +74,9 @@ package struct FeatureExport: Sendable {
         /// The number of written features.
         package var features: Int { inOrder?.features ?? sideBySide?.features ?? byFolder?.features ?? 0 }
 
+        /// The bytes of temporary files beside the export.
+        package var spooledBytes: Int { byFolder?.spooledBytes ?? 0 }
+
         /// nil after the last one.
         /// - Throws: `EngineError` for an invalid query, with the first piece, before anything is sent.
         package mutating func next() async throws(EngineError) -> [UInt8]? {
@@ -85,7 +89,10 @@ package struct FeatureExport: Sendable {
     /// - Parameter isAhead: whether pieces may be made ahead, in parallel. This suits a file, which is written as fast
     ///   as pieces are made. It does not suit a connection, because a client that doesn't read would keep all of them
     ///   in memory.
-    package func parts(isAhead: Bool = false) -> Parts { Parts(self, isAhead: isAhead) }
+    /// - Parameter place: where temporary files are made, if the format needs some.
+    package func parts(isAhead: Bool = false, in place: FileDestination = .temporary) -> Parts {
+        Parts(self, isAhead: isAhead, in: place)
+    }
 }
 
 extension FeatureExport.Parts: ResponseParts {}

@@ -30,18 +30,6 @@ package struct GeoPackageExport: FileExport {
     }
 
     package func begin(in place: FileDestination) async throws(EngineError) -> any FileParts {
-        try await parts(in: place)
-    }
-
-    /// Writes all of it to a path.
-    /// - Returns: how many features were written.
-    package func write(to path: String) async throws(EngineError) -> Int {
-        var parts = try await parts(in: .path(path))
-        while try await parts.next() { try WorkExecutor.checkCancellation() }
-        return parts.package.features
-    }
-
-    private func parts(in place: FileDestination) async throws(EngineError) -> GeoPackageParts {
         let metadata = try await metadata()
         let table = GeoPackageTable(query.collection, isSimulated: dataStatus.freshness.isSimulated)
         let file: FileWriter
@@ -97,6 +85,7 @@ private struct GeoPackageParts: FileParts {
     let metadata: GeoPackageMetadata
 
     var size: Int { get throws(PackError) { try file.size } }
+    var items: Int { package.features }
 
     mutating func next() async throws(EngineError) -> Bool {
         try WorkExecutor.checkCancellation()

@@ -1,4 +1,5 @@
 import BillowExchange
+import BillowPacks
 import BillowRaster
 import BillowSnapshot
 import Datasets
@@ -27,62 +28,110 @@ extension KMLStyle {
     }
 }
 
-/// A query as KML, folder by folder. A document groups its features in folders, so the query is read once per folder.
-/// That costs time but no memory.
+/// A query as KML. A document groups its features in folders, and the query is read once: the features of each folder
+/// go to a file of their own, and the document is made of the files. So its memory is flat.
 struct KMLParts: ResponseParts {
-    private let source: FeatureSource
-    private let query: FeatureQuery
-    private let snapshot: Snapshot
-    private var writer: FeatureWriter
-    private var folders: ArraySlice<KMLFolder>
-    private var reader: FeatureReader?
-    private var isDone = false
+    /// The features of a folder.
+    private struct Spool: Sendable {
+        var file: FileWriter
+        var bytes = 0
+    }
 
-    /// - Parameter writer: has already written everything before the first feature.
-    init(_ source: FeatureSource, _ query: FeatureQuery, in snapshot: Snapshot, _ writer: FeatureWriter) {
-        self.source = source
-        self.query = query
-        self.snapshot = snapshot
+    private enum Step: Sendable {
+        case reading
+        /// Copying a folder's features, from a place in its file on.
+        case copying(KMLFolder, from: Int)
+        case done
+    }
+
+    /// All folders in the order of the document; empty for a document without folders.
+    private let folders: [KMLFolder]
+    private let place: FileDestination
+    private var reader: FeatureReader
+    private var writer: FeatureWriter
+    private var spools: [KMLFolder: Spool] = [:]
+    private var step = Step.reading
+
+    /// The number of bytes that are copied at once.
+    private static let slice = 256 << 10
+
+    /// - Parameters:
+    ///   - writer: has already written everything before the first feature.
+    ///   - place: where the folders' files are.
+    init(
+        _ source: FeatureSource, _ query: FeatureQuery, in snapshot: Snapshot, _ writer: FeatureWriter,
+        in place: FileDestination
+    ) {
+        folders = KMLFolder.all(of: query.collection)
+        self.place = place
         self.writer = writer
-        folders = KMLFolder.all(of: query.collection)[...]
-        if folders.isEmpty { reader = source.reader(query, in: snapshot) }
+        reader = source.reader(query, in: snapshot)
     }
 
     /// The number of written features.
     var features: Int { writer.features }
 
+    /// The bytes of the folders' files.
+    var spooledBytes: Int { spools.values.reduce(0) { $0 + $1.bytes } }
+
+    /// A piece is empty while features are read into the folders' files.
     mutating func next() async throws(EngineError) -> [UInt8]? {
-        guard !isDone else { return nil }
-        if reader == nil {
-            guard let folder = folders.popFirst() else {
-                isDone = true
-                writer.end()
-                return writer.drain()
-            }
-            writer.begin(folder)
-            reader = source.reader(query(of: folder), in: snapshot)
+        switch step {
+        case .reading:
+            // What precedes the first feature, such as the styles.
+            var head = features == 0 && !folders.isEmpty ? writer.drain() : []
+            try await reader.read(.piece, to: &writer)
+            if folders.isEmpty { head += writer.drain() } else { try spool() }
+            if reader.isAtEnd { head += nextFolder(after: nil) }
+            return head
+        case .copying(let folder, let start): return try copy(folder, from: start)
+        case .done: return nil
         }
-        // The writer skips features of other folders, so a piece may be empty.
-        try await reader?.read(.piece, to: &writer)
-        if reader?.isAtEnd == true {
-            reader = nil
-            if folders.isEmpty {
-                isDone = true
-                writer.end()
-            }
-        }
-        return writer.drain()
     }
 
-    /// Observations are independent of each other, so the query reads only the folder's observations.
-    private func query(of folder: KMLFolder) -> FeatureQuery {
-        guard query.collection.isOfRows else { return query }
-        var query = query
-        switch folder {
-        case .severity(let severity):
-            query.filter.severities = query.filter.severities.intersection(SeveritySet([severity]))
-        case .other: query.hasNothing = true
+    /// Moves the written features to the files of their folders.
+    private mutating func spool() throws(EngineError) {
+        do throws(PackError) {
+            for (folder, bytes) in writer.drainByFolder() {
+                var spool: Spool
+                if let known = spools[folder] {
+                    spool = known
+                } else {
+                    spool = Spool(file: try place.open { (_, _) throws(PackError) in }.file)
+                }
+                try spool.file.write(Array(bytes), at: spool.bytes)
+                spool.bytes += bytes.count
+                spools[folder] = spool
+            }
+        } catch { throw .pack(error) }
+    }
+
+    private mutating func copy(_ folder: KMLFolder, from start: Int) throws(EngineError) -> [UInt8] {
+        guard let spool = spools[folder] else { return nextFolder(after: folder) }
+        let bytes: [UInt8]
+        do throws(PackError) {
+            bytes = try spool.file.read(min(Self.slice, spool.bytes - start), at: start)
+            guard !bytes.isEmpty else { throw PackError.file("a folder's file ended early") }
+        } catch { throw .pack(error) }
+        guard start + bytes.count == spool.bytes else {
+            step = .copying(folder, from: start + bytes.count)
+            return bytes
         }
-        return query
+        spools[folder] = nil
+        writer.endFolder()
+        return bytes + nextFolder(after: folder)
+    }
+
+    /// Begins the next folder that has features, or ends the document.
+    private mutating func nextFolder(after folder: KMLFolder?) -> [UInt8] {
+        let rest = folders[(folder.flatMap { folders.firstIndex(of: $0) }.map { $0 + 1 } ?? 0)...]
+        if let next = rest.first(where: { spools[$0] != nil }) {
+            writer.begin(next)
+            step = .copying(next, from: 0)
+        } else {
+            writer.end()
+            step = .done
+        }
+        return writer.drain()
     }
 }

@@ -7,13 +7,15 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
     case text(ExportFormat)
     /// Features in a table.
     case geoPackage
+    /// A KML document in an archive.
+    case kmz
     /// A tileset of one instant.
     case tileset(TilesetFormat)
     /// Tilesets of several instants, or a content pack.
     case archive
 
     package static let allCases: [DownloadFormat] =
-        ExportFormat.allCases.map { .text($0) } + [.geoPackage] + TilesetFormat.allCases.map { .tileset($0) } + [
+        ExportFormat.allCases.map { .text($0) } + [.kmz, .geoPackage] + TilesetFormat.allCases.map { .tileset($0) } + [
             .archive
         ]
 
@@ -25,6 +27,7 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
         switch self {
         case .text(let format): format.rawValue
         case .geoPackage: "gpkg"
+        case .kmz: "kmz"
         case .tileset(let format): format.rawValue
         case .archive: "zip"
         }
@@ -35,6 +38,7 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
         switch self {
         case .text(let format): format.mediaType
         case .geoPackage: "application/geopackage+sqlite3"
+        case .kmz: "application/vnd.google-earth.kmz"
         case .tileset(.mbtiles): "application/vnd.sqlite3"
         case .tileset(.pmtiles): "application/vnd.pmtiles"
         case .archive: "application/zip"
@@ -44,7 +48,7 @@ package enum DownloadFormat: Sendable, Hashable, CaseIterable {
     /// Whether it contains pictures or vector tiles of layers, instead of the features of a collection.
     package var isPack: Bool {
         switch self {
-        case .text, .geoPackage: false
+        case .text, .geoPackage, .kmz: false
         case .tileset, .archive: true
         }
     }

@@ -15,6 +15,19 @@ package protocol FileParts: Sendable {
     /// - Returns: whether another part follows.
     mutating func next() async throws(EngineError) -> Bool
 
-    /// The approximate current size of the file in bytes.
+    /// The approximate current size in bytes, with that of temporary files beside it.
     var size: Int { get throws(PackError) }
+
+    /// The number of features or tiles that are written.
+    var items: Int { get }
+}
+
+extension FileExport {
+    /// Writes all of it to a path.
+    /// - Returns: how many features or tiles were written.
+    package func write(to path: String) async throws(EngineError) -> Int {
+        var parts = try await begin(in: .path(path))
+        while try await parts.next() { try WorkExecutor.checkCancellation() }
+        return parts.items
+    }
 }

@@ -94,6 +94,7 @@ struct TilesetParts: FileParts {
     }
 
     var size: Int { get throws(PackError) { try file.size } }
+    var items: Int { done }
 
     mutating func next() async throws(EngineError) -> Bool {
         try WorkExecutor.checkCancellation()
@@ -121,6 +122,10 @@ struct ArchiveParts: FileParts {
     private let snapshot: Snapshot
     private var frame = 0
     private var tileset: TilesetParts?
+    /// The tiles of the finished frames.
+    private var finished = 0
+    /// Where the tilesets are made.
+    private let place: FileDestination
     private var ends: [Instant] = []
 
     init(
@@ -131,12 +136,14 @@ struct ArchiveParts: FileParts {
         self.request = request
         self.format = format
         self.snapshot = snapshot
+        self.place = place.ofParts
         do {
             (file, archive) = try place.open { _, file in ZipFile(file, at: snapshot.publication.asOf) }
         } catch { throw .pack(error) }
     }
 
     var size: Int { get throws(PackError) { try file.size + (tileset?.size ?? 0) } }
+    var items: Int { finished + (tileset?.items ?? 0) }
 
     mutating func next() async throws(EngineError) -> Bool {
         guard frame < request.scenes.count else {
@@ -144,10 +151,11 @@ struct ArchiveParts: FileParts {
             return false
         }
         let scene = request.scenes[frame]
-        if tileset == nil { tileset = try TilesetParts(source, request, scene, format, in: snapshot, .temporary) }
+        if tileset == nil { tileset = try TilesetParts(source, request, scene, format, in: snapshot, place) }
         guard try await tileset?.next() == false, let made = tileset?.file else { return true }
         do { try archive.add(path(of: scene), made) } catch { throw .pack(error) }
         ends.append(try await source.validUntil(scene, request, in: snapshot))
+        finished += tileset?.items ?? 0
         tileset = nil
         frame += 1
         return true

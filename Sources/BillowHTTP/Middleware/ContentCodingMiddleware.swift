@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowPacks
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -84,8 +85,8 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
     /// A body that is compressed while it is sent; nil if memory is exhausted.
     /// - Throws: `WorkError.tooManyAnswers`.
     private func stream(_ body: ResponseBody) throws(WorkError) -> ResponseBody? {
-        let reservation = try ResponseBudget.ofServer.reserve(GzipStream.bytes)
-        guard let stream = GzipStream() else { return nil }
+        let reservation = try ResponseBudget.ofServer.reserve(DeflateStream.memoryBytes)
+        guard let stream = DeflateStream(.gzip) else { return nil }
         return ResponseBody { [work] writer in
             try await body.write(GzipWriter(base: writer, stream: stream, work: work))
             withExtendedLifetime(reservation) {}
@@ -141,14 +142,14 @@ private final class BufferedBody: ResponseBodyWriter, Sendable {
 /// Compresses written bytes, in jobs.
 private struct GzipWriter: ResponseBodyWriter {
     var base: any ResponseBodyWriter
-    let stream: GzipStream
+    let stream: DeflateStream
     let work: WorkExecutor
     private var waiting = ByteBuffer()
 
     /// The number of bytes that are compressed in one step, some 2 ms.
     private static var step: Int { 64 << 10 }
 
-    init(base: any ResponseBodyWriter, stream: GzipStream, work: WorkExecutor) {
+    init(base: any ResponseBodyWriter, stream: DeflateStream, work: WorkExecutor) {
         self.base = base
         self.stream = stream
         self.work = work
@@ -168,8 +169,8 @@ private struct GzipWriter: ResponseBodyWriter {
         let bytes = waiting
         waiting.clear()
         let compressed = try await work.run(.query, isContinuing: true) { [stream] in
-            stream.compress(bytes, isLast: isLast)
+            stream.compress(Array(bytes.readableBytesView), isLast: isLast)
         }
-        if compressed.readableBytes > 0 { try await base.write(compressed) }
+        if !compressed.isEmpty { try await base.write(ByteBuffer(bytes: compressed)) }
     }
 }

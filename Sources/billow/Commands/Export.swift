@@ -71,7 +71,7 @@ struct Export: AsyncParsableCommand {
                         + Catalogue.all.map(\.id).joined(separator: ", "))
             }
             let format = try self.exportFormat
-            let isColoured = [.geoPackage, .text(.kml)].contains(format)
+            let isColoured = [.geoPackage, .kmz, .text(.kml)].contains(format)
             let settings = try common.settings(needs: isColoured ? [.stored, .styles] : .stored)
             let style = isColoured ? try Self.style(settings) : nil
             let sink = try OutputFile(output, sparing: settings.database)
@@ -146,6 +146,10 @@ struct Export: AsyncParsableCommand {
                     return try await GeoPackageExport(
                         features: features, query: query, snapshot: snapshot, dataStatus: dataStatus, style: style,
                         request: QueryReader.query(parameters)
+                    ).write(to: sink.path)
+                case .kmz:
+                    return try await KMZExport(
+                        features: features, query: query, snapshot: snapshot, dataStatus: dataStatus, style: style
                     ).write(to: sink.path)
                 case .tileset, .archive: preconditionFailure("a pack has no features")
                 }
