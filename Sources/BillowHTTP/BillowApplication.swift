@@ -46,6 +46,7 @@ package struct BillowApplication: Sendable {
         /// The retention of fields, at most the general one.
         package var fieldRetentionSeconds = DataLifetimes.defaultFieldSeconds
         package var connections = ConnectionSettings()
+        package var exportJobs = ExportJobSettings()
         /// The most sources that one key may name in ingested data.
         package var ingestSourcesPerKey = 4
         /// The registry of the metrics, also of libraries that use swift-metrics.
@@ -120,6 +121,8 @@ package struct BillowApplication: Sendable {
     let compressed = CompressedBodies()
     /// The exports that clients read in parts.
     let exportFiles: ExportFiles
+    /// The exports that are made in the background.
+    let exportJobs: ExportJobs
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -130,6 +133,7 @@ package struct BillowApplication: Sendable {
         self.configuration = configuration
         work = configuration.work
         exportFiles = ExportFiles(work: work, now: now)
+        exportJobs = ExportJobs(configuration.exportJobs, work: work, logger: logger, now: now)
         registry = configuration.registry
         journal = RequestJournal(
             metrics: RequestMetrics(registry),
@@ -238,10 +242,12 @@ package struct BillowApplication: Sendable {
             areaLimitKm2: configuration.areaLimitKm2
         ).add(to: queries)
         CorridorAndProfileRoutes(frames: frames, policy: policy, styleStore: styles, airports: .large).add(to: queries)
-        ExportRoutes(
+        let exports = ExportRoutes(
             frames: frames, features: features, policy: policy, work: work, files: exportFiles,
-            packs: packs, timelines: timelines, styleStore: styles
-        ).add(to: reading)
+            packs: packs, timelines: timelines, styleStore: styles)
+        exports.add(to: reading)
+        ExportJobRoutes(exports: exports, jobs: exportJobs, publicURL: configuration.publicURL, work: work)
+            .add(to: reading)
         StyleRoutes(styleStore: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, styleStore: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
@@ -277,7 +283,7 @@ package struct BillowApplication: Sendable {
                     ("vector-tiles", vectors.statistics), ("maps", maps.statistics),
                 ]
             },
-            publisher: publisher, policy: policy, sources: sources, loops: loops, sizes: sizes)
+            publisher: publisher, policy: policy, sources: sources, loops: loops, sizes: sizes, jobs: exportJobs)
     }
 
     var timelines: TimelineService {
@@ -347,7 +353,7 @@ package struct BillowApplication: Sendable {
             reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
             reserved(.background, preparation), watch, reserved(.background, retention), reserved(.background, packer),
             reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
-            ExportExpiry(files: exportFiles),
+            ExportExpiry(files: exportFiles, jobs: exportJobs), ExportJobService(jobs: exportJobs),
             reserved(.background, HeapTrimmer()),
             Drain(readiness: readiness, events: events),
         ]

@@ -59,6 +59,13 @@ extension MetricDescription {
         "billow_work_refused_total", .counter, labels: ["class"], "Jobs of a work class that a full queue refused."
     )
 
+    package static let exportJobs = Self(
+        "billow_export_jobs", .gauge, labels: ["status"], "Export jobs that have not expired.")
+    package static let exportJobsEnded = Self(
+        "billow_export_jobs_ended_total", .counter, labels: ["status"], "Export jobs that ended, by their last status.")
+    package static let exportJobBytes = Self(
+        "billow_export_job_bytes", .gauge, "Bytes of the files of export jobs.")
+
     // MARK: Caches
 
     package static let cacheHits = Self(
@@ -143,7 +150,8 @@ extension MetricDescription {
     package static let all = [
         build, startTime, residentMemory, descriptors, draining, requests, requestDuration, requestsInFlight,
         connections, connectionLimit, listeners, listenerLimit, renderDuration, workRunning, workWaiting,
-        workQueueLimit, workRefused, cacheHits, cacheMisses, cacheEntries, cacheBytes, cacheBudgetUsed, cacheBudget,
+        workQueueLimit, workRefused, exportJobs, exportJobsEnded, exportJobBytes, cacheHits, cacheMisses, cacheEntries,
+        cacheBytes, cacheBudgetUsed, cacheBudget,
         version, publications, publicationTime, liveObservations, layerStale, layerAge, sourceReachable,
         sourceKeyAccepted, sourceStale, sourceAge, sourceLag, sourceFailures, sourceRounds, sourceRecords,
         sourceSkipped, sourceAdjusted, sourceReceived, storeBytes, storeRows, storeFree, storeFailing, storeDamaged,

@@ -32,6 +32,9 @@ final class Connection: Sendable {
 ///
 /// Source: RFC 6177 (a site has a /64 or more)
 struct ClientAddress: Hashable, Sendable {
+    /// The address of the current request's client; nil for one of this machine.
+    @TaskLocal static var ofRequest: ClientAddress?
+
     private let bytes: [UInt8]
 
     /// The bytes of the address in a `sockaddr_in` and a `sockaddr_in6`, after family, port and flow information.

@@ -75,8 +75,10 @@ struct HTTPServerChannel: ServerChildChannel {
     }
 
     func handle(value: Value, logger: Logger) async {
-        await WorkRequester.$current.withValue(value.requester) {
-            await http.handle(value: value.http, logger: logger)
+        await ClientAddress.$ofRequest.withValue(ClientAddress(value.channel.remoteAddress)) {
+            await WorkRequester.$current.withValue(value.requester) {
+                await http.handle(value: value.http, logger: logger)
+            }
         }
     }
 }

@@ -23,12 +23,14 @@ struct MetricsSource: Sendable {
     let sources: SourceStatus
     let loops: SourceLoops
     let sizes: StoreSizes
+    let jobs: ExportJobs
 
     func exposition() async -> Exposition {
         var exposition = Exposition()
         addProcess(to: &exposition)
         addRequests(to: &exposition)
         addWork(to: &exposition)
+        addExportJobs(to: &exposition)
         addCaches(to: &exposition)
         let now = now()
         let snapshot = publisher.snapshot
@@ -66,6 +68,17 @@ struct MetricsSource: Sendable {
         exposition.add(.workWaiting, samples { $1.waiting })
         exposition.add(.workQueueLimit, samples { workClass, _ in work.limits(workClass).queue })
         exposition.add(.workRefused, samples { $1.refused })
+    }
+
+    private func addExportJobs(to exposition: inout Exposition) {
+        func samples(_ counts: [ExportJob.Status: Int], _ statuses: [ExportJob.Status]) -> [(
+            labels: [String], value: Double
+        )] {
+            statuses.map { (labels: [$0.rawValue], value: Double(counts[$0, default: 0])) }
+        }
+        exposition.add(.exportJobs, samples(jobs.counts, [.accepted, .running, .successful, .failed]))
+        exposition.add(.exportJobsEnded, samples(jobs.outcomes, [.successful, .failed, .dismissed]))
+        exposition.add(.exportJobBytes, jobs.bytes)
     }
 
     private func addCaches(to exposition: inout Exposition) {

@@ -64,13 +64,17 @@ package struct Problem: Error, HTTPResponseError, Sendable {
         var allowed: String?
     }
 
-    /// The JSON document.
-    func body() throws -> ByteBuffer {
-        try JSONBytes.encode(
-            Body(
-                type: "about:blank", title: code.title, status: status.code, detail: detail, code: code.rawValue,
-                parameter: parameter, value: value, allowed: allowed))
+    private var members: Body {
+        Body(
+            type: "about:blank", title: code.title, status: status.code, detail: detail, code: code.rawValue,
+            parameter: parameter, value: value, allowed: allowed)
     }
+
+    /// The JSON document.
+    func body() throws -> ByteBuffer { try JSONBytes.encode(members) }
+
+    /// The document as a tree, for a member of another document.
+    var document: JSONValue { get throws { try JSONBytes.value(of: members) } }
 
     /// The headers of the response, except the length.
     var headers: HTTPFields {

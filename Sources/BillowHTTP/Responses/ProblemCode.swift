@@ -58,6 +58,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownFeature = "unknown-feature"
     case unknownFormat = "unknown-format"
     case unknownFlight = "unknown-flight"
+    case unknownJob = "unknown-job"
+    case resultNotReady = "result-not-ready"
     case unknownSource = "unknown-source"
     // 405 to 431
     case methodNotAllowed = "method-not-allowed"
@@ -75,6 +77,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case tooManyWrongKeys = "too-many-wrong-keys"
     case refreshedAlready = "refreshed-already"
     case tooManyFlights = "too-many-flights"
+    case tooManyJobs = "too-many-jobs"
     case headersTooLarge = "headers-too-large"
     // 500, 503
     case internalError = "internal"
@@ -89,6 +92,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case damageFound = "damage-found"
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
+    case exportsFull = "exports-full"
 
     /// The status of responses with this code; each code has one status.
     package var status: HTTPResponse.Status { row.status }
@@ -158,6 +162,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .unknownFeature: (.notFound, "the collection has no feature with this id at that time")
         case .unknownFormat: (.notFound, "the export format is unknown")
         case .unknownFlight: (.notFound, "the key monitors no flight with this id")
+        case .unknownJob: (.notFound, "no export job has this id, or it has expired")
+        case .resultNotReady: (.notFound, "the export job is not finished yet")
         case .unknownSource: (.notFound, "no source with this id is configured")
         case .methodNotAllowed:
             (.methodNotAllowed, "the path doesn't have this method; `Allow` lists the methods that it has")
@@ -176,6 +182,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .tooManyWrongKeys: (.tooManyRequests, "more than 60 wrong keys arrived in a minute")
         case .refreshedAlready: (.tooManyRequests, "the source was refreshed less than a minute ago")
         case .tooManyFlights: (.tooManyRequests, "the key or the server has reached its limit of monitored flights")
+        case .tooManyJobs: (.tooManyRequests, "the client or the server has reached its limit of export jobs")
         case .headersTooLarge: (.requestHeaderFieldsTooLarge, "the header fields are too large")
         case .internalError: (.internalServerError, "the server failed; the log says how")
         case .starting: (.serviceUnavailable, "the stored data is still being read")
@@ -192,6 +199,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .damageFound:
             (.serviceUnavailable, "unreadable stored data was just found; retry after a second")
         case .overloaded: (.serviceUnavailable, "the queue for this kind of work is full")
+        case .exportsFull: (.serviceUnavailable, "the disk space for the files of export jobs is used up")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }
     }

@@ -17,6 +17,8 @@ struct PreparedExport: Sendable {
     /// The identity of the export. Equal requests share it.
     var address: String
     var headers: HTTPFields
+    /// The version of the snapshot.
+    var version: Int64
     var content: Content
 
     enum Content: Sendable {
@@ -65,7 +67,10 @@ struct ExportRoutes: Sendable {
         let isText = if case .text = prepared.content { true } else { false }
         let wantsFile = !isText || request.method == .head || request.headers[.range] != nil
         if wantsFile, let pinned = try await files.file(of: prepared) {
-            return try answer(pinned, request, context)
+            var headers = pinned.export.headers
+            // Other requests may have newer data meanwhile.
+            headers[.cacheControl] = "public, no-cache"
+            return try pinned.file.response(headers, request, context)
         }
         var headers = prepared.headers
         headers[.acceptRanges] = wantsFile ? "none" : "bytes"
@@ -80,34 +85,16 @@ struct ExportRoutes: Sendable {
         return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, parts, work: work))
     }
 
-    private func answer(_ pinned: ExportFiles.Pinned, _ request: Request, _ context: some RequestContext) throws
-        -> Response
-    {
-        let file = pinned.file
-        var headers = pinned.export.headers
-        // Other requests may have newer data meanwhile.
-        headers[.cacheControl] = "public, no-cache"
-        headers[.eTag] = "\"\(file.entityTag)\""
-        headers[.acceptRanges] = "bytes"
-        if EntityTags(request.headers[.ifNoneMatch]).match(file.entityTag) {
-            return Response(status: .notModified, headers: headers)
-        }
-        let isPartWanted = request.headers[.ifRange].map { $0 == headers[.eTag] } ?? true
-        switch isPartWanted ? ByteRange(request.headers[.range], of: file.size) : .whole {
-        case .whole:
-            headers[.contentLength] = String(file.size)
-            let body = request.method == .head ? ResponseBody() : file.body(0..<file.size)
-            return Response(status: .ok, headers: headers, body: body)
-        case .part(let range) where request.method != .head:
-            headers[.contentLength] = String(range.count)
-            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-            return Response(status: .partialContent, headers: headers, body: file.body(range))
-        case .part:
-            // A range has a meaning only for GET.
-            headers[.contentLength] = String(file.size)
-            return Response(status: .ok, headers: headers)
-        case .unsatisfiable:
-            return try Problem.unsatisfiableRange(of: file.size, request, context)
+    /// The export of a job.
+    /// - Throws: `ParameterProblem` also for an estimate, which needs no job.
+    func prepare(_ file: String, _ request: Request) async throws -> PreparedExport {
+        let path = try ExportParameters(file: file)
+        guard path.format.isPack else { return try prepare(path, request) }
+        switch try await preparePack(path, request) {
+        case .pack(let pack): return pack
+        case .estimate:
+            throw ParameterProblem(
+                ParameterError(parameter: "estimate", value: "true", expected: "false, or asked for by GET"))
         }
     }
 
@@ -133,10 +120,16 @@ struct ExportRoutes: Sendable {
                     GeoPackageExport(
                         features: features, query: query, snapshot: snapshot, dataStatus: dataStatus,
                         style: styleStore.current.default, request: parsed.query))
+            case .kmz:
+                .file(
+                    KMZExport(
+                        features: features, query: query, snapshot: snapshot, dataStatus: dataStatus,
+                        style: styleStore.current.default))
             case .tileset, .archive: preconditionFailure("a pack has no features")
             }
         return PreparedExport(
-            address: "\(collection.id).\(path.format.ending)?\(parsed.query)", headers: headers, content: content)
+            address: "\(collection.id).\(path.format.ending)?\(parsed.query)", headers: headers,
+            version: snapshot.publication.version.rawValue, content: content)
     }
 
     /// The file name, with content and time.
@@ -174,6 +167,6 @@ struct ExportRoutes: Sendable {
         return .pack(
             PreparedExport(
                 address: "\(path.what).\(path.format.ending)?\(reader.replacing([:]))", headers: headers,
-                content: .file(PackFile(packs, order, in: snapshot))))
+                version: snapshot.publication.version.rawValue, content: .file(PackFile(packs, order, in: snapshot))))
     }
 }

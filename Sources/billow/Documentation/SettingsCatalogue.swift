@@ -61,6 +61,11 @@ enum SettingsCatalogue {
                 "How long an aircraft is shown after its last position; at most PT10M."),
             .init("areaLimit", .value("10000000"), "The largest area of a request, in km²."),
             .init("cacheMegabytes", .value("48"), "The budget of all caches. [More](#cachemegabytes)"),
+            .init(
+                "exports.folder", .words("the database's folder"),
+                "The existing folder of the files of export jobs. [More](http/features.md#export-jobs)"),
+            .init("exports.diskMegabytes", .value("4096"), "The disk space of the files of export jobs."),
+            .init("exports.keep", .value("PT1H"), "How long a finished export job is held; at most P7D."),
             .init("logLevel", .value("info"), "The lowest level that is logged."),
             .init(
                 "logFormat", .value("text"),
