@@ -47,7 +47,9 @@ const selectRow = (id) => {
 try {
     const response = await fetch(place.dataset.features ?? "", { headers: { Accept: "application/geo+json" } });
     if (!response.ok) throw new Error(`status ${response.status}`);
-    const collection = await response.json();
+    const answer = await response.json();
+    // The page of a single feature has just that.
+    const collection = answer.type === "Feature" ? { type: "FeatureCollection", features: [answer] } : answer;
     // MapLibre's layers read text ids only from properties.
     for (const feature of collection.features) feature.properties["billow:id"] = feature.id;
     const box = boundingBox(collection);

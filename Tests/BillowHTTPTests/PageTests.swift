@@ -20,7 +20,10 @@ struct PageTests {
 
     @Test(
         "browsers and f=html get a page, programs JSON",
-        arguments: ["/ogc", "/collections", "/collections/hexagons", "/collections/hexagons/items"])
+        arguments: [
+            "/ogc", "/conformance", "/ogc/conformance", "/collections", "/collections/hexagons",
+            "/collections/hexagons/items", "/collections/observations/items/a",
+        ])
     func negotiation(_ path: String) async throws {
         try await withWorld { world in
             try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
@@ -97,6 +100,20 @@ struct PageTests {
             #expect(some.matches(of: /<tr data-id=/).count == 1 && some.contains("limit=3&amp;severity=3"))
             let none = try await world.get("/collections/pireps/items?f=html").text
             #expect(none.contains("no such feature"))
+        }
+    }
+
+    @Test("the page of a feature has its properties with their meaning, and no markup of others")
+    func feature() async throws {
+        try await withWorld { world in
+            var evil = try observation(id: "a/<b>", try cell(10, 50), severity: .moderate, at: -60)
+            evil.aircraft = "\"><img src=x onerror=alert(1)>"
+            try await world.insert([evil])
+            let page = try await world.get("/collections/observations/items/a%2F%3Cb%3E?f=html").text
+            #expect(!page.contains("<img src=x") && !page.contains("<b>"))
+            #expect(page.contains("<h1>a/&lt;b&gt;</h1>") && page.contains("The reporting aircraft or its type"))
+            #expect(page.contains("data-features=\"../../../collections/observations/items/a%2F%3Cb%3E?f=geojson\""))
+            #expect(try await world.get("/collections/observations/items/x?f=html").status == .notFound)
         }
     }
 

@@ -37,6 +37,37 @@ enum CollectionPages {
             title: "Interface", crumbs: [], root: root, json: "ogc?f=json", hasMap: false, content: content)
     }
 
+    // MARK: - Conformance
+
+    /// The classes by their specification. Their addresses are names, which lead nowhere.
+    static func conformance(_ document: JSONValue, path: String) -> HTMLPage {
+        var groups: [(name: String, classes: [String])] = []
+        for uri in (document["conformsTo"]?.array ?? []).compactMap(\.string) {
+            let name = uri.split(separator: "/conf/")[0].split(separator: "/spec/").last.map(String.init) ?? uri
+            if groups.last?.name == name {
+                groups[groups.count - 1].classes.append(uri)
+            } else {
+                groups.append((name, [uri]))
+            }
+        }
+        let rows = groups.map { name, classes in
+            let words = classes.map { uri in
+                let word = uri.split(separator: "/conf/").last.map(String.init) ?? uri
+                return "<code title=\"\(escaped(uri))\">\(escaped(word))</code>"
+            }
+            return "<tr><td>\(escaped(name))</td><td>\(words.joined(separator: " "))</td></tr>"
+        }
+        return HTMLPage(
+            title: "Conformance", crumbs: [interface], root: HTMLPage.root(of: path), json: "conformance?f=json",
+            hasMap: false,
+            content: """
+                <h1>Conformance</h1><p class="lead">The parts of specifications that the interface follows. They are \
+                tested, and not certified.</p>
+                <div class="scroll"><table><thead><tr><th>Specification</th><th>Classes</th></tr></thead>\
+                <tbody>\(rows.joined())</tbody></table></div>
+                """)
+    }
+
     private static func links(_ links: JSONValue?, without relations: Set<String> = ["self"]) -> String {
         let rows = (links?.array ?? []).filter { !relations.contains($0["rel"]?.string ?? "") }.map { link in
             let address = link["href"]?.string ?? ""
@@ -171,6 +202,41 @@ enum CollectionPages {
         return HTMLPage(
             title: "\(dataset.title): features",
             crumbs: [interface, collections, .init(title: dataset.title, path: "collections/\(dataset.id)?f=html")],
+            root: root, json: json, hasMap: true, content: content)
+    }
+
+    /// One feature: its properties with their meaning, and a map.
+    ///
+    /// - Parameters:
+    ///   - feature: the feature, which needs no geometry.
+    ///   - json: the address of the same feature as GeoJSON, from the root.
+    static func feature(
+        _ feature: JSONValue, _ dataset: Dataset, _ style: Style?, path: String, json: String
+    ) -> HTMLPage {
+        let root = HTMLPage.root(of: path)
+        let id = feature["id"]?.string ?? ""
+        let colours = Severity.allCases.compactMap { style?[$0].fill.colour.hexadecimal }
+        let geoJSON = escaped(root + json)
+        let rows = dataset.featureProperties.compactMap { property -> String? in
+            guard feature["properties"]?["\(property.name)"] != nil else { return nil }
+            return "<tr><th scope=\"row\">\(property.name)</th>\(cell(property, feature["properties"], colours))"
+                + "<td>\(escaped(property.unit ?? ""))</td><td>\(escaped(property.summary))</td></tr>"
+        }
+        let content = """
+            <h1>\(escaped(id))</h1>
+            <p class="actions"><a class="button quiet" href="\(geoJSON)">GeoJSON</a></p>
+            <div id="map" data-features="\(geoJSON)" data-root="\(root)" \
+            data-colours="\(colours.joined(separator: " "))" aria-label="Map of this feature" aria-busy="true"></div>
+            <div class="scroll"><table><thead><tr><th>Property</th><th>Value</th><th>Unit</th><th>Meaning</th></tr>\
+            </thead><tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
+            """
+        let here = "collections/\(dataset.id)"
+        return HTMLPage(
+            title: "\(dataset.title): \(id)",
+            crumbs: [
+                interface, collections, .init(title: dataset.title, path: "\(here)?f=html"),
+                .init(title: "Features", path: "\(here)/items?f=html"),
+            ],
             root: root, json: json, hasMap: true, content: content)
     }
 

@@ -30,15 +30,27 @@ package struct ItemParameters: Sendable {
     package var asGeoJSON: String { reader.replacing(["f": "geojson", "limit": String(page.limit)]) }
 }
 
-/// The parameters of `/collections/{id}/items/{featureId}`: those of `FeatureParameters`, with GeoJSON as the only
-/// format.
+/// The parameters of `/collections/{id}/items/{featureId}`: those of `FeatureParameters`, with GeoJSON and `html` as
+/// the formats.
 package struct ItemByIDParameters: Sendable {
     package let features: FeatureParameters
+    /// The selected format; nil where `Accept` decides.
+    package let format: DocumentParameters.Format?
+    private let reader: QueryReader
 
     package init(_ reader: QueryReader, of collection: Dataset) throws(ParameterProblem) {
-        try reader.requireJSON("geojson")
+        self.reader = reader
+        if reader.text("f") == DocumentParameters.Format.html.rawValue {
+            format = .html
+        } else {
+            try reader.requireJSON("geojson")
+            format = reader.text("f").map { _ in .json }
+        }
         features = try FeatureParameters(reader, of: collection)
     }
+
+    /// The query of the same feature as GeoJSON.
+    package var asGeoJSON: String { reader.replacing(["f": "geojson"]) }
 }
 
 /// The parameters of `/export/{collection}.{format}`: those of `FeatureParameters`, with the path's format as the only

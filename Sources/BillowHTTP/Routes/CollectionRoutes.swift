@@ -261,7 +261,8 @@ struct CollectionRoutes: Sendable {
         let query = try parsed.features.query(frames, in: snapshot)
         let dataStatus = policy.dataStatus(query, in: snapshot)
         let id = parameters.text("feature")
-        var writer = FeatureWriter(collection, as: .geojsonl)
+        let isPage = HTMLPage.isSelected(parsed.format, request)
+        var writer = FeatureWriter(collection, as: .geojsonl, hasGeometry: !isPage)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
             throw Problem(
                 .unknownFeature,
@@ -269,6 +270,15 @@ struct CollectionRoutes: Sendable {
                 parameter: "featureId", value: id, allowed: "the id of a feature of \(collection.id) at that time")
         }
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers.vary(by: "Accept")
+        if isPage {
+            let feature = try JSONDecoder().decode(JSONValue.self, from: Data(writer.drain()))
+            let path = "collections/\(collection.id)/items/\(HTMLPage.encoded(id))"
+            return try CollectionPages.feature(
+                feature, collection, styleStore.current.default, path: request.uri.path,
+                json: "\(path)?\(parsed.asGeoJSON)"
+            ).answer(headers, request)
+        }
         headers[.contentType] = "application/geo+json"
         let here = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
         let above = here.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")

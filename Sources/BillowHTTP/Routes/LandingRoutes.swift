@@ -57,6 +57,9 @@ struct LandingRoutes: Sendable {
                 "service-desc", "\(base)/openapi.json", type: OpenAPIVersion.json.mediaType,
                 title: "The interface as OpenAPI 3.1"),
             Link("conformance", "\(base)/conformance", title: "The specifications that the interface follows"),
+            Link(
+                "conformance", "\(base)/conformance?f=html", type: "text/html",
+                title: "The specifications as an HTML page"),
             Link("data", "\(base)/collections", title: "The collections"),
             Link(OGCTileRoutes.schemes, "\(base)/tileMatrixSets", title: "The numbering of tiles"),
         ]
@@ -79,9 +82,10 @@ struct LandingRoutes: Sendable {
         } + EDRMetadata.classes + OGCTileRoutes.classes
 
     private func conformance(_ request: Request) throws -> Response {
-        _ = try DocumentParameters(request)
-        return try JSONResponse.make(
-            ["conformsTo": Self.classes], headers: [.cacheControl: "no-cache"], request: request)
+        let parsed = try DocumentParameters(request, formats: [.json, .html])
+        return try DocumentResponse.make(["conformsTo": Self.classes], as: parsed.format, request: request) {
+            CollectionPages.conformance($0, path: request.uri.path)
+        }
     }
 
     /// OpenAPI 3.1; or 3.0 with `f=oas30` or for clients whose `Accept` names only that.
