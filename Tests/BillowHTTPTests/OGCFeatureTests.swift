@@ -223,6 +223,7 @@ struct OGCFeatureTests {
                     template.hasPrefix("/collections/{id}")
                     ? template.replacing("{id}", with: isOfField ? "gtg" : "hexagons")
                     : template.replacing("/changes/{collection}", with: "/changes/hexagons")
+                        .replacing("/export/{file}", with: "/export/hexagons.{format}")
                 let operation = paths[path]?[route.method.rawValue.lowercased()]
                 #expect(operation != nil, "\(route.method) \(path)")
             }
@@ -297,14 +298,44 @@ struct OGCFeatureTests {
                 #expect(try parameter("width", path)["schema"]?["maximum"]?.double == 4_096, "\(path)")
             }
             for path in [
-                "/collections/hexagons/corridor", "/changes/hexagons", "/events", "/profiles.png", "/export/{file}",
+                "/collections/hexagons/corridor", "/changes/hexagons", "/events", "/profiles.png",
+                "/export/hexagons.zip",
             ] {
                 #expect(try parameter("width", path)["schema"]?["maximum"]?.double == 250, "\(path)")
             }
-            let formats = try parameter("f", "/export/{file}")["schema"]?["enum"]?.items.compactMap(\.string)
-            #expect(formats == DownloadFormat.allCases.map(\.ending))
+            let formats = try parameter("f", "/export/hexagons.{format}")["schema"]?["enum"]?.items.compactMap(\.string)
+            #expect(formats == DownloadFormat.ofFeatures.map(\.ending))
+            let ofArchives = try parameter("f", "/export/hexagons.zip")["schema"]?["enum"]?.items.compactMap(\.string)
+            #expect(ofArchives == ["zip"])
             let items = try parameter("f", "/collections/hexagons/items")["schema"]?["enum"]?.items.compactMap(\.string)
             #expect(items == ["GeoJSON", "geojson", "json", "html"])
+        }
+    }
+
+    @Test("operations have the parameters that they read, and no others")
+    func ownParameters() async throws {
+        try await withWorld { world in
+            let paths = try await world.json("/openapi.json")["paths"]
+            for path in ["/healthz", "/readyz", "/status", "/metrics", "/styles", "/jobs/{job}/results"] {
+                let parameters = try #require(paths?[path]?["get"]?["parameters"]?.items, "\(path)")
+                #expect(parameters.allSatisfy { $0["in"]?.string == "path" }, "\(path)")
+            }
+            let job = paths?["/export/observations.{format}"]?["post"]
+            #expect(job?["requestBody"] == nil && job?["responses"]?["202"] != nil && job?["responses"]?["200"] == nil)
+            #expect(paths?["/export/observations.zip"] == nil, "observations are not drawn")
+        }
+    }
+
+    @Test("OGC clients learn the largest page, which is no bound for others")
+    func largestPage() async throws {
+        try await withWorld { world in
+            func limit(_ form: String) async throws -> JSON? {
+                try await world.json("/openapi.json?f=\(form)")["components"]?["parameters"]?["limit"]?["schema"]
+            }
+            let (ofOGC, ofOthers) = (try await limit("oas30"), try await limit("json"))
+            #expect(ofOGC?["maximum"]?.double == 10_000)
+            #expect(ofOthers?["type"]?.string == "integer" && ofOthers?["maximum"] == nil)
+            #expect(try await world.get("/collections/observations/items?limit=10001").status == .ok)
         }
     }
 

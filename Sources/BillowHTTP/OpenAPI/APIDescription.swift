@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowExchange
 import BillowParameters
 import Datasets
 import HTTPTypes
@@ -31,7 +32,7 @@ struct APIDescription: Sendable {
             ],
             "servers": [["url": .string(base)]], "paths": .object(paths),
             "components": [
-                "parameters": .object(Self.parameters), "schemas": .object(Self.schemas),
+                "parameters": .object(Self.parameters(form)), "schemas": .object(Self.schemas),
                 "responses": [
                     "problem": [
                         "description": "A problem document that describes the error",
@@ -54,15 +55,31 @@ struct APIDescription: Sendable {
         var template: String
         var path: String
         var dataset: Dataset?
+        /// The format of a pack.
+        var pack: DownloadFormat?
     }
 
     private static let place = "/collections/{id}"
     /// Whether only drawn collections have the path.
     private static let picturePlaces = [place + "/tiles", place + "/map"]
     private static let tile = "/{set}/{matrix}/{row}/{column}"
+    private static let export = "/export/{file}"
+    private static let job = "/jobs/{job}"
+    private static let changes = "/changes/{collection}"
+    private static let ownTile = "/tiles/{layers}/{time}/{z}/{x}/{y}"
+
+    /// The exports of each collection's features, and its packs, which have other parameters.
+    private static let exports = Catalogue.all.flatMap { dataset in
+        [Route(template: export, path: "/export/\(dataset.id).{format}", dataset: dataset)]
+            + DownloadFormat.allCases.filter { $0.isPack && dataset.drawing != nil }.map { format in
+                Route(
+                    template: export, path: "/export/\(dataset.id).\(format.ending)", dataset: dataset, pack: format)
+            }
+    }
 
     private static func expanded(_ path: String) -> [Route] {
-        let holder = [Self.place, "/changes/{collection}"].first { path == $0 || path.hasPrefix($0 + "/") }
+        if path == export { return exports }
+        let holder = [Self.place, changes].first { path == $0 || path.hasPrefix($0 + "/") }
         guard let holder else { return [Route(template: path, path: path)] }
         let start = holder.prefix { $0 != "{" }
         let isOfPictures = picturePlaces.contains { path.hasPrefix($0) }
@@ -80,8 +97,8 @@ struct APIDescription: Sendable {
         return query == .locations ? nil : query
     }
 
-    /// The parameters of a route; nil for a route with filters only, or with the grammar of another standard.
-    private static func names(_ route: Route) -> Set<String>? {
+    /// The parameters of a route. Of a route with the grammar of another standard these are the filters.
+    private static func names(_ route: Route) -> Set<String> {
         if let query = query(route.template), let dataset = route.dataset { return query.names(of: dataset) }
         return switch (route.template, route.dataset) {
         case (place + "/locations", _): LocationParameters.names
@@ -92,20 +109,15 @@ struct APIDescription: Sendable {
         case (place + "/tiles", _), (place + "/tiles/{set}", _), (place + "/map/tiles", _),
             (place + "/map/tiles/{set}", _), ("/tileMatrixSets", _), ("/tileMatrixSets/{set}", _):
             DocumentParameters.names
-        case ("/changes/{collection}", let dataset?): ChangeParameters.names(dataset)
-        case ("/export/{file}", _):
-            Catalogue.all.reduce(
-                into: DownloadFormat.allCases.filter(\.isPack).reduce(into: []) {
-                    $0.formUnion(PackParameters.names($1))
-                }
-            ) { $0.formUnion(FeatureParameters.names($1)) }
+        case (changes, let dataset?): ChangeParameters.names(dataset)
+        case (export, let dataset?): route.pack.map { PackParameters.names($0) } ?? FeatureParameters.names(dataset)
         case ("/maps/{layers}", _): MapParameters.names
         case ("/animations/{layers}", _): AnimationParameters.names
         case ("/legend.json", _): LegendParameters.names
         case ("/legend.png", _), ("/legend.svg", _): LegendParameters.pictureNames
         case ("/timeline.json", _): TimelineParameters.names
         case ("/tiles/{layers}", _): TileJSONParameters.names
-        case ("/tiles/{layers}/{time}/{z}/{x}/{y}", _): TileParameters.names
+        case (ownTile, _): TileParameters.names
         case ("/styles/{id}", _): StyleParameters.names
         case ("/corridors", _): CorridorShapeParameters.names
         case ("/profiles.json", _): ProfileParameters.names
@@ -116,14 +128,16 @@ struct APIDescription: Sendable {
             ("/conformance", _), ("/ogc", _), ("/", _):
             DocumentParameters.names
         case ("/openapi.json", _): OpenAPIParameters.names
-        default: nil
+        case ("/public/weather-maps.json", _), ("/wms", _), ("/wmts", _): QueryReader.filterNames
+        case (let path, _) where path.hasPrefix("/wmts/") || path.hasPrefix("/v2/"): QueryReader.filterNames
+        default: []
         }
     }
 
     /// All parameter names of the routes, which need a description.
     var names: Set<String> {
         routes.paths.flatMap { Self.expanded($0.path) }.reduce(into: []) { names, route in
-            names.formUnion(Self.names(route) ?? [])
+            names.formUnion(Self.names(route))
         }
     }
 
@@ -134,8 +148,9 @@ struct APIDescription: Sendable {
         }
         return switch route.template {
         case "/openapi.json": OpenAPIVersion.allCases.map(\.rawValue)
-        case "/", LandingRoutes.path, "/collections", place: ["json", "html"]
-        case "/export/{file}": DownloadFormat.allCases.map(\.ending)
+        case "/", LandingRoutes.path, "/collections", "/conformance", place: ["json", "html"]
+        case place + "/items/{feature}": ["json", "geojson", "html"]
+        case export: route.pack.map { [$0.ending] } ?? DownloadFormat.ofFeatures.map(\.ending)
         case "/tiles/{layers}": ["png", "mvt", "json"]
         case place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
             place + "/map/tiles", place + "/map/tiles/{set}":
@@ -152,8 +167,9 @@ struct APIDescription: Sendable {
         var parameters: [JSONValue] = route.path.split(separator: "/").flatMap { segment in
             segment.matches(of: /\{([a-z]+)\}/).map { Self.pathParameter(String($0.1)) }
         }
-        let names = Self.names(route) ?? (method == .get ? QueryReader.filterNames : [])
-        let shown = method == .get ? names : names.subtracting(["coords", "route"])
+        let names = Self.names(route)
+        let isInBody = [.post, .put, .patch].contains(method) && route.template != Self.export
+        let shown = isInBody ? names.subtracting(["coords", "route"]) : names
         if shown.contains("f") {
             let formats: [JSONValue] = Self.formats(route).map { .string($0) }
             parameters.append([
@@ -173,16 +189,35 @@ struct APIDescription: Sendable {
             "operationId": .string(method.rawValue.lowercased() + (words.isEmpty ? "Root" : words.joined())),
             "tags": [.string(route.path.split(separator: "/").first.map(String.init) ?? "root")],
             "parameters": .array(parameters),
-            "responses": [
-                "200": ["description": "The requested content", "content": content(route)],
-                "default": ["$ref": "#/components/responses/problem"],
-            ],
+            "responses": responses(method, route),
         ]
         if let dataset = route.dataset { operation["summary"] = .string(dataset.title) }
-        if [.post, .put, .patch].contains(method) {
+        if isInBody {
             operation["requestBody"] = ["content": ["application/json": ["schema": ["type": "object"]]]]
         }
         return .object(operation)
+    }
+
+    private func responses(_ method: HTTPRequest.Method, _ route: Route) -> JSONValue {
+        var responses: [String: JSONValue] = ["default": ["$ref": "#/components/responses/problem"]]
+        if method == .post, route.template == Self.export {
+            responses["202"] = [
+                "description": "The job that makes the file",
+                "headers": ["Location": ["description": "The job's path", "schema": ["type": "string"]]],
+                "content": ["application/json": ["schema": ["$ref": "#/components/schemas/job"]]],
+            ]
+            return .object(responses)
+        }
+        switch (method, route.template) {
+        case (.delete, "/flights/{id}"): responses["204"] = ["description": "The flight is ended"]
+        case (.post, "/flights"):
+            responses["201"] = ["description": "The monitored flight", "content": content(route)]
+        default: responses["200"] = ["description": "The requested content", "content": content(route)]
+        }
+        if [Self.ownTile, Self.place + "/tiles" + Self.tile].contains(route.template) {
+            responses["204"] = ["description": "A vector tile without a feature"]
+        }
+        return .object(responses)
     }
 
     /// The parameters with another meaning on some routes.
@@ -200,14 +235,7 @@ struct APIDescription: Sendable {
         var schema: [String: JSONValue] = ["type": "string"]
         if name == "set" { schema["enum"] = [.string(TileMatrixSet.id)] }
         if ["matrix", "row", "column"].contains(name) { schema = ["type": "integer", "minimum": 0] }
-        if name == "file" {
-            schema["enum"] = .array(
-                Catalogue.all.flatMap { dataset in
-                    DownloadFormat.allCases.filter { !$0.isPack || dataset.drawing != nil }.map {
-                        .string("\(dataset.id).\($0.ending)")
-                    }
-                })
-        }
+        if name == "format" { schema["enum"] = .array(DownloadFormat.ofFeatures.map { .string($0.ending) }) }
         return ["name": .string(name), "in": "path", "required": true, "schema": .object(schema)]
     }
 
@@ -215,10 +243,13 @@ struct APIDescription: Sendable {
         let collection = Self.place
         switch (route.template, route.dataset) {
         case (collection + "/items/{feature}", let dataset?):
-            return ["application/geo+json": ["schema": ["$ref": .string("#/components/schemas/\(dataset.id)")]]]
+            return [
+                "application/geo+json": ["schema": ["$ref": .string("#/components/schemas/\(dataset.id)")]],
+                "text/html": [:],
+            ]
         case (collection + "/schema", _), (collection + "/queryables", _):
             return [FeatureSchema.mediaType: ["schema": ["type": "object"]]]
-        case (LandingRoutes.path, _), ("/collections", _), (collection, _):
+        case (LandingRoutes.path, _), ("/conformance", _), ("/collections", _), (collection, _):
             return ["application/json": ["schema": ["type": "object"]], "text/html": [:]]
         case (collection + "/tiles", _), (collection + "/tiles/{set}", _),
             (collection + "/map/tiles", _), (collection + "/map/tiles/{set}", _):
@@ -228,30 +259,30 @@ struct APIDescription: Sendable {
         case ("/wms", _), ("/wmts", _): return ["*/*": [:]]
         case (collection + "/locations", _):
             return ["application/geo+json": ["schema": ["$ref": "#/components/schemas/featureCollection"]]]
+        // The geometry of changed cells is null, because clients know it by the id.
+        case (Self.changes, _):
+            return ["application/geo+json": ["schema": ["$ref": "#/components/schemas/featureCollection"]]]
+        case (Self.export, let dataset?):
+            let formats = route.pack.map { [$0] } ?? DownloadFormat.ofFeatures
+            var content: [String: JSONValue] = formats.reduce(into: [:]) { $0[$1.mediaType] = [:] }
+            if route.pack == nil {
+                content[ExportFormat.geojson.mediaType] = ["schema": Self.collectionSchema(dataset)]
+            } else {
+                // An estimate.
+                content["application/json"] = ["schema": ["type": "object"]]
+            }
+            return .object(content)
         case (_, let dataset?):
-            let schema: JSONValue = [
-                "allOf": [
-                    ["$ref": "#/components/schemas/featureCollection"],
-                    [
-                        "type": "object",
-                        "properties": [
-                            "features": [
-                                "type": "array", "items": ["$ref": .string("#/components/schemas/\(dataset.id)")],
-                            ]
-                        ],
-                    ],
-                ]
+            var content: [String: JSONValue] = [
+                DataFormat.geoJSON.mediaType: ["schema": Self.collectionSchema(dataset)]
             ]
-            var content: [String: JSONValue] = [DataFormat.geoJSON.mediaType: ["schema": schema]]
             if route.template == collection + "/items" { content["text/html"] = [:] }
             if Self.query(route.template)?.formats(of: dataset).contains(.coverageJSON) == true {
                 content[DataFormat.coverageJSON.mediaType] = ["schema": ["type": "object"]]
             }
             return .object(content)
-        case ("/export/{file}", _):
-            return .object(
-                Dictionary(DownloadFormat.allCases.map { ($0.mediaType, ["schema": ["type": "string"]]) }) { a, _ in a }
-            )
+        case (Self.job, _): return ["application/json": ["schema": ["$ref": "#/components/schemas/job"]]]
+        case (Self.job + "/results", _): return ["*/*": [:]]
         case (let path, _):
             if path.hasSuffix(".xml") { return ["application/xml": [:]] }
             if path.hasPrefix("/wmts/") { return path.hasSuffix("{i}") ? ["*/*": [:]] : ["image/png": [:]] }
@@ -268,16 +299,44 @@ struct APIDescription: Sendable {
         }
     }
 
-    // MARK: - Components
-
-    private static let parameters: [String: JSONValue] = QueryParameter.all.reduce(into: [:]) { all, parameter in
-        all[parameter.name] = described(parameter)
+    /// A collection of a dataset's features.
+    private static func collectionSchema(_ dataset: Dataset) -> JSONValue {
+        [
+            "allOf": [
+                ["$ref": "#/components/schemas/featureCollection"],
+                [
+                    "type": "object",
+                    "properties": [
+                        "features": [
+                            "type": "array", "items": ["$ref": .string("#/components/schemas/\(dataset.id)")],
+                        ]
+                    ],
+                ],
+            ]
+        ]
     }
 
-    private static func described(_ parameter: QueryParameter) -> JSONValue {
+    // MARK: - Components
+
+    /// OGC clients take the size of pages from the maximum of `limit`. It is no bound, because a larger number counts
+    /// as the maximum. So the description for others has none.
+    ///
+    /// Source: OGC 17-069r4 section 7.15.2
+    private static func parameters(_ form: Form) -> [String: JSONValue] {
+        QueryParameter.all.reduce(into: [:]) { all, parameter in
+            var schema = parameter.schema
+            if parameter.name == "limit", form == .oas30, case .object(var members) = schema {
+                members["maximum"] = .number(Double(PageParameters.maximumLimit))
+                schema = .object(members)
+            }
+            all[parameter.name] = described(parameter, schema)
+        }
+    }
+
+    private static func described(_ parameter: QueryParameter, _ schema: JSONValue? = nil) -> JSONValue {
         var description: [String: JSONValue] = [
             "name": .string(parameter.name), "in": "query", "required": false,
-            "description": .string(parameter.summary), "schema": parameter.schema,
+            "description": .string(parameter.summary), "schema": schema ?? parameter.schema,
         ]
         if parameter.isList {
             description["style"] = "form"
@@ -304,6 +363,25 @@ struct APIDescription: Sendable {
                     "numberMatched": ["type": "integer", "minimum": 0],
                     "numberReturned": ["type": "integer", "minimum": 0],
                     "timeStamp": ["type": "string", "format": "date-time"],
+                    "links": ["type": "array", "items": ["$ref": "#/components/schemas/link"]],
+                ],
+            ],
+            "job": [
+                "type": "object", "required": ["id", "status", "export", "created", "items", "bytes", "links"],
+                "properties": [
+                    "id": ["type": "string"],
+                    "status": [
+                        "type": "string", "enum": .array(ExportJob.Status.allCases.map { .string($0.rawValue) }),
+                    ],
+                    "export": ["type": "string", "description": "The path and query of the export"],
+                    "created": ["type": "string", "format": "date-time"],
+                    "started": ["type": "string", "format": "date-time"],
+                    "finished": ["type": "string", "format": "date-time"],
+                    "expires": ["type": "string", "format": "date-time"],
+                    "version": ["type": "integer", "description": "The version of the data"],
+                    "items": ["type": "integer", "minimum": 0, "description": "The features or tiles so far"],
+                    "bytes": ["type": "integer", "minimum": 0, "description": "The bytes so far"],
+                    "problem": ["$ref": "#/components/schemas/problem"],
                     "links": ["type": "array", "items": ["$ref": "#/components/schemas/link"]],
                 ],
             ],

@@ -81,7 +81,7 @@ package struct QueryParameter: Sendable {
         QueryParameter(
             "limit", "The most features of a page; above the maximum it counts as the maximum",
             [
-                "type": "integer", "minimum": 1, "maximum": .number(Double(PageParameters.maximumLimit)),
+                "type": "integer", "minimum": 1,
                 "default": .number(Double(PageParameters.defaultLimit)),
             ]),
         text("after", "The start of the page, copied from the link `next`"),
