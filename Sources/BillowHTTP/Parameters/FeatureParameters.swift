@@ -78,9 +78,6 @@ package struct FeatureParameters: Sendable {
                 throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
             }
             guard case .interval = datetime else { return }
-            if collection.content == .field {
-                throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
-            }
             if reader.has("hours") {
                 throw reader.invalid("hours", reader.text("hours") ?? "", "left out where datetime is an interval")
             }
@@ -140,7 +137,7 @@ package struct FeatureParameters: Sendable {
     }
 
     /// For hexagons, an instant selects its frame. An interval a/b selects the frame at b with observations in (a, b],
-    /// of which the last 6 h count. For fields it is an instant, which may be in the future.
+    /// of which the last 6 h count. For fields it selects the field at b, which may be in the future.
     private func setPicture(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot)
         throws(EngineError)
     {
@@ -149,6 +146,8 @@ package struct FeatureParameters: Sendable {
         // The future has no observations.
         query.instant = end.map { $0 > reach.upperBound ? snapshot.publication.asOf : $0 } ?? snapshot.publication.asOf
         query.hasNothing = query.instant < reach.lowerBound || start.map { $0 > query.instant } ?? false
+        // A field has no history: it is the one at the end.
+        guard collection.content != .field else { return }
         let seconds = start.map { query.instant.seconds - $0.seconds } ?? .max
         // An interval of zero length is treated as an instant.
         guard seconds > 0 else { return }
