@@ -156,6 +156,18 @@ struct OGCFeatureTests {
         }
     }
 
+    @Test("every collection takes an interval, with open ends too", arguments: Catalogue.all)
+    func openIntervals(_ dataset: Dataset) async throws {
+        try await withWorld { world in
+            try await world.insert([try observation(id: "a", try cell(10, 50), at: -60)])
+            let (start, end) = (noon.advanced(by: -3_600), noon)
+            for interval in ["\(start)/\(end)", "../\(end)", "/\(end)", "\(start)/..", "\(start)/", "../.."] {
+                let answer = try await world.get("/collections/\(dataset.id)/items?datetime=\(interval)")
+                #expect(answer.status == .ok, "\(interval): \(answer.text.prefix(200))")
+            }
+        }
+    }
+
     @Test("an interval of a picture counts its last 6 hours, however long it is and whether its ends are open")
     func intervals() async throws {
         try await withWorld { world in
