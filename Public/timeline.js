@@ -29,6 +29,17 @@
 //     clock.play();
 //
 // Events of a clock: `time` (detail: time, index, live), `state` (detail: playing, waiting).
+//
+// types/timeline.d.ts has the types for TypeScript.
+
+/** @typedef {import("./timeline/clock.js").ClockOptions} ClockOptions */
+/** @typedef {import("./timeline/clock.js").TimeDetail} TimeDetail */
+/** @typedef {import("./timeline/player.js").FrameAdapter} FrameAdapter */
+/** @typedef {import("./timeline/player.js").FrameDetail} FrameDetail */
+/** @typedef {import("./timeline/player.js").PlayerOptions} PlayerOptions */
+/** @typedef {import("./timeline/player.js").StateDetail} StateDetail */
+/** @typedef {import("./timeline/points.js").PointAdapter} PointAdapter */
+/** @typedef {import("./timeline/points.js").PointsOptions} PointsOptions */
 
 export { TimelineClock } from "./timeline/clock.js";
 export { TimelinePlayer } from "./timeline/player.js";

@@ -1,6 +1,6 @@
 // @ts-check
 // The viewer: composes the map and its cards, and polls the server for new data.
-import { AIRPORT_ZOOM, BASE_MAP, setTheme } from "./js/basemap.js";
+import { AIRPORT_ZOOM, BASE_MAP, CITY_ZOOM, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
@@ -130,7 +130,11 @@ function start() {
     let refused = null;
     let isDrawing = false;
     let hasPicture = false;
-    let hasAirports = false;
+    /** The lists of signs that are not loaded yet: the lowest zoom of each, and how to load it. */
+    let signs = [
+        { zoom: AIRPORT_ZOOM, load: () => import("./js/airport-signs.js").then((signs) => signs.showAirports(map)) },
+        { zoom: CITY_ZOOM, load: () => import("./js/city-signs.js").then((signs) => signs.showCities(map)) },
+    ];
     let attribution = "";
 
     function onDockChange() {
@@ -194,11 +198,11 @@ function start() {
             (text) => legend.showField(text));
     }
 
-    /** Loads the airports at the first zoom that shows any. */
-    function showAirportSigns() {
-        if (hasAirports || map.getZoom() < AIRPORT_ZOOM) return;
-        hasAirports = true;
-        import("./js/airport-signs.js").then(({ showAirports }) => showAirports(map));
+    /** Loads airports and cities at the first zoom that shows any. A map without a list stays without its signs. */
+    function showSigns() {
+        const due = signs.filter(({ zoom }) => map.getZoom() >= zoom);
+        signs = signs.filter((each) => !due.includes(each));
+        for (const { load } of due) load().catch(() => {});
     }
 
     /** Whether the map does not yet show the latest request. */
@@ -358,7 +362,7 @@ function start() {
         Object.assign(view, { zoom: map.getZoom(), longitude, latitude });
         writeHash();
         requestDraw();
-        if (hasPicture) showAirportSigns();
+        if (hasPicture) showSigns();
     });
     map.on("error", ({ error, sourceId }) => {
         // Pictures and the timeline count the failures of their own tiles.
@@ -418,7 +422,7 @@ function start() {
     // Starts after the first picture, which needs the whole bandwidth.
     map.once("idle", () => {
         hasPicture = true;
-        showAirportSigns();
+        showSigns();
         if (!isSecureContext || !("serviceWorker" in navigator)) return;
         navigator.serviceWorker.register("offline.js").catch(() => {});
     });

@@ -23,9 +23,13 @@ export const AIRPORTS = "airports";
 export const AIRPORT_ZOOM = 5;
 export const AIRPORT_SIGN = "airport:";
 const AIRPORT_ZOOMS = [AIRPORT_ZOOM, 7, 7, 9, 9];
+/** The cities' source and layer, which city-signs.js fills; their lowest zoom; the prefix of their images' ids. */
+export const CITIES = "cities";
+export const CITY_ZOOM = 4;
+export const CITY_SIGN = "city:";
 const EMPTY = { type: "FeatureCollection", features: [] };
 /** Turbulence layers lie below this layer and above coasts and borders, so that no line crosses signs and labels. */
-export const FIRST_NAME_LAYER = AIRPORTS;
+export const FIRST_NAME_LAYER = CITIES;
 
 /** @typedef {"light" | "dark"} Theme */
 
@@ -65,6 +69,7 @@ export function style(newTheme) {
             },
             graticule: { type: "geojson", data: graticule(), tolerance: 0 },
             [AIRPORTS]: { type: "geojson", data: EMPTY },
+            [CITIES]: { type: "geojson", data: EMPTY, attribution: "Cities: GeoNames" },
         },
         layers: [
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
@@ -84,6 +89,15 @@ export function style(newTheme) {
             line("state", colour.state, 0.8, 2.5),
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
+            // MapLibre places the signs of higher layers first, and leaves out those that would cover them.
+            {
+                id: CITIES, type: "symbol", source: CITIES, minzoom: CITY_ZOOM,
+                filter: ["<=", ["get", "zoom"], ["zoom"]],
+                layout: {
+                    "icon-image": ["get", "sign"], "icon-anchor": "left", "icon-offset": [-6, 0], "icon-padding": 6,
+                    "symbol-sort-key": ["get", "rank"],
+                },
+            },
             {
                 id: AIRPORTS, type: "symbol", source: AIRPORTS, minzoom: AIRPORT_ZOOM,
                 filter: ["<=", ["get", "zoom"], ["step", ["zoom"], ...AIRPORT_ZOOMS]],
@@ -152,15 +166,22 @@ export function setTheme(map, newTheme) {
  * @type {Set<string>} */
 const drawn = new Set();
 
-/** Draws a name, or an airport's code beside a dot.
+/** How a sign is drawn: the prefix of its id, its font, and the radius of its dot. A name has no prefix and no dot. */
+const SIGNS = [
+    { prefix: AIRPORT_SIGN, font: "600 20px", dot: 5, isOpen: false },
+    { prefix: CITY_SIGN, font: "400 21px", dot: 4, isOpen: true },
+    { prefix: "", font: "500 23px", dot: 0, isOpen: false },
+];
+
+/** Draws a name, or the name of an airport or city beside a dot. A city's dot is open.
  * @param {string} id */
 function nameImage(id) {
-    const isAirport = id.startsWith(AIRPORT_SIGN);
-    const name = isAirport ? id.slice(AIRPORT_SIGN.length) : id;
-    const left = isAirport ? 22 : 7;
+    const { prefix, font: size, dot, isOpen } = SIGNS.find(({ prefix }) => id.startsWith(prefix)) ?? SIGNS[0];
+    const name = id.slice(prefix.length);
+    const left = dot ? 22 : 7;
     const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     if (!context) throw new Error("this browser does not support canvas drawing");
-    const font = `${isAirport ? "600 20px" : "500 23px"} system-ui, 'DejaVu Sans', sans-serif`;
+    const font = `${size} system-ui, 'DejaVu Sans', sans-serif`;
     context.font = font;
     context.canvas.width = Math.ceil(context.measureText(name).width) + left + 7;
     context.canvas.height = 36;
@@ -169,11 +190,17 @@ function nameImage(id) {
     context.strokeText(name, left, 18);
     context.fillStyle = colours().text;
     context.fillText(name, left, 18);
-    if (isAirport) {
+    if (dot) {
         context.lineWidth = 3;
         context.beginPath();
-        context.arc(12, 18, 5, 0, 2 * Math.PI);
+        context.arc(12, 18, dot, 0, 2 * Math.PI);
         context.stroke();
+        context.fill();
+    }
+    if (isOpen) {
+        context.fillStyle = colours().land;
+        context.beginPath();
+        context.arc(12, 18, dot - 2, 0, 2 * Math.PI);
         context.fill();
     }
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height);

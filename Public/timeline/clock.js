@@ -5,9 +5,13 @@ import {
     CHANGED, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, DISPATCH_STATE, STATE_AT, SEEK, indexAt,
 } from "./protocol.js";
 
-/** @typedef {{ frameMilliseconds?: number, hold?: number, loops?: number, speed?: number }} ClockOptions
- *
- * A player or points that a clock drives.
+/** The options of a clock; its constructor describes them.
+ * @typedef {{ frameMilliseconds?: number, hold?: number, loops?: number, speed?: number }} ClockOptions */
+
+/** The detail of the event `time`.
+ * @typedef {{ time: number | null, index: number, live: boolean }} TimeDetail */
+
+/** A player or points that a clock drives.
  * @typedef {import("./player.js").TimelinePlayer | import("./points.js").TimelinePoints} Part */
 
 const TICK_MILLISECONDS = 50;
@@ -212,6 +216,7 @@ export class TimelineClock extends EventTarget {
     }
 
     #dispatchTime() {
+        /** @type {TimeDetail} */
         const detail = {
             time: this.#instant, index: this.#times.findIndex((time) => time === this.#instant),
             live: this.#instant === this.#live,

@@ -8,8 +8,23 @@ const LEAFLET_FADE_MILLISECONDS = 250;
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
+/** The methods of a tile layer of Leaflet that frames use.
+ * @typedef {{
+ *     on(name: "loading" | "load" | "tileerror", listener: () => void): unknown,
+ *     addTo(map: any): unknown, setOpacity(opacity: number): unknown, remove(): unknown,
+ * }} LeafletTileLayer */
+
+/** The methods of a marker of Leaflet that points use.
+ * @typedef {{ addTo(map: any): unknown, remove(): unknown }} LeafletMarker */
+
+/** The functions of Leaflet's `L` that frames and points use.
+ * @typedef {{
+ *     tileLayer(template: string, options: any): LeafletTileLayer,
+ *     circleMarker(place: any, options: any): LeafletMarker,
+ * }} Leaflet */
+
 /** A tile layer of Leaflet.
- * @typedef {{ layer: leaflet.TileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
+ * @typedef {{ layer: LeafletTileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
 
 /** Frames on a Leaflet map. Each has a tile layer, and only one layer is visible. */
 export class LeafletFrames {
@@ -18,8 +33,8 @@ export class LeafletFrames {
     #options;
 
     /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
-     * @param {leaflet.Map} map
-     * @param {leaflet.Library} leaflet
+     * @param {object} map  an `L.Map`
+     * @param {Leaflet} leaflet
      * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
     constructor(map, leaflet, options = {}) {
         this.#map = map;
@@ -69,7 +84,7 @@ export class LeafletFrames {
 }
 
 /** A circle marker of Leaflet at its time.
- * @typedef {{ time: number, shown: boolean, marker: leaflet.Marker }} LeafletPoint */
+ * @typedef {{ time: number, shown: boolean, marker: LeafletMarker }} LeafletPoint */
 
 /** Points on a Leaflet map. Each has a circle marker. */
 export class LeafletPoints {
@@ -78,8 +93,8 @@ export class LeafletPoints {
     #options;
 
     /** `leaflet` is the library's `L`; `options` go to its circle markers.
-     * @param {leaflet.Map} map
-     * @param {leaflet.Library} leaflet
+     * @param {object} map  an `L.Map`
+     * @param {Leaflet} leaflet
      * @param {object} options */
     constructor(map, leaflet, options = {}) {
         this.#map = map;

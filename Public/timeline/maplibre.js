@@ -5,8 +5,20 @@ import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
+/** The methods of a map that frames and points use. A `maplibregl.Map` has them.
+ * @typedef {{
+ *     on(name: "error", listener: (event: any) => void): unknown,
+ *     addLayer(layer: any, before?: string): unknown, addSource(id: string, source: any): unknown,
+ *     getLayer(id: string): unknown, getSource(id: string): unknown, isSourceLoaded(id: string): boolean,
+ *     removeLayer(id: string): unknown, removeSource(id: string): unknown,
+ *     setFilter(id: string, filter: any): unknown, setPaintProperty(id: string, name: any, value: any): unknown,
+ * }} MapLibreMap */
+
+/** The number of frames and points made so far, for the ids of their sources. */
+let made = 0;
+
 /** Removes a layer and its source of the same id from a map.
- * @param {maplibregl.Map} map
+ * @param {MapLibreMap} map
  * @param {string} id */
 function removeLayerAndSource(map, id) {
     if (map.getLayer(id)) map.removeLayer(id);
@@ -15,7 +27,6 @@ function removeLayerAndSource(map, id) {
 
 /** Frames on a MapLibre GL map. Each has a raster source and layer, and only one frame is visible. */
 export class MapLibreFrames {
-    static #made = 0;
     #map;
     #options;
     #number = 0;
@@ -32,14 +43,14 @@ export class MapLibreFrames {
     /** Frames lie below the layer `before`. `opacity` applies to the visible frame. `address` may change a frame's
      * template, for example for @2x tiles. `parts` may split it into several rasters, the lowest first. The map shows
      * `attribution` as the frames' origin. The ids of sources and layers begin with `prefix`; its default is unique.
-     * @param {maplibregl.Map} map
+     * @param {MapLibreMap} map
      * @param {{
      *     before?: string, opacity?: number, address?: (url: string) => string, prefix?: string, maxzoom?: number,
      *     attribution?: string, parts?: (url: string) => { url: string, opacity: number }[],
      * }} options */
     constructor(map, options = {}) {
         this.#map = map;
-        const prefix = `timeline-${(MapLibreFrames.#made += 1)}`;
+        const prefix = `timeline-${(made += 1)}`;
         /** @type {{
          *     before?: string, opacity: number, address: (url: string) => string, prefix: string, maxzoom: number,
          *     attribution: string, parts: (url: string) => { url: string, opacity: number }[],
@@ -56,8 +67,8 @@ export class MapLibreFrames {
     add(url) {
         const { before, address, prefix, maxzoom, attribution, parts } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
-        const made = parts(url).map((part, index) => ({ ...part, id: index ? `${id}-${index}` : id }));
-        for (const { id, url } of made) {
+        const rasters = parts(url).map((part, index) => ({ ...part, id: index ? `${id}-${index}` : id }));
+        for (const { id, url } of rasters) {
             this.#map.addSource(id, {
                 type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
             });
@@ -70,7 +81,7 @@ export class MapLibreFrames {
                 { id, type: "raster", source: id, paint }, before && this.#map.getLayer(before) ? before : undefined,
             );
         }
-        this.#parts.set(id, made);
+        this.#parts.set(id, rasters);
         return id;
     }
 
@@ -110,17 +121,16 @@ export class MapLibreFrames {
 
 /** Points on a MapLibre GL map: one source and layer, filtered by time. */
 export class MapLibrePoints {
-    static #made = 0;
     #map;
     #options;
     #number = 0;
 
     /** `paint` and `before` apply to the circle layer. The ids of source and layer begin with `prefix`.
-     * @param {maplibregl.Map} map
+     * @param {MapLibreMap} map
      * @param {{ paint?: object, before?: string, prefix?: string }} options */
     constructor(map, options = {}) {
         this.#map = map;
-        const prefix = `points-${(MapLibrePoints.#made += 1)}`;
+        const prefix = `points-${(made += 1)}`;
         const colour = [
             "match", ["get", "severity"], ...POINT_COLOURS.flatMap((colour, severity) => [severity, colour]),
             DEFAULT_COLOUR,

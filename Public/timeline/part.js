@@ -4,8 +4,12 @@
 import { TimelineClock } from "./clock.js";
 import { DISPATCH, DISPATCH_STATE } from "./protocol.js";
 
-/** @typedef {import("./clock.js").ClockOptions} ClockOptions
- * @typedef {() => Record<string, string>} Headers
+/** @typedef {import("./clock.js").ClockOptions} ClockOptions */
+
+/** Returns further headers of the requests.
+ * @typedef {() => Record<string, string>} Headers */
+
+/** Filters and style of the requests.
  * @typedef {Record<string, string | number | boolean | null | undefined>} Parameters */
 
 /** A part of a timeline: it has a clock and dispatches events. */

@@ -8,31 +8,38 @@ import { errorText, limited } from "./request.js";
 /** A layer of the manifest.
  * @typedef {{
  *     id: string, frames: { time: string, tiles: string, forecast?: boolean, incomplete?: boolean }[],
- * }} ManifestLayer
- *
- * A frame by its template of tiles.
- * @typedef {{ time: number, url: string, forecast: boolean, incomplete: boolean, live: boolean }} Frame
- *
- * Draws frames on a map. `add` returns the handle of a frame.
+ * }} ManifestLayer */
+
+/** A frame by its template of tiles.
+ * @typedef {{ time: number, url: string, forecast: boolean, incomplete: boolean, live: boolean }} Frame */
+
+/** The detail of the event `frame`. `ready` is false while the map still shows the previous frame.
  * @typedef {{
- *     add(url: string, manifest: ManifestLayer | null): any, isReady(handle: any): boolean, hasFailed(handle: any):
- * boolean,
- *     show(handle: any, previous: any): void, remove(handle: any): void,
- * }} FrameAdapter
- *
- * The options that a page may change while the player runs.
+ *     time: number, index: number, live: boolean, forecast: boolean, incomplete: boolean, ready: boolean,
+ * }} FrameDetail */
+
+/** The detail of the event `state`.
+ * @typedef {{ playing: boolean, waiting: boolean }} StateDetail */
+
+/** Draws frames on a map. `add` returns the handle of a frame.
+ * @typedef {{
+ *     add(url: string, manifest: ManifestLayer | null): any, isReady(handle: any): boolean,
+ *     hasFailed(handle: any): boolean, show(handle: any, previous: any): void, remove(handle: any): void,
+ * }} FrameAdapter */
+
+/** The options that a page may change while the player runs.
  * @typedef {{
  *     layer?: string, start?: string | null, end?: string | null, intervals?: number | null, anchor?: boolean | null,
  *     parameters?: import("./part.js").Parameters,
- * }} PlayerChange
- *
- * @typedef {import("./clock.js").ClockOptions} ClockOptions
- * @typedef {PlayerChange & ClockOptions & {
+ * }} PlayerChange */
+
+/** The options of a player; its constructor describes them.
+ * @typedef {PlayerChange & import("./clock.js").ClockOptions & {
  *     url?: string, clock?: import("./clock.js").TimelineClock, ahead?: number, keep?: number,
  *     headers?: import("./part.js").Headers, events?: string | null,
- * }} PlayerOptions
- *
- * @typedef {import("./protocol.js").Readiness} Readiness */
+ * }} PlayerOptions */
+
+/** @typedef {import("./protocol.js").Readiness} Readiness */
 
 /** The interval between requests of the manifest, if no event arrives earlier. */
 const POLL_MILLISECONDS = 15_000;
@@ -84,7 +91,7 @@ export class TimelinePlayer extends TimelinePart {
     constructor(adapter, options = {}) {
         super(options);
         this.#adapter = adapter;
-        /** @type {Required<Omit<PlayerOptions, "clock" | keyof ClockOptions>>} */
+        /** @type {Required<Omit<PlayerOptions, "clock" | keyof import("./clock.js").ClockOptions>>} */
         this.#options = {
             url: "timeline.json", layer: "hexagons", start: null, end: null, intervals: null, anchor: null,
             parameters: {},
@@ -346,6 +353,7 @@ export class TimelinePlayer extends TimelinePart {
         this[DISPATCH]("progress", { ready });
     }
 
+    /** @returns {FrameDetail} */
     #detail() {
         const { time, live, forecast, incomplete, url } = /** @type {Frame} */ (this.#wanted);
         return { time, index: this.#index, live, forecast, incomplete, ready: this.#shown?.frame.url === url };

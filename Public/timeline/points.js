@@ -5,24 +5,27 @@ import { TimelinePart } from "./part.js";
 import { DISPATCH, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SEEK, STATE_AT } from "./protocol.js";
 import { errorText, limited } from "./request.js";
 
+/** @typedef {import("./point-style.js").Geometry} Geometry */
+
 /** A feature at its time.
- * @typedef {import("./point-style.js").Geometry} Geometry
- * @typedef {{ geometry: Geometry, properties: Record<string, any>, time: number }} TimedFeature
- *
- * Draws points on a map.
+ * @typedef {{ geometry: Geometry, properties: Record<string, any>, time: number }} TimedFeature */
+
+/** Draws points on a map. `add` returns the handle of the points.
  * @typedef {{
- *     add(points: TimedFeature[]): any, show(handle: any, after: number, until: number): void, remove(handle: any):
- * void,
- * }} PointAdapter
- *
- * @typedef {import("./clock.js").ClockOptions} ClockOptions
+ *     add(points: TimedFeature[]): any, show(handle: any, after: number, until: number): void,
+ *     remove(handle: any): void,
+ * }} PointAdapter */
+
+/** @typedef {import("./clock.js").ClockOptions} ClockOptions */
+
+/** The options of points; their constructor describes them.
  * @typedef {ClockOptions & {
  *     url?: string, timeProperty?: string, start?: string | null, end?: string | null,
  *     parameters?: import("./part.js").Parameters, headers?: import("./part.js").Headers, lifetime?: number,
  *     most?: number, clock?: import("./clock.js").TimelineClock,
- * }} PointsOptions
- *
- * @typedef {import("./protocol.js").Readiness} Readiness */
+ * }} PointsOptions */
+
+/** @typedef {import("./protocol.js").Readiness} Readiness */
 
 /** Plays features at their own times instead of at frames. Each appears at its time and disappears after `lifetime`. */
 export class TimelinePoints extends TimelinePart {

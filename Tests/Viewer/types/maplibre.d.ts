@@ -1,5 +1,5 @@
-// The parts of MapLibre GL JS 5, whose wheel has no types, and of Leaflet 1 that the viewer uses.
-// Source: https://maplibre.org/maplibre-gl-js/docs/API/ and https://leafletjs.com/reference.html
+// The parts of MapLibre GL JS 5, whose wheel has no types, that the viewer uses.
+// Source: https://maplibre.org/maplibre-gl-js/docs/API/
 
 declare namespace maplibregl {
     interface LngLat {
@@ -120,25 +120,3 @@ declare namespace maplibregl {
 // The libraries of the examples, of which the pages use a few lines.
 declare const L: any;
 declare const ol: any;
-
-declare namespace leaflet {
-    interface Map {}
-
-    interface TileLayer {
-        on(name: "loading" | "load" | "tileerror", listener: () => void): this;
-        addTo(map: Map): this;
-        setOpacity(opacity: number): this;
-        remove(): this;
-    }
-
-    interface Marker {
-        addTo(map: Map): this;
-        remove(): this;
-    }
-
-    /** The library's `L`. */
-    interface Library {
-        tileLayer(template: string, options: object): TileLayer;
-        circleMarker(place: [number, number], options: object): Marker;
-    }
-}

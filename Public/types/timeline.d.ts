@@ -1,0 +1,15 @@
+export { TimelineClock } from "./timeline/clock.js";
+export { TimelinePlayer } from "./timeline/player.js";
+export { TimelinePoints } from "./timeline/points.js";
+export { middle } from "./timeline/point-style.js";
+export type ClockOptions = import("./timeline/clock.js").ClockOptions;
+export type TimeDetail = import("./timeline/clock.js").TimeDetail;
+export type FrameAdapter = import("./timeline/player.js").FrameAdapter;
+export type FrameDetail = import("./timeline/player.js").FrameDetail;
+export type PlayerOptions = import("./timeline/player.js").PlayerOptions;
+export type StateDetail = import("./timeline/player.js").StateDetail;
+export type PointAdapter = import("./timeline/points.js").PointAdapter;
+export type PointsOptions = import("./timeline/points.js").PointsOptions;
+export { MapLibreFrames, MapLibrePoints } from "./timeline/maplibre.js";
+export { LeafletFrames, LeafletPoints } from "./timeline/leaflet.js";
+export { OpenLayersFrames, OpenLayersPoints } from "./timeline/openlayers.js";

@@ -1,0 +1,102 @@
+/** @typedef {import("./points.js").TimedFeature} TimedFeature */
+/** The methods of a tile layer of Leaflet that frames use.
+ * @typedef {{
+ *     on(name: "loading" | "load" | "tileerror", listener: () => void): unknown,
+ *     addTo(map: any): unknown, setOpacity(opacity: number): unknown, remove(): unknown,
+ * }} LeafletTileLayer */
+/** The methods of a marker of Leaflet that points use.
+ * @typedef {{ addTo(map: any): unknown, remove(): unknown }} LeafletMarker */
+/** The functions of Leaflet's `L` that frames and points use.
+ * @typedef {{
+ *     tileLayer(template: string, options: any): LeafletTileLayer,
+ *     circleMarker(place: any, options: any): LeafletMarker,
+ * }} Leaflet */
+/** A tile layer of Leaflet.
+ * @typedef {{ layer: LeafletTileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
+/** Frames on a Leaflet map. Each has a tile layer, and only one layer is visible. */
+export class LeafletFrames {
+    /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
+     * @param {object} map  an `L.Map`
+     * @param {Leaflet} leaflet
+     * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
+    constructor(map: object, leaflet: Leaflet, options?: {
+        [option: string]: unknown;
+        opacity?: number | undefined;
+        maxNativeZoom?: number | undefined;
+    });
+    /** @param {string} url
+     * @returns {LeafletFrame} */
+    add(url: string): LeafletFrame;
+    /** @param {LeafletFrame} frame */
+    isReady(frame: LeafletFrame): boolean;
+    /** @param {LeafletFrame} frame */
+    hasFailed(frame: LeafletFrame): boolean;
+    /** @param {LeafletFrame} frame
+     * @param {LeafletFrame | null} previous */
+    show(frame: LeafletFrame, previous: LeafletFrame | null): void;
+    /** @param {LeafletFrame} frame */
+    remove(frame: LeafletFrame): void;
+    #private;
+}
+/** A circle marker of Leaflet at its time.
+ * @typedef {{ time: number, shown: boolean, marker: LeafletMarker }} LeafletPoint */
+/** Points on a Leaflet map. Each has a circle marker. */
+export class LeafletPoints {
+    /** `leaflet` is the library's `L`; `options` go to its circle markers.
+     * @param {object} map  an `L.Map`
+     * @param {Leaflet} leaflet
+     * @param {object} options */
+    constructor(map: object, leaflet: Leaflet, options?: object);
+    /** @param {TimedFeature[]} points
+     * @returns {LeafletPoint[]} */
+    add(points: TimedFeature[]): LeafletPoint[];
+    /** Shows the points with times in (after, until].
+     * @param {LeafletPoint[]} points
+     * @param {number} after
+     * @param {number} until */
+    show(points: LeafletPoint[], after: number, until: number): void;
+    /** @param {LeafletPoint[]} points */
+    remove(points: LeafletPoint[]): void;
+    #private;
+}
+export type TimedFeature = import("./points.js").TimedFeature;
+/**
+ * The methods of a tile layer of Leaflet that frames use.
+ */
+export type LeafletTileLayer = {
+    on(name: "loading" | "load" | "tileerror", listener: () => void): unknown;
+    addTo(map: any): unknown;
+    setOpacity(opacity: number): unknown;
+    remove(): unknown;
+};
+/**
+ * The methods of a marker of Leaflet that points use.
+ */
+export type LeafletMarker = {
+    addTo(map: any): unknown;
+    remove(): unknown;
+};
+/**
+ * The functions of Leaflet's `L` that frames and points use.
+ */
+export type Leaflet = {
+    tileLayer(template: string, options: any): LeafletTileLayer;
+    circleMarker(place: any, options: any): LeafletMarker;
+};
+/**
+ * A tile layer of Leaflet.
+ */
+export type LeafletFrame = {
+    layer: LeafletTileLayer;
+    ready: boolean;
+    failed: boolean;
+    timer: number | undefined;
+};
+/**
+ * A circle marker of Leaflet at its time.
+ */
+export type LeafletPoint = {
+    time: number;
+    shown: boolean;
+    marker: LeafletMarker;
+};
