@@ -7,13 +7,14 @@ import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
 import { byId, element, fatal } from "./js/dom.js";
 import { Changes, listen } from "./js/events.js";
-import { defaultLayersReady } from "./js/prefetch.js";
+import { FirstPicture } from "./js/first-picture.js";
+import { defaultLayersReady, firstTiles } from "./js/prefetch.js";
 import { fieldText } from "./js/field.js";
 import { compactTime, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
-import { makeMap } from "./js/map.js";
+import { loadLibrary, makeMap } from "./js/map.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
@@ -22,12 +23,15 @@ import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
+import { boundsOf } from "./js/visible-tiles.js";
 
 /** The interval of polling without events, then the one with events, which announce new data. */
 const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
+/** The map waits this long for the first picture, because both need the processor. */
+const FIRST_PICTURE_MILLISECONDS = 1_500;
 /** The minimum time between two live pictures, however often data arrives. */
 const RENEWAL_MILLISECONDS = 55_000;
 
@@ -47,19 +51,60 @@ const linkHasLayers = linked.has("layers");
 /** Whether the link names the part of the world that the map shows. */
 const linkHasPosition = linked.has("map");
 
-function start() {
+async function start() {
     showLinkProblems(firstProblems);
     measureCards();
-    const styles = loadStyles().catch(() => {});
+    /** Applies changes that the user makes before the map exists.
+     * @type {() => void} */
+    let begin = () => {};
+    /** @type {Promise<void>} */
+    const begun = new Promise((resolve) => { begin = resolve; });
+    /** @type {(difference: Partial<Billow.View>) => void} */
+    const changeWhenReady = (difference) => { begun.then(() => change(difference)); };
+    const legend = new Legend(byId("legend"), changeWhenReady);
+    const status = new StatusBar(() => changeWhenReady({ time: null }));
+    const controls = new Controls(view, changeWhenReady, () => knowledge.extent);
+    const firstPicture = new FirstPicture();
+    /** Shows the state of the first picture; later that of the map. */
+    let showState = () => {
+        if (!firstPicture.current) return;
+        const box = boxOf(boundsOf(view, innerWidth, innerHeight));
+        knowledge.lacking = isMarkedIncomplete(knowledge)
+            ? coverage.lackingLayers(view, view.time, box, "first", false) : null;
+        status.show(knowledge);
+    };
+    const coverage = new Coverage(() => showState());
+    await showFirstPicture();
+
+    async function showFirstPicture() {
+        await Promise.all([loadStyles().catch(() => {}), defaultLayersReady]);
+        if (!linkHasLayers) Object.assign(view, { layers: parseHash("").view.layers });
+        controls.show(view);
+        legend.show(view, styleOf(view));
+        legend.load().catch(() => {});
+        const tiles = await firstTiles;
+        if (!tiles) return;
+        knowledge.billow = tiles.tileJSON.billow ?? { unknown: true };
+        knowledge.pictures = firstPicture;
+        const drawn = firstPicture.draw(view, themeOf(view), tiles).then(showState, () => {});
+        await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, FIRST_PICTURE_MILLISECONDS))]);
+    }
+
+    const ticker = setInterval(showState, TICK_MILLISECONDS);
+    await loadLibrary();
     const made = makeMap(view, themeOf(view));
-    if (typeof made === "string") return fatal(made);
+    clearInterval(ticker);
+    if (typeof made === "string") {
+        firstPicture.remove();
+        return fatal(made);
+    }
     const map = made;
+    firstPicture.moveInto(map.getCanvasContainer());
     Object.assign(window, { billow: { map } });
 
-    const legend = new Legend(byId("legend"), change);
-    const status = new StatusBar(() => change({ time: null }));
-    const coverage = new Coverage(() => requestDraw());
     const draw = () => {
+        knowledge.pictures = firstPicture.current
+            ? { current: firstPicture.current, next: pictures.next, isOutdated: false } : pictures;
         knowledge.lacking = lackingInView();
         const moment = pictureState(knowledge);
         status.show(knowledge);
@@ -75,8 +120,6 @@ function start() {
         }
         requestDraw();
     });
-    knowledge.pictures = pictures;
-    const controls = new Controls(view, change, () => knowledge.extent);
     const dock = new Dock(map, () => view, {
         changed: onDockChange, toLive: () => change({ time: null }), attribution: () => attribution,
         chosen: (span) => change({ span }),
@@ -139,6 +182,7 @@ function start() {
 
     function onDockChange() {
         knowledge.frame = dock.shown;
+        if (dock.isOpen) firstPicture.remove();
         // As soon as the timeline has a frame, the frame replaces the picture.
         if (knowledge.frame && dock.isOpen) pictures.clear();
         if (dock.problem) knowledge.problems.set("The timeline", dock.problem);
@@ -229,6 +273,7 @@ function start() {
 
     /** @param {Partial<Billow.View>} difference */
     function change(difference) {
+        firstPicture.remove();
         Object.assign(view, difference);
         // Loaded frames have the previous opacity, so the timeline can't keep them.
         if ("time" in difference || "opacities" in difference) dock.leave();
@@ -398,6 +443,7 @@ function start() {
     addEventListener("hashchange", () => {
         const parsed = parseHash(location.hash);
         Object.assign(view, parsed.view);
+        firstPicture.remove();
         dock.leave();
         showLinkProblems(parsed.problems);
         knowledge.problems.delete("The picture");
@@ -411,13 +457,13 @@ function start() {
     for (const name of ["online", "offline"]) addEventListener(name, () => poll());
     setInterval(() => isPaused() || draw(), TICK_MILLISECONDS);
     draw();
-    map.on("idle", draw);
-    // The event `load` would wait for the base map.
-    map.once("style.load", async () => {
-        await Promise.all([styles, defaultLayersReady]);
-        if (!linkHasLayers) Object.assign(view, { layers: parseHash("").view.layers });
-        applyView();
+    map.on("idle", () => {
+        if (pictures.current) firstPicture.remove();
+        draw();
     });
+    map.on("movestart", () => firstPicture.remove());
+    // The event `load` would wait for the base map.
+    map.once("style.load", applyView);
     followEvents();
     // Starts after the first picture, which needs the whole bandwidth.
     map.once("idle", () => {
@@ -426,6 +472,8 @@ function start() {
         if (!isSecureContext || !("serviceWorker" in navigator)) return;
         navigator.serviceWorker.register("offline.js").catch(() => {});
     });
+    showState = requestDraw;
+    begin();
 }
 
 /** @param {unknown} error */

@@ -13,7 +13,7 @@ const DARK = {
 };
 /** The base map has two levels of detail. The coarse one suffices below this zoom. */
 const FINE_ZOOM = 4.5;
-const COARSE = "vendor/basemap/coarse.geojson";
+export const COARSE = "vendor/basemap/coarse.geojson";
 const FINE = "vendor/basemap/basemap.geojson";
 const GRATICULE_DEGREES = 10;
 const MERCATOR_LATITUDE = 85;
@@ -31,11 +31,15 @@ const EMPTY = { type: "FeatureCollection", features: [] };
 /** Turbulence layers lie below this layer and above coasts and borders, so that no line crosses signs and labels. */
 export const FIRST_NAME_LAYER = CITIES;
 
-/** @typedef {"light" | "dark"} Theme */
+/** @typedef {"light" | "dark"} Theme
+ * @typedef {typeof LIGHT} Palette */
 
 /** @type {Theme} */
 let theme = "light";
-const colours = () => (theme === "dark" ? DARK : LIGHT);
+/** The colours of a theme.
+ * @param {Theme} theme */
+export const paletteOf = (theme) => (theme === "dark" ? DARK : LIGHT);
+const colours = () => paletteOf(theme);
 
 function graticule() {
     /** @type {number[][][]} */

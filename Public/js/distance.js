@@ -85,3 +85,16 @@ export function bearingText(from, to) {
     const direction = DIRECTIONS[((Math.round(course / (Math.PI / 4)) % 8) + 8) % 8];
     return `${miles < 10 ? miles.toFixed(1) : Math.round(miles)} NM ${direction}`;
 }
+
+/** A box around a place, as the server's `bbox`. On the map, a degree of latitude is longer than one of longitude.
+ * @param {number} longitude
+ * @param {number} latitude
+ * @param {number} degrees */
+export function boxAround(longitude, latitude, degrees) {
+    const up = degrees * Math.cos((latitude * Math.PI) / 180);
+    const sides = [
+        Math.max(-180, longitude - degrees), Math.max(-90, latitude - up),
+        Math.min(180, longitude + degrees), Math.min(90, latitude + up),
+    ];
+    return sides.map((side) => side.toFixed(5)).join(",");
+}

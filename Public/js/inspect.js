@@ -5,8 +5,7 @@ import { byId, element, swatch } from "./dom.js";
 import { fieldSections } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
 import { CELLS, showsCells } from "./layers.js";
-import { bearingText, centroid, pixelDistance } from "./distance.js";
-import { boxAround, featureSections } from "./place-features.js";
+import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
 import { levelText, observedText } from "./observation-text.js";
@@ -157,9 +156,9 @@ export class Inspector {
         try {
             const [cell, rest, alerts, fields] = await Promise.all([
                 view.layers.some(showsCells) ? this.#content(longitude, latitude, abort.signal) : null,
-                featureSections(
+                import("./place-features.js").then(({ featureSections }) => featureSections(
                     view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#showAlerts(icao24),
-                ),
+                )),
                 this.#alertSection(abort.signal), fieldSections(view, longitude, latitude, abort.signal),
             ]);
             // Symbols come first, because they lie above the cells and areas.

@@ -2,7 +2,16 @@
 // Creates the MapLibre map with the base map, the names and the buttons.
 import { drawNames, refineBaseMap, style } from "./basemap.js";
 import { keyHeaders } from "./api-key.js";
+import { element } from "./dom.js";
 import { COMPACT } from "./layout.js";
+
+/** The map library. The page preloads it, and runs it only after the first picture, because that takes a while. */
+const LIBRARY = "vendor/maplibre/maplibre-gl.js";
+
+/** Resolves when the library has run or is missing. */
+export const loadLibrary = () => new Promise((resolve) => {
+    document.head.append(element("script", { src: LIBRARY, onload: resolve, onerror: resolve }));
+});
 
 /** Creates a map in the page's #map. Returns the reason as a text if that fails.
  * @param {Billow.View} view

@@ -2,8 +2,8 @@
 // The turbulence tiles on the map. A picture consists of raster sources of one snapshot, filter and instant. The next
 // picture loads invisibly and replaces the current one in a single frame. So the map never blinks and never mixes two.
 import { FIRST_NAME_LAYER } from "./basemap.js";
-import { instantOf } from "./format.js";
 import { claimPrefetchedTile, fetchResponse, timeoutSignal } from "./server.js";
+import { TileMarks } from "./tile-marks.js";
 
 const PROTOCOL = "billow-tile";
 const TILE_TIMEOUT_MILLISECONDS = 30_000;
@@ -13,10 +13,11 @@ const DIMMED_OPACITY = 0.3;
 const NO_FADE = { "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 } };
 
 /** A part of a picture: one raster source, its request, and the headers of its tiles. */
-class Part {
+class Part extends TileMarks {
     /** @param {number} number
      * @param {Billow.PictureRequest["parts"][number]} request */
     constructor(number, { key, template, opacity }) {
+        super();
         this.id = `turbulence-${number}`;
         this.number = number;
         this.key = `${template} ${key}`;
@@ -25,19 +26,6 @@ class Part {
         /** Tile URL → error message.
          * @type {Map<string, string>} */
         this.failures = new Map();
-        this.simulated = false;
-        this.incomplete = false;
-        /** The oldest frame time of all tiles.
-         * @type {number | null} */
-        this.frameTime = null;
-    }
-
-    /** @param {Headers} headers */
-    readHeaders(headers) {
-        this.simulated ||= headers.get("X-Simulated") === "true";
-        this.incomplete ||= headers.get("X-Incomplete") === "true";
-        const frameTime = instantOf(headers.get("X-Frame-Time"));
-        if (frameTime !== null && (this.frameTime === null || frameTime < this.frameTime)) this.frameTime = frameTime;
     }
 }
 

@@ -5,7 +5,7 @@ import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, shortTime } from "./format.js";
 import { layerName, LAYERS } from "./layers.js";
-import { pixelDistance } from "./distance.js";
+import { boxAround, pixelDistance } from "./distance.js";
 import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
@@ -65,19 +65,6 @@ export async function featureSections(view, zoom, longitude, latitude, signal, s
     /** @param {boolean} wanted */
     const nodes = (wanted) => sections.flatMap(({ isSymbol, node }) => (node && isSymbol === wanted ? [node] : []));
     return { symbols: nodes(true), areas: nodes(false) };
-}
-
-/** A box around a place, as the server's `bbox`. On the map, a degree of latitude is longer than one of longitude.
- * @param {number} longitude
- * @param {number} latitude
- * @param {number} degrees */
-export function boxAround(longitude, latitude, degrees) {
-    const up = degrees * Math.cos((latitude * Math.PI) / 180);
-    const sides = [
-        Math.max(-180, longitude - degrees), Math.max(-90, latitude - up),
-        Math.min(180, longitude + degrees), Math.min(90, latitude + up),
-    ];
-    return sides.map((side) => side.toFixed(5)).join(",");
 }
 
 /** @param {string} title

@@ -62,12 +62,15 @@ export function prefetchJSON(path, parameters) {
  * @type {Map<string, Promise<Response>>} */
 const prefetchedTiles = new Map();
 
-/** Prefetches a tile of the first picture.
- * @param {string} url */
+/** Prefetches a tile of the first picture. Returns a second copy of the response.
+ * @param {string} url
+ * @returns {Promise<Response>} */
 export function prefetchTile(url) {
     const tile = fetchResponse(url, { cache: "no-cache" });
-    tile.catch(() => {});
+    const copy = tile.then((response) => response.clone());
+    copy.catch(() => {});
     prefetchedTiles.set(url, tile);
+    return copy;
 }
 
 /** Removes and returns a prefetched tile, if there is one.

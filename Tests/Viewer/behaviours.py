@@ -131,7 +131,9 @@ def live_picture(viewer):
 def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
-    scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and "/vendor/" not in url}
+    # The signs of cities and airports load after the first picture.
+    scripts = {urlparse(url).path for url in viewer.requests
+               if url.endswith(".js") and "/vendor/" not in url and "-signs" not in url}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
         ".map((node) => new URL(node.href ?? node.src).pathname)")
@@ -146,6 +148,45 @@ def first_load(viewer):
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.page.wait_for_timeout(3_000)
     viewer.eventually(lambda: any(".json" in url for url in viewer.requests) and not viewer.tiles())
+
+
+def first_picture(viewer):
+    """before the map library has run, the first picture has its colours, time and marks; then the map looks the same"""
+    held = []
+    viewer.page.route("**/maplibre-gl.js", lambda route: held.append(route))
+    viewer.page.goto(f"{viewer.base}/#layers=hexagons,gtg&map=4/39/-96", wait_until="commit")
+    viewer.page.wait_for_selector("#map[data-picture=first]")
+    viewer.eventually(lambda: viewer.text("#state-text").startswith("Live"))
+    viewer.eventually(lambda: "SIMULATED DATA" in viewer.text("#banners"))
+    viewer.eventually(lambda: viewer.text("#times").startswith("Picture ") and "data" in viewer.text("#times"))
+    viewer.eventually(lambda: viewer.page.locator("#legend li").count() == 5)
+    part = (400, 150, 500, 300)
+    before, time_before = viewer.vivid(*part), viewer.text("#times").split(" · ")[0]
+    assert before > 500, before
+    viewer.eventually(lambda: held)
+    held[0].continue_()
+    viewer.until_shown()
+    viewer.eventually(lambda: viewer.page.locator(".first-picture").count() == 0)
+    after = viewer.vivid(*part)
+    # The map draws the same tiles, with names over them.
+    assert abs(after - before) < before / 10, (before, after)
+    assert viewer.text("#times").split(" · ")[0] == time_before
+
+
+def first_picture_changes(viewer):
+    """a change of the view before the map exists applies as soon as it does, and removes the first picture"""
+    held = []
+    viewer.page.route("**/maplibre-gl.js", lambda route: held.append(route))
+    viewer.page.goto(f"{viewer.base}/#layers=hexagons,pireps", wait_until="commit")
+    viewer.page.wait_for_selector("#map[data-picture=first]")
+    viewer.page.select_option("#severity", "3")
+    viewer.eventually(lambda: held)
+    held[0].continue_()
+    viewer.until("location.hash.includes('severity=3')")
+    viewer.eventually(lambda: viewer.page.locator(".first-picture").count() == 0)
+    viewer.until_shown()
+    viewer.eventually(lambda: viewer.text("#filtered").startswith("Only Moderate"))
+    viewer.eventually(lambda: any("minSeverity=3" in url for url in viewer.tiles()))
 
 
 def busy_with_all_layers(viewer):
@@ -387,7 +428,7 @@ def filters_keep_playing(viewer):
 
 
 def ground(viewer):
-    """the base map is coarse at low zooms; at higher zooms it is detailed and has airports"""
+    """the base map is coarse at low zooms; at higher zooms it is detailed and has airports and cities"""
     viewer.open("#layers=hexagons&map=4.00/40.000/-74.000")
     assert any("coarse.geojson" in url for url in viewer.requests)
     assert not any("basemap.geojson" in url or "airports.json" in url for url in viewer.requests), viewer.requests
@@ -400,6 +441,28 @@ def ground(viewer):
     viewer.page.evaluate("billow.map.jumpTo({ zoom: 7.5 })")
     viewer.until(f"({signs})().includes('airport:KTEB') || ({signs})().includes('airport:KHPN')")
     assert "airport:KHPN" not in far, far
+    cities = """() => [...new Set(billow.map.queryRenderedFeatures({ layers: ["cities"] })
+        .map(({ properties }) => properties.sign))]"""
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 6, center: [-97, 36] })")
+    viewer.until(f"({cities})().includes('city:Oklahoma City')")
+    assert "city:Little Rock" not in viewer.page.evaluate(cities), "too small for this zoom"
+    # Names and signs never overlap.
+    overlaps = viewer.page.evaluate("""() => {
+        const map = billow.map;
+        const boxes = new Map();
+        for (const { layer, properties, geometry } of map.queryRenderedFeatures(
+            { layers: ["cities", "airports", "place"] })) {
+            const id = properties.sign ?? properties.name;
+            const { width, height } = map.style.imageManager.getImage(id).data;
+            const { x, y } = map.project(geometry.coordinates);
+            const left = layer.id === "place" ? x - width / 4 : x - 6;
+            boxes.set(id, { left, right: left + width / 2, top: y - height / 4, bottom: y + height / 4 });
+        }
+        const list = [...boxes];
+        return list.flatMap(([one, a], index) => list.slice(index + 1).filter(([, b]) =>
+            a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).map(([two]) => [one, two]));
+    }""")
+    assert not overlaps, overlaps
 
 
 def toggle_layers(viewer):
@@ -1132,10 +1195,10 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, first_load, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame,
-    field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles, filters_keep_playing,
-    ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link,
-    inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions, pick_points, follow_flight,
-    open_cards, take_along, lost_contact, resting, offline, key_entry, narrow_screen, layouts, readers_settings,
-    accessible, examples, timeline_elsewhere, status_page,
+    live_picture, first_load, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause, space_plays,
+    scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles,
+    filters_keep_playing, ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
+    typed_instant, bad_link, inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions,
+    pick_points, follow_flight, open_cards, take_along, lost_contact, resting, offline, key_entry, narrow_screen,
+    layouts, readers_settings, accessible, examples, timeline_elsewhere, status_page,
 ]

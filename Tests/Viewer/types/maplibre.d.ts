@@ -42,6 +42,7 @@ declare namespace maplibregl {
         error: { error?: Error; sourceId?: string };
         styleimagemissing: { id: string };
         moveend: object;
+        movestart: object;
         idle: object;
         load: object;
         "style.load": object;
@@ -80,6 +81,7 @@ declare namespace maplibregl {
         areTilesLoaded(): boolean;
         getCanvas(): HTMLCanvasElement;
         getContainer(): HTMLElement;
+        getCanvasContainer(): HTMLElement;
         getCenter(): LngLat;
         getZoom(): number;
         fitBounds(

@@ -1,5 +1,5 @@
 // @ts-check
-import { bearingText, centroid, pixelDistance } from "/js/distance.js";
+import { bearingText, boxAround, centroid, pixelDistance } from "/js/distance.js";
 import { equal, ok, test } from "../harness.js";
 
 test("a place inside a polygon's outline is in the polygon", () => {
@@ -20,4 +20,10 @@ test("distances are in pixels of the map, and bearings in nautical miles", () =>
     equal(bearingText([0, 0], [0, 1]), "60 NM north");
     equal(bearingText([0, 0], [0.1, 0]), "6.0 NM east");
     equal(bearingText([0, 0], [-1, -1]), "85 NM south-west");
+});
+
+test("a box around a place is square on the map, and within the world", () => {
+    equal(boxAround(10, 0, 0.5), "9.50000,-0.50000,10.50000,0.50000");
+    equal(boxAround(10, 60, 0.5), "9.50000,59.75000,10.50000,60.25000");
+    equal(boxAround(179.9, 89.999, 0.5).split(",").map(Number).every((side) => Math.abs(side) <= 180), true);
 });
