@@ -17,6 +17,7 @@ import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
+import { onAttention, renewalMilliseconds } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
@@ -32,8 +33,6 @@ const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
 /** The map waits this long for the first picture, because both need the processor. */
 const FIRST_PICTURE_MILLISECONDS = 1_500;
-/** The minimum time between two live pictures, however often data arrives. */
-const RENEWAL_MILLISECONDS = 55_000;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
 const knowledge = emptyKnowledge(firstView);
@@ -316,19 +315,25 @@ async function start() {
         /** @type {number | null} */
         let pendingPoll = null;
         let renewedAt = performance.now();
+        const renew = () => {
+            pendingPoll = null;
+            renewedAt = performance.now();
+            if (isPaused()) return;
+            poll();
+            dock.refresh();
+        };
+        const delay = () => Math.max(BURST_MILLISECONDS, renewedAt + renewalInterval() - performance.now());
+        onAttention(() => {
+            if (pendingPoll === null) return;
+            clearTimeout(pendingPoll);
+            pendingPoll = setTimeout(renew, delay());
+        });
         listen("events", (name, data) => {
             if (name !== "data") return;
             changes ??= new Changes(knowledge.billow?.version);
             if (!changes.record(data, view.layers)) return;
             // Data arrives in bursts. The page polls once per burst.
-            const delay = renewedAt + RENEWAL_MILLISECONDS - performance.now();
-            pendingPoll ??= setTimeout(() => {
-                pendingPoll = null;
-                renewedAt = performance.now();
-                if (isPaused()) return;
-                poll();
-                dock.refresh();
-            }, Math.max(BURST_MILLISECONDS, delay));
+            pendingPoll ??= setTimeout(renew, delay());
         }, () => {
             changes = null;
             poll();
@@ -372,12 +377,14 @@ async function start() {
         }
     }
 
+    const renewalInterval = () => renewalMilliseconds(pictures.current?.bytes ?? 0);
+
     /** Whether the map completely shows a live picture that is too new to be renewed.
      * @param {string} subject */
     function isRecent(subject) {
         const { current, next, failed } = pictures;
         return view.time === null && !failed && !next && current?.request.subject === subject
-            && performance.now() - current.shownAt < RENEWAL_MILLISECONDS;
+            && performance.now() - current.shownAt < renewalInterval();
     }
 
     /** @param {AbortSignal} signal */
@@ -448,6 +455,7 @@ async function start() {
         showLinkProblems(parsed.problems);
         knowledge.problems.delete("The picture");
         refused = null;
+        map.setProjection({ type: parsed.view.isGlobe ? "globe" : "mercator" });
         map.jumpTo({ center: [parsed.view.longitude, parsed.view.latitude], zoom: parsed.view.zoom });
         applyView();
     });
@@ -462,6 +470,14 @@ async function start() {
         draw();
     });
     map.on("movestart", () => firstPicture.remove());
+    // The map's button changes the projection.
+    map.on("styledata", () => {
+        const isGlobe = map.getProjection()?.type === "globe";
+        if (view.isGlobe === isGlobe) return;
+        firstPicture.remove();
+        view.isGlobe = isGlobe;
+        writeHash();
+    });
     // The event `load` would wait for the base map.
     map.once("style.load", applyView);
     followEvents();

@@ -8,6 +8,9 @@ import { TileMarks } from "./tile-marks.js";
 const PROTOCOL = "billow-tile";
 const TILE_TIMEOUT_MILLISECONDS = 30_000;
 const CHECK_MILLISECONDS = 100;
+/** The size of the headers of a response, which is all that an unchanged tile costs. */
+const HEADER_BYTES = 680;
+const MAX_TAGS = 1_000;
 const DIMMED_OPACITY = 0.3;
 /** Fading would show colours without a meaning. */
 const NO_FADE = { "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 } };
@@ -23,6 +26,8 @@ class Part extends TileMarks {
         this.key = `${template} ${key}`;
         this.template = template;
         this.opacity = opacity;
+        /** The bytes on the wire since the part was last new in a picture. */
+        this.bytes = 0;
         /** Tile URL → error message.
          * @type {Map<string, string>} */
         this.failures = new Map();
@@ -44,6 +49,8 @@ class Picture {
     }
 
     get failures() { return new Map([...this.missedFailures, ...this.parts.flatMap(({ failures }) => [...failures])]); }
+    /** The bytes on the wire of its tiles. */
+    get bytes() { return this.parts.reduce((sum, { bytes }) => sum + bytes, 0); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
     get incomplete() { return this.parts.some(({ incomplete }) => incomplete); }
     /** The oldest frame time of all tiles; null if no tile has one. */
@@ -58,6 +65,9 @@ export class Pictures {
     #map;
     #changed;
     #number = 0;
+    /** The entity tags of tiles by their addresses.
+     * @type {Map<string, string>} */
+    #tags = new Map();
     /** @type {Picture | null} */
     #current = null;
     /** @type {Picture | null} */
@@ -126,6 +136,7 @@ export class Pictures {
         const parts = request.parts.map((wanted) => {
             const part = new Part(++this.#number, wanted);
             const same = this.#current?.parts.find(({ key, failures }) => key === part.key && !failures.size);
+            if (same) same.bytes = 0;
             return same ?? part;
         });
         this.#next = new Picture(request, parts);
@@ -221,6 +232,10 @@ export class Pictures {
             const part = this.#partOf(Number(number));
             part?.readHeaders(response.headers);
             part?.failures.delete(tile);
+            const tag = response.headers.get("ETag") ?? "";
+            if (part) part.bytes += HEADER_BYTES + (this.#tags.get(tile) === tag ? 0 : data.byteLength);
+            if (this.#tags.size > MAX_TAGS) this.#tags.clear();
+            this.#tags.set(tile, tag);
             return { data };
         } catch (error) {
             if (abort.signal.aborted) throw error;

@@ -465,6 +465,28 @@ def ground(viewer):
     assert not overlaps, overlaps
 
 
+def globe(viewer):
+    """the map can be a globe, by its button and by a link, with the same layers and clicks"""
+    viewer.open("#layers=hexagons&map=3.00/39.000/-96.000")
+    viewer.page.click(".maplibregl-ctrl-globe")
+    viewer.until("location.hash.includes('projection=globe')")
+    viewer.until_shown()
+    assert viewer.vivid(400, 150, 500, 300) > 200
+    link = viewer.hash()
+    viewer.page.goto("about:blank")
+    viewer.open(link)
+    viewer.until("billow.map.getProjection().type === 'globe'")
+    # Beyond the edge of the globe there is no land and no turbulence.
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 0.5, center: [-96, 39] })")
+    viewer.until_shown()
+    assert viewer.vivid(900, 150, 90, 90) == 0
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 4, center: [-96, 39] })")
+    viewer.page.mouse.click(620, 330)
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
+    viewer.page.click(".maplibregl-ctrl-globe-enabled")
+    viewer.until("!location.hash.includes('projection=')")
+
+
 def toggle_layers(viewer):
     """a selected layer is drawn and in the address, and the last one can't be deselected"""
     viewer.open("#layers=hexagons")
@@ -878,6 +900,96 @@ def take_along(viewer):
     viewer.until("!document.querySelector('dialog.share')")
 
 
+class Steps:
+    """Counts what a user does: each click, choice, drag, typed text and key is a step."""
+
+    MOST = 4
+
+    def __init__(self, page):
+        self.page, self.count = page, 0
+
+    def __getattr__(self, name):
+        assert name in ("click", "fill", "select_option", "press"), name
+
+        def step(*arguments, **options):
+            self.count += 1
+            return getattr(self.page, name)(*arguments, **options)
+
+        return step
+
+
+def new_user(viewer):
+    """a new user completes each of eight tasks in at most four steps"""
+    viewer.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    counts = {}
+
+    def task(name, perform, hash=""):
+        viewer.page.goto("about:blank")
+        viewer.open(hash)
+        steps = Steps(viewer.page)
+        perform(steps)
+        counts[name] = steps.count
+
+    def route(steps):
+        steps.fill("#route-text", "KJFK EGLL")
+        steps.fill("#route-level", "FL370")
+        steps.press("#route-level", "Enter")
+        viewer.until("document.querySelector('#route-body h3')?.textContent === 'KJFK EGLL'")
+        viewer.until("document.querySelector('#route-body').textContent.includes('planned FL370')")
+        # The profile starts now and has the times of the flight, so it covers the next two hours.
+        viewer.until("document.querySelector('#route-body img.profile')?.naturalWidth > 0")
+        profiles = [url for url in viewer.requests if "/profiles.png" in url]
+        assert all("departure=" in url and "level=37000" in url for url in profiles), profiles
+
+    def loop(steps):
+        steps.select_option("#span", "-6h")
+        steps.click("#play")
+        viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+        viewer.until("document.querySelectorAll('#marks span').length === 19")
+
+    def levels(steps):
+        steps.select_option("#severity", "3")
+        steps.fill("#lowest", "30")
+        steps.fill("#highest", "40")
+        viewer.eventually(lambda: viewer.text("#filtered") == "Only FL300 – FL400, Moderate or worse")
+        viewer.until_shown()
+
+    def download(steps):
+        steps.click("#share")
+        with viewer.page.expect_download() as file:
+            steps.click(".downloads a:has-text('GeoJSON')")
+        assert file.value.suggested_filename.endswith(".geojson"), file.value.suggested_filename
+
+    def address(steps):
+        steps.click("#share")
+        steps.click(".share details summary:has-text('Leaflet')")
+        steps.click("button[aria-label='Copy for Leaflet'], button:has-text('Copy for Leaflet')")
+        viewer.until("navigator.clipboard.readText().then((text) => text.includes('/{z}/{x}/{y}'))")
+
+    def link(steps):
+        steps.click("#share")
+        steps.click("button:has-text('Copy link')")
+        viewer.until("navigator.clipboard.readText().then((text) => text === location.href)")
+
+    def flight(steps):
+        sign = viewer.page.evaluate("""async () => {
+            const { features } = await (await fetch("collections/traffic/items?limit=1000")).json();
+            const signs = features.map(({ properties }) => properties.callsign).filter(Boolean);
+            return signs.find((sign) => signs.filter((other) => other === sign).length === 1);
+        }""")
+        steps.fill("#flight-text", sign)
+        steps.press("#flight-text", "Enter")
+        viewer.until(
+            "(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
+
+    def age(steps):
+        viewer.eventually(lambda: re.match(r"Picture .*\d\d:\d\d.*Z · data .* old", viewer.text("#times")))
+
+    for perform in (route, loop, levels, download, address, link, flight, age):
+        task(perform.__name__, perform)
+    assert all(count <= Steps.MOST for count in counts.values()), counts
+
+
 def lost_contact(viewer):
     """the page reports lost contact, and continues when the server is reachable"""
     viewer.open()
@@ -1197,8 +1309,8 @@ def status_page(viewer):
 ALL = [
     live_picture, first_load, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause, space_plays,
     scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles,
-    filters_keep_playing, ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
+    filters_keep_playing, ground, globe, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
     typed_instant, bad_link, inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions,
-    pick_points, follow_flight, open_cards, take_along, lost_contact, resting, offline, key_entry, narrow_screen,
-    layouts, readers_settings, accessible, examples, timeline_elsewhere, status_page,
+    pick_points, follow_flight, open_cards, take_along, new_user, lost_contact, resting, offline, key_entry,
+    narrow_screen, layouts, readers_settings, accessible, examples, timeline_elsewhere, status_page,
 ]

@@ -46,6 +46,7 @@ declare namespace maplibregl {
         idle: object;
         load: object;
         "style.load": object;
+        styledata: object;
         webglcontextlost: object;
     }
 
@@ -78,6 +79,8 @@ declare namespace maplibregl {
         setFilter(id: string, filter: unknown[]): this;
         setPaintProperty(layer: string, name: string, value: unknown): this;
         isSourceLoaded(id: string): boolean;
+        getProjection(): { type: string } | undefined;
+        setProjection(projection: { type: "globe" | "mercator" }): this;
         areTilesLoaded(): boolean;
         getCanvas(): HTMLCanvasElement;
         getContainer(): HTMLElement;
@@ -100,6 +103,8 @@ declare namespace maplibregl {
         setLngLat(place: LngLatLike): this;
         remove(): this;
     }
+
+    class GlobeControl implements Control {}
 
     class NavigationControl implements Control {
         constructor(options: { showCompass?: boolean });

@@ -1,0 +1,34 @@
+// @ts-check
+// Decides how often the live picture is renewed. While somebody uses the page, that is once a minute. Unattended, the
+// page spends a fixed number of bytes a minute, but renews the picture before it counts as old.
+
+/** The minimum time between two live pictures, however often data arrives. */
+export const ATTENDED_MILLISECONDS = 55_000;
+/** A picture that is older than 180 s has a banner (status.js). */
+export const LONGEST_MILLISECONDS = 150_000;
+/** The page also requests the status, the TileJSON and the cards, so tiles get less than 100 kB a minute. */
+const BYTES_PER_MILLISECOND = 88_000 / 60_000;
+/** A person who only watches touches the page now and then. */
+const ATTENTION_MILLISECONDS = 120_000;
+
+let attendedAt = -Infinity;
+
+/** Calls back when somebody uses the page after a pause.
+ * @param {() => void} callback */
+export function onAttention(callback) {
+    const attend = () => {
+        const hasPaused = !isAttended();
+        attendedAt = performance.now();
+        if (hasPaused) callback();
+    };
+    for (const name of ["pointermove", "pointerdown", "keydown", "wheel"]) {
+        addEventListener(name, attend, { passive: true });
+    }
+}
+
+const isAttended = () => performance.now() - attendedAt < ATTENTION_MILLISECONDS;
+
+/** The time between two live pictures.
+ * @param {number} bytes  the size of the last renewal */
+export const renewalMilliseconds = (bytes) => (isAttended() ? ATTENDED_MILLISECONDS
+    : Math.min(Math.max(Math.round(bytes / BYTES_PER_MILLISECOND), ATTENDED_MILLISECONDS), LONGEST_MILLISECONDS));
