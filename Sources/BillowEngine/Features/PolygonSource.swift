@@ -50,6 +50,10 @@ package final class PolygonSource: Sendable {
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
     }
 
+    /// For this long after a request, polygons are precomputed for each new publication. Clients that follow polygons
+    /// request them more often. A server without such clients computes none.
+    static let demandSeconds = 3_600
+
     /// The most vertices of smoothed polygons: some 20 MB of GeoJSON, and 80 MB while they are computed.
     static let maximumCorners = 1_000_000
 
@@ -58,6 +62,8 @@ package final class PolygonSource: Sendable {
     private let dissolves: SharedCache<Fingerprint, DissolvedCells, Never>
     private let areas: SharedCache<AreaKey, [Severity: PackedArea], EngineError>
     private let ready = Mutex(PreparedPolygons())
+    /// The publication of the newest request.
+    private let lastRequest = Mutex(Instant.distantPast)
 
     init(frames: FrameSource) {
         self.frames = frames
@@ -74,6 +80,7 @@ package final class PolygonSource: Sendable {
     package func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws(EngineError) -> [TurbulencePolygon]
     {
         if !query.hasOwnHistory { try frames.polygonHistories.require(query.filter) }
+        noteRequest(snapshot)
         let picture = Picture(
             head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
         let content = try await content(picture, snapshot)
@@ -89,6 +96,7 @@ package final class PolygonSource: Sendable {
         async throws(EngineError)
         -> [TurbulencePolygon]
     {
+        noteRequest(snapshot)
         let picture = Picture(
             head: Self.head(snapshot), instant: instant, filter: filter, area: .everywhere)
         let content = try await content(picture, snapshot)
@@ -145,8 +153,18 @@ package final class PolygonSource: Sendable {
         DissolvedChunks(cells, reusing: [ready.withLock { $0.chunks }])
     }
 
-    /// Precomputes the most frequent results: the whole world, every configured history, exact sets.
+    /// Whether polygons of the newest publication are precomputed.
+    var isPrepared: Bool { ready.withLock { !$0.areas.isEmpty } }
+
+    private func noteRequest(_ snapshot: Snapshot) {
+        lastRequest.withLock { $0 = max($0, snapshot.publication.asOf) }
+    }
+
+    /// Precomputes the most frequent results: the whole world, every configured history, exact sets. Without a request
+    /// within `demandSeconds` it computes nothing, and frees what an earlier call computed.
     func prepare(_ snapshot: Snapshot) async throws(EngineError) {
+        let expiry = lastRequest.withLock { $0 }.advanced(by: Self.demandSeconds)
+        guard snapshot.publication.asOf <= expiry else { return ready.withLock { $0 = PreparedPolygons() } }
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
         for history in frames.polygonHistories.all.sorted(by: >) {
             let picture = Picture(
