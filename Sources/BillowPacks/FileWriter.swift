@@ -10,15 +10,17 @@ package final class FileWriter: Sendable {
         guard descriptor >= 0 else { throw Self.failure() }
     }
 
-    /// The start of the names that unnamed files have while they are opened.
-    private static let prefix = "billow-export-"
+    /// The names that unnamed files have while they are opened: this, and six more characters. No file of a person is
+    /// named so.
+    private static let prefix = ".billow-unfinished-export-"
+    private static let randomCharacters = "XXXXXX"
 
     /// A file without a name in a folder. It disappears with the process.
     /// - Parameter use: may open the file by its path, which is valid only during the call.
     static func unnamed<Value>(
         in folder: String, _ use: (String, FileWriter) throws(PackError) -> Value
     ) throws(PackError) -> (file: FileWriter, made: Value) {
-        var name = Array((folder + (folder.hasSuffix("/") ? "" : "/") + "\(prefix)XXXXXX").utf8CString)
+        var name = Array((folder + (folder.hasSuffix("/") ? "" : "/") + prefix + randomCharacters).utf8CString)
         let descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw failure() }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -32,7 +34,9 @@ package final class FileWriter: Sendable {
     /// - Parameter before: files that were changed later may still be opened by another process.
     package static func removeLeftovers(in folder: String, changedBefore before: Date) {
         let manager = FileManager.default
-        for name in (try? manager.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+        let length = prefix.utf8.count + randomCharacters.utf8.count
+        for name in (try? manager.contentsOfDirectory(atPath: folder)) ?? [] {
+            guard name.hasPrefix(prefix), name.utf8.count == length else { continue }
             let path = folder + (folder.hasSuffix("/") ? "" : "/") + name
             let changed = try? manager.attributesOfItem(atPath: path)[.modificationDate] as? Date
             // A file that can't be removed costs space only.
