@@ -12,7 +12,7 @@ struct PolygonPreparationTests {
         try await withWorld { world in
             try await world.insert([observation(cell(8, 48)), observation(cell(9, 48), severity: .light)])
             let frames = FrameSource(
-                publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
+                publisher: world.publisher, store: world.store, logger: World.quiet())
             let polygons = FeatureSource(frames: frames, store: world.store).polygons
             var snapshot = try #require(world.publisher.snapshot)
             try await polygons.prepare(snapshot)
