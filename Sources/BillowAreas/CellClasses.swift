@@ -12,7 +12,7 @@ public struct CellClasses: Sendable {
 
     package private(set) var chunks: [Chunk]
 
-    /// The severities of a picture, as 1 + severity, of the cells in `area`.
+    /// The severities of a frame, as 1 + severity, of the cells in `area`.
     public init(_ plane: FramePlane, in area: CellArea = .everywhere) {
         chunks = []
         for index in 0..<FramePlane.chunks {

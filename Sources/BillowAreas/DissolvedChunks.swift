@@ -7,9 +7,9 @@ public struct DissolvedChunks: Sendable {
     let all: [DissolvedChunk]
 
     /// - Parameters:
-    ///   - previous: earlier results, of the same picture or one with another history. Equal chunks are shared, without
+    ///   - previous: earlier results, of the same frame or one with another history. Equal chunks are shared, without
     ///     taking memory again.
-    ///   - classes: the cells of the picture.
+    ///   - classes: the cells of the frame.
     /// - Complexity: O(cells of chunks that none of `previous` has)
     public init(_ classes: CellClasses, reusing previous: [DissolvedChunks] = []) {
         var places = [Int](repeating: 0, count: previous.count)

@@ -10,7 +10,7 @@ public enum PolygonMode: String, Sendable, Hashable, CaseIterable {
     case atLeast
 }
 
-/// The hexagons of a picture with one severity, or with it and worse, as one area.
+/// The hexagons of a frame with one severity, or with it and worse, as one area.
 public struct TurbulencePolygon: Sendable, Hashable {
     /// The severity of the polygon.
     public var severity: Severity
@@ -37,7 +37,7 @@ public struct TurbulencePolygon: Sendable, Hashable {
             })
     }
 
-    /// The polygons of a picture in the order of their severities, without empty ones.
+    /// The polygons of a frame in the order of their severities, without empty ones.
     ///
     /// - Parameters:
     ///   - cells: the cells that were dissolved.

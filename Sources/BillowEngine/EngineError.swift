@@ -63,8 +63,8 @@ extension EngineError: CustomStringConvertible {
         case .damageFound: "Unreadable stored data was just found; try again in a second."
         case .versionExpired:
             "The version that this page continues can't be read any more; start again with the first page."
-        case .timeOutsideLog(let asked, let extent):
-            "There is no picture at \(asked.text.prefix(100)): the log reaches from \(extent.lowerBound) to "
+        case .timeOutsideLog(let requested, let extent):
+            "There is no frame at \(requested.text.prefix(100)): the log reaches from \(extent.lowerBound) to "
                 + "\(extent.upperBound)."
         case .historyNotMade(_, let made):
             "There are no turbulence polygons of this history; there are some of \(HistoryText.list(made)) hours."
@@ -73,8 +73,8 @@ extension EngineError: CustomStringConvertible {
             "\(frames) frames of \(width) × \(height) pixels are \(frames * width * height) pixels."
         case .tooManyFlights:
             "A key may monitor at most \(FlightMonitor.maximumPerKey) flights, and all keys \(FlightMonitor.most)."
-        case .flightNotStored(.registration): "The flight can't be stored at present, and is not followed."
-        case .flightNotStored(.end): "The end of the flight can't be stored at present; it is still followed."
+        case .flightNotStored(.registration): "The flight can't be stored at present, and is not monitored."
+        case .flightNotStored(.end): "The end of the flight can't be stored at present; it is still monitored."
         case .flightNotStored(.restoration): "The stored flights can't be read at present."
         case .store(let error): error.description
         case .work(let error): error.description

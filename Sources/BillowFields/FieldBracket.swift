@@ -17,8 +17,8 @@ extension FieldIndex {
     /// The fields with the nearest valid times before and after an instant. Of several with one valid time, the nowcast
     /// is used, otherwise the newest run.
     ///
-    /// If one side has no field, or if both are more than `FieldBracket.longestGap` apart, only the field of pictures
-    /// is used. Returns nil if pictures show none.
+    /// If one side has no field, or if both are more than `FieldBracket.longestGap` apart, only the field of frames
+    /// is used. Returns nil if frames show none.
     ///
     /// - Parameter version: fields stored after it are ignored.
     /// - Complexity: O(log n + fields within `longestGap`)

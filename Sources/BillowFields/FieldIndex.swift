@@ -53,7 +53,7 @@ package struct FieldIndex: Sendable, Hashable {
         }
     }
 
-    /// The field that a picture of an instant shows: the newest nowcast within its reach, otherwise the forecast
+    /// The field that a frame shows: the newest nowcast within its reach, otherwise the forecast
     /// nearest in time. Of several forecasts, it is that of the newest run.
     ///
     /// - Parameter version: fields stored after it are ignored.
@@ -70,7 +70,7 @@ package struct FieldIndex: Sendable, Hashable {
         return best
     }
 
-    /// Whether a picture of an instant at a version is still known: none of its fields was deleted after that version.
+    /// Whether a frame at a version is still known: none of its fields was deleted after that version.
     package func isKnown(at instant: Instant, asOf version: Version) -> Bool {
         deletions.allSatisfy { deletion in
             version >= deletion.version
@@ -78,7 +78,7 @@ package struct FieldIndex: Sendable, Hashable {
         }
     }
 
-    /// The valid times of the fields that pictures of an interval show, ascending.
+    /// The valid times of the fields that frames of an interval show, ascending.
     package func validTimes(in range: ClosedRange<Instant>, _ query: Query = Query(), asOf version: Version)
         -> [Instant]
     {
@@ -166,7 +166,7 @@ package struct FieldIndex: Sendable, Hashable {
 }
 
 extension FieldFrame {
-    /// Whether pictures of an instant prefer this field to another one.
+    /// Whether frames of an instant prefer this field to another one.
     func isBetter(than other: FieldFrame, at instant: Instant) -> Bool {
         if identity.product != other.identity.product { return identity.product == .nowcast }
         let distance = abs(instant.seconds - identity.validTime.seconds)

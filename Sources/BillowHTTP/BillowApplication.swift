@@ -344,14 +344,15 @@ package struct BillowApplication: Sendable {
     package func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
         let application = server(onListening: onListening)
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
-        let watch = FlightWatch(publisher: publisher, monitor: flights, logger: logger)
+        let flightService = FlightMonitorService(publisher: publisher, monitor: flights, logger: logger)
         let reserved = { (workClass: WorkClass, service: any Service) in
             WorkClassService(service: service, workClass: workClass, work: work)
         }
         return [
             reserved(.publication, publisher), reserved(.publication, feed),
             reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
-            reserved(.background, preparation), watch, reserved(.background, retention), reserved(.background, packer),
+            reserved(.background, preparation), flightService, reserved(.background, retention),
+            reserved(.background, packer),
             reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
             ExportExpiry(files: exportFiles, jobs: exportJobs), ExportJobService(jobs: exportJobs),
             reserved(.background, HeapTrimmer()),

@@ -4,7 +4,7 @@ package import Turbulence
 
 /// The places and times with fields of each source, and their newest times. Part of a snapshot.
 package struct FieldCoverage: Sendable, Hashable {
-    /// Source → the domains of its grids. Each has a time range during which all pictures show a field on it.
+    /// Source → the domains of its grids. Each has a time range during which all frames show a field on it.
     package private(set) var areas: [SourceID: [CoveredArea]] = [:]
     /// Source → product → the newest valid time of nowcasts, or the newest run of forecasts.
     package private(set) var newest: [SourceID: [FieldProduct: Instant]] = [:]
@@ -15,8 +15,8 @@ package struct FieldCoverage: Sendable, Hashable {
 
     private init() {}
 
-    /// - Parameter former: the coverage whose cached domains are reused.
-    package init(_ fields: FieldIndex, on grids: [Int64: GridDefinition], after former: FieldCoverage = .empty) {
+    /// - Parameter previous: the coverage whose cached domains are reused.
+    package init(_ fields: FieldIndex, on grids: [Int64: GridDefinition], after previous: FieldCoverage = .empty) {
         struct Place: Hashable {
             var source: SourceID
             var grid: GridDefinition
@@ -33,7 +33,7 @@ package struct FieldCoverage: Sendable, Hashable {
                 identity.validTime.advanced(by: reach.lowerBound)...identity.validTime.advanced(by: reach.upperBound))
         }
         for (place, times) in times {
-            let domain = former.domains[place.grid] ?? place.grid.domain
+            let domain = previous.domains[place.grid] ?? place.grid.domain
             domains[place.grid] = .some(domain)
             for time in Self.joined(times) {
                 areas[place.source, default: []].append(

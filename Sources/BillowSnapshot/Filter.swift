@@ -3,7 +3,7 @@ public import Turbulence
 
 /// The filter of a request, besides place and time. All routes use the same filter grammar.
 public struct Filter: Sendable, Hashable {
-    /// How far the picture looks back, in seconds: one of the histories, or 1…21,600 from a custom interval.
+    /// How far the frame looks back, in seconds: one of the histories, or 1…21,600 from a custom interval.
     public var lookBackSeconds: Int
     /// The severities to show.
     public var severities: SeveritySet
@@ -85,7 +85,7 @@ struct RowPredicate: Sendable {
         thresholds = table.thresholds(for: filter.category)
     }
 
-    /// The severity of a row; nil if the row isn't part of the picture.
+    /// The severity of a row; nil if the row isn't part of the frame.
     ///
     /// A row is current from its observation until it is superseded or its history ends. A reported severity applies to
     /// its category, or to all if none was given. Otherwise the EDR is classified by the category's thresholds.

@@ -1,12 +1,12 @@
 public import Geometry
 public import Turbulence
 
-/// A picture of the air: some hours of rows, filtered, as of one instant. All drawings and lists of it use the same
+/// One instant of the data: some hours of rows, filtered, as of one instant. All drawings and lists of it use the same
 /// rows, so pixels and features always agree.
 public struct Frame: Sendable {
-    /// The instant of the picture.
+    /// The instant of the frame.
     public let instant: Instant
-    /// The filter of the picture.
+    /// The filter of the frame.
     public let filter: Filter
     private let segments: [Segment]
     /// These segments, and the segments of the frame 30 minutes before.
@@ -150,7 +150,7 @@ public struct Frame: Sendable {
         return severities
     }
 
-    /// The time range of the observations that decide each severity of the picture: those with their cell's own
+    /// The time range of the observations that decide each severity of the frame: those with their cell's own
     /// severity.
     /// - Complexity: O(rows of the hours that the history touches)
     package func observed(in plane: FramePlane, area: CellArea = .everywhere) -> [Severity: ClosedRange<Instant>] {
@@ -199,7 +199,7 @@ public struct CurrentObservation: Sendable, Hashable {
     public var basis: SeverityBasis
 }
 
-/// One cell of the aggregated picture.
+/// One cell of the aggregated frame.
 public struct Hexagon: Sendable, Hashable {
     /// The observation that decides the hexagon's severity.
     public var record: CurrentObservation

@@ -1,7 +1,7 @@
 import Geometry
 public import Turbulence
 
-/// A picture with one byte per cell, from which tiles are drawn. 0 is empty, 1 smooth … 5 moderate-severe.
+/// A frame with one byte per cell, from which tiles are drawn. 0 is empty, 1 smooth … 5 moderate-severe.
 ///
 /// It is sparse: only chunks of 343 cells with values are stored, each with its parents of the three resolutions above.
 /// The two coarsest resolutions are stored whole. Every parent has two values. One is the maximum of its descendants,

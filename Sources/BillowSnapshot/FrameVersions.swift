@@ -1,9 +1,9 @@
 package import Turbulence
 
-/// The versions of the live pictures: for each part of a picture, the last version that changed it. Immutable, and part
+/// The versions of the live frames: for each part of a frame, the last version that changed it. Immutable, and part
 /// of a snapshot.
 package struct FrameVersions: Sendable {
-    /// The version of everything, for pictures of a superseded version; otherwise nil.
+    /// The version of everything, for frames of a superseded version; otherwise nil.
     private let fixed: Version?
     /// The last version that changed everything: a source's merge rule, or a deletion. Frames of older versions can't
     /// be drawn any more.
@@ -28,7 +28,7 @@ package struct FrameVersions: Sendable {
         fixed = version
     }
 
-    /// The last version that changed a part of a picture; nil if the part includes times before the known ones.
+    /// The last version that changed a part of a frame; nil if the part includes times before the known ones.
     /// - Complexity: O(steps), or O(areas known)
     package func version(of data: FrameDependency) -> Version? {
         if let fixed { return fixed }
@@ -69,7 +69,7 @@ package struct FrameVersions: Sendable {
         }
     }
 
-    /// Removes versions that no picture from `instant` on needs.
+    /// Removes versions that no frame from `instant` on needs.
     package mutating func drop(before instant: Instant) {
         first = max(first, TimeStep(instant))
         for kind in hours.keys {

@@ -10,7 +10,7 @@ package struct Snapshot: Sendable {
     package let log: String
     /// The rows from `liveFrom` on.
     package let window: Window
-    /// The time from which `window` has every row. Pictures that need earlier rows get them from the store.
+    /// The time from which `window` has every row. Frames that need earlier rows get them from the store.
     package let liveFrom: Instant
     /// Every source, in the order of their numbers.
     package let sources: [SourceRecord]
@@ -28,9 +28,9 @@ package struct Snapshot: Sendable {
     package let traffic: Traffic
     /// The version of the last change of each kind of data.
     package let versions: DataVersions
-    /// The version of the last change of each live picture.
+    /// The version of the last change of each live frame.
     package let frameVersions: FrameVersions
-    /// All stored fields, of every time. A picture of an earlier version reads them as of that version.
+    /// All stored fields, of every time. A frame of an earlier version reads them as of that version.
     package private(set) var fields = FieldIndex.empty
     /// The grids of the fields, by number.
     package private(set) var fieldGrids: [Int64: GridDefinition] = [:]
@@ -64,14 +64,14 @@ package struct Snapshot: Sendable {
 
     /// The snapshot with other fields.
     ///
-    /// - Parameter former: a snapshot with most of their grids, whose cached domains are reused.
+    /// - Parameter previous: a snapshot with most of their grids, whose cached domains are reused.
     package func with(
-        _ fields: FieldIndex, on grids: [Int64: GridDefinition], after former: Snapshot? = nil
+        _ fields: FieldIndex, on grids: [Int64: GridDefinition], after previous: Snapshot? = nil
     ) -> Snapshot {
         var snapshot = self
         snapshot.fields = fields
         snapshot.fieldGrids = grids
-        snapshot.fieldCoverage = FieldCoverage(fields, on: grids, after: former?.fieldCoverage ?? .empty)
+        snapshot.fieldCoverage = FieldCoverage(fields, on: grids, after: previous?.fieldCoverage ?? .empty)
         return snapshot
     }
 

@@ -1,6 +1,6 @@
 public import Turbulence
 
-/// All rows of a time range at one version, immutable. Any picture whose history lies inside it can be made from it. It
+/// All rows of a time range at one version, immutable. Any frame whose history lies inside it can be made from it. It
 /// holds the live hours of a snapshot, or rows loaded from the store for a past instant.
 public struct Window: Sendable {
     /// By time range (seconds since 1970 ÷ `segmentSeconds`), only those with rows.
@@ -175,7 +175,7 @@ public struct Window: Sendable {
         }
     }
 
-    /// The segments needed for a picture at an instant, newest hour first.
+    /// The segments needed for a frame at an instant, newest hour first.
     func segments(for filter: Filter, at instant: Instant) -> [Segment] {
         let last = instant.seconds / segmentSeconds
         let first = max(instant.seconds - filter.lookBackSeconds + 1, 0) / segmentSeconds

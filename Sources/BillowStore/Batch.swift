@@ -173,7 +173,7 @@ package struct CoverageChange: Sendable, Hashable {
     package var at: Instant
     /// Whether an area that was already requested stays complete from its earlier start.
     package var isContinued: Bool
-    /// The time of the last fetch of the former areas; nil if they were never fetched.
+    /// The time of the last fetch of the earlier areas; nil if they were never fetched.
     package var lastFetch: Instant?
 
     package init(

@@ -89,7 +89,7 @@ extension BatchWriter {
         if isComputed { keysOfValues[subject] = key }
     }
 
-    /// Finds the row of an observation without id under the source's former merge rule.
+    /// Finds the row of an observation without id under the source's earlier merge rule.
     mutating func rowByFormerMergeRule(
         _ observation: Observation, _ subject: Subject, _ source: SourceRecord
     ) throws -> StoredObservation? {

@@ -47,7 +47,7 @@ extension BatchWriter {
         }
     }
 
-    /// The number of former areas that are stored per part. Dragging a viewport creates thousands.
+    /// The number of earlier areas that are stored per part. Dragging a viewport creates thousands.
     static let formerAreas: Int64 = 100
 
     /// Records the areas that one part of the source's query requests from now on.

@@ -1,6 +1,6 @@
 package import Turbulence
 
-/// The tables outside the log: access keys, persisted overrides and followed flights. Writing to them does not raise
+/// The tables outside the log: access keys, persisted overrides and monitored flights. Writing to them does not raise
 /// the version.
 package protocol ControlStore: Sendable {
     /// All access keys, including revoked ones, oldest first.
@@ -18,21 +18,21 @@ package protocol ControlStore: Sendable {
     /// Stores the override of a source, durable when this returns; nil removes it.
     func setPersistedOverride(_ value: String?, of source: SourceID) async throws(StoreError)
 
-    /// Every followed flight, by id.
-    func followedFlights() async throws(StoreError) -> [FollowedFlight]
+    /// Every monitored flight, by id.
+    func monitoredFlights() async throws(StoreError) -> [MonitoredFlight]
 
     /// Adds a flight, durable when this returns.
-    func add(_ flight: FollowedFlight) async throws(StoreError)
+    func add(_ flight: MonitoredFlight) async throws(StoreError)
 
     /// Updates stored flights in one transaction. A flight that was removed meanwhile stays removed.
-    func update(_ flights: [FollowedFlight]) async throws(StoreError)
+    func update(_ flights: [MonitoredFlight]) async throws(StoreError)
 
     /// Removes flights, durable when this returns. An unknown id changes nothing.
-    func removeFollowedFlights(_ ids: [String]) async throws(StoreError)
+    func removeMonitoredFlights(_ ids: [String]) async throws(StoreError)
 }
 
 /// A flight for which alerts are generated, as stored.
-package struct FollowedFlight: Sendable, Hashable {
+package struct MonitoredFlight: Sendable, Hashable {
     package var id: String
     /// The id of the access key that registered it.
     package var accessKey: String

@@ -45,7 +45,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case packedPart
     case accessKey
     case persistedOverride = "sourceControl"
-    case followedFlight
+    case monitoredFlight = "followedFlight"
     case reporter
     case reporterSource
     case changedStep
@@ -65,7 +65,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
         case .head, .source, .fetched, .storedKind, .coveredArea, .deletion: Catalogue.kinds
         // A client might take an outdated frame for the current one.
         case .changedStep: Catalogue.kinds
-        case .cursor, .sourceValue, .packedPart, .accessKey, .persistedOverride, .followedFlight, .reporter,
+        case .cursor, .sourceValue, .packedPart, .accessKey, .persistedOverride, .monitoredFlight, .reporter,
             .reporterSource:
             []
         }

@@ -104,7 +104,7 @@ enum Query {
     static let insertCoveredArea = CoveredAreaColumn.insertNumbered
     static let closeCoveredArea = CoveredAreaColumn.update([.until: "?1"], where: "number = ?2")
     static let lowerCoveredSince = CoveredAreaColumn.update([.since: "?1"], where: "number = ?2")
-    /// Deletes former areas whose last fetch is after an instant.
+    /// Deletes earlier areas whose last fetch is after an instant.
     static let removeCoveredAreasAhead =
         "DELETE FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until > ?"
     static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
@@ -333,15 +333,15 @@ enum Query {
     static let removePersistedOverride = "DELETE FROM sourceControl WHERE source = ?"
 
     /// Some thousand rows at most, all of them needed.
-    static let followedFlights = "SELECT \(FollowedFlightColumn.list) FROM followedFlight ORDER BY id"
-    static let insertFollowedFlight = FollowedFlightColumn.insert
-    static let updateFollowedFlight = FollowedFlightColumn.update([.value: "?1"], where: "id = ?2")
-    static let removeFollowedFlight = "DELETE FROM followedFlight WHERE id = ?"
+    static let monitoredFlights = "SELECT \(MonitoredFlightColumn.list) FROM followedFlight ORDER BY id"
+    static let insertMonitoredFlight = MonitoredFlightColumn.insert
+    static let updateMonitoredFlight = MonitoredFlightColumn.update([.value: "?1"], where: "id = ?2")
+    static let removeMonitoredFlight = "DELETE FROM followedFlight WHERE id = ?"
 
     private static let besideTheLog = [
         insertAccessKey, revokeAccessKey, persistedOverride, setPersistedOverride, removePersistedOverride,
-        insertFollowedFlight,
-        updateFollowedFlight, removeFollowedFlight,
+        insertMonitoredFlight,
+        updateMonitoredFlight, removeMonitoredFlight,
     ]
 
     /// Whole tables, including closed rows, for a salvage.
@@ -360,7 +360,7 @@ enum Query {
 
     private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]
 
-    /// For the test of their plans. `sources`, `settleSources`, `accessKeys`, `followedFlights`, `fieldGrids` and
+    /// For the test of their plans. `sources`, `settleSources`, `accessKeys`, `monitoredFlights`, `fieldGrids` and
     /// `packedParts` are excluded, because they scan short tables.
     static let all =
         [

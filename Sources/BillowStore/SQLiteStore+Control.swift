@@ -66,31 +66,31 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    package func followedFlights() async throws(StoreError) -> [FollowedFlight] {
-        try await reading(.followedFlight) { [register] db in
-            try RawStatement(db, Query.followedFlights).readable(register) { columns in
-                typealias Column = FollowedFlightColumn
+    package func monitoredFlights() async throws(StoreError) -> [MonitoredFlight] {
+        try await reading(.monitoredFlight) { [register] db in
+            try RawStatement(db, Query.monitoredFlights).readable(register) { columns in
+                typealias Column = MonitoredFlightColumn
                 guard columns.isWhole(Column.self), let id = columns.text(Column.id),
                     let key = columns.text(Column.accessKey), let value = columns.text(Column.value)
                 else { throw UnreadableRow(unnumbered: columns, Column.self) }
-                return FollowedFlight(id: id, accessKey: key, value: value)
+                return MonitoredFlight(id: id, accessKey: key, value: value)
             }
         }
     }
 
-    package func add(_ flight: FollowedFlight) async throws(StoreError) {
+    package func add(_ flight: MonitoredFlight) async throws(StoreError) {
         try await writing { db in
-            let insert = try RawStatement(db, Query.insertFollowedFlight)
-            try insert.bind(flight.id, FollowedFlightColumn.id)
-            try insert.bind(flight.accessKey, FollowedFlightColumn.accessKey)
-            try insert.bind(flight.value, FollowedFlightColumn.value)
+            let insert = try RawStatement(db, Query.insertMonitoredFlight)
+            try insert.bind(flight.id, MonitoredFlightColumn.id)
+            try insert.bind(flight.accessKey, MonitoredFlightColumn.accessKey)
+            try insert.bind(flight.value, MonitoredFlightColumn.value)
             try insert.run()
         }
     }
 
-    package func update(_ flights: [FollowedFlight]) async throws(StoreError) {
+    package func update(_ flights: [MonitoredFlight]) async throws(StoreError) {
         try await writing { db in
-            let update = try RawStatement(db, Query.updateFollowedFlight)
+            let update = try RawStatement(db, Query.updateMonitoredFlight)
             for flight in flights {
                 try update.bind(flight.value, flight.id)
                 try update.run()
@@ -98,9 +98,9 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    package func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+    package func removeMonitoredFlights(_ ids: [String]) async throws(StoreError) {
         try await writing { db in
-            let remove = try RawStatement(db, Query.removeFollowedFlight)
+            let remove = try RawStatement(db, Query.removeMonitoredFlight)
             for id in ids {
                 try remove.bind(id)
                 try remove.run()

@@ -67,16 +67,16 @@ extension SQLiteStore {
         let source = try await open(path: backup, access: .reading)
         if let problem = try await source.problems().first { throw .corrupt(path: backup, reason: problem) }
         do {
-            var former: String?
+            var renamed: String?
             try await source.copy(to: path) {
                 if let opener = opener(path: path) {
                     throw StoreError.unavailable(
                         path: path, reason: "process \(opener) has it open; stop the server, then restore")
                 }
-                former = try rename(path: path, to: "before-restore", at: now)
+                renamed = try rename(path: path, to: "before-restore", at: now)
             }
             try source.close()
-            return former
+            return renamed
         } catch { throw StoreError(error, path: path) }
     }
 

@@ -16,7 +16,7 @@ extension SQLiteStore {
             try await pause(rest)
         }
         try await survey(.accessKey) { () async throws(StoreError) in _ = try await accessKeys() }
-        try await survey(.followedFlight) { () async throws(StoreError) in _ = try await followedFlights() }
+        try await survey(.monitoredFlight) { () async throws(StoreError) in _ = try await monitoredFlights() }
         try await surveyRows(.persistedOverride, Query.persistedOverrides) { row, _ in try Self.overrideValue(row) }
         try await surveyRows(.cursor, Query.everyCursor) { row, _ in try Self.pair(row, CursorColumn.piece, .value) }
         try await surveyRows(.sourceValue, Query.everySourceValue) { row, _ in

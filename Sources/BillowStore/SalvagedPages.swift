@@ -95,7 +95,7 @@ extension StoredTable {
             entry(ObservationColumn.self), entry(PilotReportColumn.self), entry(AreaColumn.self),
             entry(PositionColumn.self), entry(FieldGridColumn.self), entry(FieldLevelColumn.self),
             entry(DeletionColumn.self), entry(AccessKeyColumn.self),
-            entry(PersistedOverrideColumn.self), entry(FollowedFlightColumn.self),
+            entry(PersistedOverrideColumn.self), entry(MonitoredFlightColumn.self),
         ]
     }
 }

@@ -73,7 +73,7 @@ extension SourceRecord {
         return (index, kind)
     }
 
-    /// The records with their current and former areas, which writers don't need.
+    /// The records with their current and earlier areas, which writers don't need.
     static func allWithAreas(_ db: Database, _ damage: DamageRegister) throws -> [SourceRecord] {
         var sources = try all(db, damage)
         try RawStatement(db, Query.coveredAreas).forEachReadable(damage) { columns in

@@ -203,8 +203,8 @@ enum PersistedOverrideColumn: Int32, StoredColumn {
     static let table = StoredTable.persistedOverride
 }
 
-/// Followed flights.
-enum FollowedFlightColumn: Int32, StoredColumn {
+/// Monitored flights.
+enum MonitoredFlightColumn: Int32, StoredColumn {
     case id, accessKey, value, sum
-    static let table = StoredTable.followedFlight
+    static let table = StoredTable.monitoredFlight
 }

@@ -34,7 +34,7 @@ public struct RingMesh: Sendable {
         }
         let order = isOnRim.indices.filter { isOnRim[$0] } + isOnRim.indices.filter { !isOnRim[$0] }
         var renumbered = [UInt16](repeating: 0, count: order.count)
-        for (number, former) in order.enumerated() { renumbered[former] = UInt16(number) }
+        for (number, old) in order.enumerated() { renumbered[old] = UInt16(number) }
 
         self.starts = starts.withoutRoom()
         self.corners = corners.map { renumbered[Int($0)] }

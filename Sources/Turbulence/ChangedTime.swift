@@ -1,5 +1,5 @@
 /// Time in steps of ten seconds. For each step, the log records when observations in it last changed. A step ends at
-/// its instant, so pictures at whole minutes consist of whole steps: (T − history, T] is exactly some steps.
+/// its instant, so frames at whole minutes consist of whole steps: (T − history, T] is exactly some steps.
 package struct TimeStep: Sendable, Hashable, Comparable {
     /// The step that ends at `number` × 10 s since 1970.
     package let number: Int
@@ -61,7 +61,7 @@ package struct AreaVersion: Sendable, Hashable {
     }
 }
 
-/// A part of the data that a picture shows. The frame of a layer changes if one of its parts does.
+/// A part of the data that a frame shows. The frame of a layer changes if one of its parts does.
 package enum FrameDependency: Sendable, Hashable {
     /// The rows observed in some steps.
     case observed(ObservedTable, ClosedRange<TimeStep>)

@@ -1,4 +1,4 @@
-/// How far a picture looks back: the window (T − length, T].
+/// How far a frame looks back: the window (T − length, T].
 ///
 /// Source: docs/upstreams/skypath.md, "The model of the data" (DataHistoryTime of the iOS SDK)
 public enum History: Int, Sendable, Hashable, CaseIterable, Comparable {

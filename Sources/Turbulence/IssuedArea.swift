@@ -14,7 +14,7 @@ public struct IssuedArea: Sendable, Hashable {
     }
 
     /// The identity of an area: another area with the same identity is a correction of it. Successive issues share the
-    /// id but begin at different times. So a picture of the past shows the issue that was valid then.
+    /// id but begin at different times. So a frame of the past shows the issue that was valid then.
     package struct Identity: Sendable, Hashable {
         package var collection: DatasetNumber
         package var source: SourceID

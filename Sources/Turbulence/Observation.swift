@@ -109,7 +109,7 @@ public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether pictures and features show it.
+    /// Whether frames and features show it.
     package var isShown: Bool { self != .superseding }
 
     /// The kinds that requests may name.

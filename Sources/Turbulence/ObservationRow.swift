@@ -1,6 +1,6 @@
 public import Geometry
 
-/// The fixed-size part of a stored observation: the values needed for pictures, without any string.
+/// The fixed-size part of a stored observation: the values needed for frames, without any string.
 public struct ObservationRow: Sendable, Hashable {
     /// The observation's key in the log.
     public var key: ObservationKey

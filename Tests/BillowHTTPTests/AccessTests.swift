@@ -269,11 +269,11 @@ private final class CountingControl: ControlStore {
     func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
         try await store.revokeAccessKey(id: id, at: at)
     }
-    func followedFlights() async throws(StoreError) -> [FollowedFlight] { try await store.followedFlights() }
-    func add(_ flight: FollowedFlight) async throws(StoreError) { try await store.add(flight) }
-    func update(_ flights: [FollowedFlight]) async throws(StoreError) { try await store.update(flights) }
-    func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
-        try await store.removeFollowedFlights(ids)
+    func monitoredFlights() async throws(StoreError) -> [MonitoredFlight] { try await store.monitoredFlights() }
+    func add(_ flight: MonitoredFlight) async throws(StoreError) { try await store.add(flight) }
+    func update(_ flights: [MonitoredFlight]) async throws(StoreError) { try await store.update(flights) }
+    func removeMonitoredFlights(_ ids: [String]) async throws(StoreError) {
+        try await store.removeMonitoredFlights(ids)
     }
     func persistedOverride(of source: SourceID) async throws(StoreError) -> String? {
         try await store.persistedOverride(of: source)

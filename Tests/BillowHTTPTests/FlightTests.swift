@@ -526,7 +526,7 @@ struct FlightTests {
             #expect(again?.clusters.map(\.id) == answer?.clusters.map(\.id))
             #expect(again?.clusters.first?.new == [])
             await third.save()
-            #expect(try await world.store.followedFlights().map(\.id) == [id])
+            #expect(try await world.store.monitoredFlights().map(\.id) == [id])
             // Silence counts on, and ends it in the store too.
             let fourth = Self.monitor(world, after)
             world.clock.advance(by: 600)
@@ -535,7 +535,7 @@ struct FlightTests {
             #expect(after.drain() == ["positionLost"])
             await Self.watch(fourth, from: 600, to: 88_000)
             await fourth.save()
-            #expect(try await world.store.followedFlights().isEmpty)
+            #expect(try await world.store.monitoredFlights().isEmpty)
         }
     }
 
@@ -658,20 +658,20 @@ private final class FailingControl: ControlStore {
     func setPersistedOverride(_ value: String?, of source: SourceID) async throws(StoreError) {
         try await store.setPersistedOverride(value, of: source)
     }
-    func followedFlights() async throws(StoreError) -> [FollowedFlight] {
+    func monitoredFlights() async throws(StoreError) -> [MonitoredFlight] {
         try check()
-        return try await store.followedFlights()
+        return try await store.monitoredFlights()
     }
-    func add(_ flight: FollowedFlight) async throws(StoreError) {
+    func add(_ flight: MonitoredFlight) async throws(StoreError) {
         try check()
         try await store.add(flight)
     }
-    func update(_ flights: [FollowedFlight]) async throws(StoreError) {
+    func update(_ flights: [MonitoredFlight]) async throws(StoreError) {
         try check()
         try await store.update(flights)
     }
-    func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+    func removeMonitoredFlights(_ ids: [String]) async throws(StoreError) {
         try check()
-        try await store.removeFollowedFlights(ids)
+        try await store.removeMonitoredFlights(ids)
     }
 }

@@ -22,8 +22,8 @@ struct FlippedBitTests {
             hash: String(repeating: "a", count: 64), scopes: .ingest, createdAt: noon, revokedAt: noon)
     }
 
-    private func flight(_ number: Int) -> FollowedFlight {
-        FollowedFlight(id: "flight \(number)", accessKey: "key", value: "{}")
+    private func flight(_ number: Int) -> MonitoredFlight {
+        MonitoredFlight(id: "flight \(number)", accessKey: "key", value: "{}")
     }
 
     /// A closed file with two rows of every kind.
@@ -116,7 +116,7 @@ struct FlippedBitTests {
         }
         show(.fieldLevel, planes)
         show(.accessKey, try await store.accessKeys())
-        show(.followedFlight, try await store.followedFlights())
+        show(.monitoredFlight, try await store.monitoredFlights())
         var controls: [String] = []
         var cursors: [String] = []
         var values: [String] = []
@@ -142,7 +142,7 @@ struct FlippedBitTests {
         (.observation, ObservationColumn.allCases.map(\.name)), (.pilotReport, PilotReportColumn.allCases.map(\.name)),
         (.area, AreaColumn.allCases.map(\.name)), (.position, PositionColumn.allCases.map(\.name)),
         (.accessKey, AccessKeyColumn.allCases.map(\.name)),
-        (.followedFlight, FollowedFlightColumn.allCases.map(\.name)),
+        (.monitoredFlight, MonitoredFlightColumn.allCases.map(\.name)),
         (.persistedOverride, PersistedOverrideColumn.allCases.map(\.name)),
         (.cursor, CursorColumn.allCases.map(\.name)),
         (.sourceValue, SourceValueColumn.allCases.map(\.name)), (.fetched, FetchedColumn.allCases.map(\.name)),
@@ -310,7 +310,7 @@ struct FlippedBitTests {
         let path = try await makeFile()
         for (table, column) in [
             (StoredTable.observation, "severity"), (.pilotReport, "lat"), (.area, "hazard"), (.accessKey, "revokedAt"),
-            (.followedFlight, "accessKey"),
+            (.monitoredFlight, "accessKey"),
         ] { try change(path, table.rawValue, column) }
         let store = try await SQLiteStore.open(path: path)
         let everything = Retraction(from: .distantPast, to: .distantFuture, covers: { _ in true }, standing: [:])
@@ -321,10 +321,10 @@ struct FlippedBitTests {
             Batch(
                 source: source("awc"), areaReplacements: [AreaReplacement(collection: .hazards, kind: nil, at: noon)]))
         #expect(try await store.accessKeys() == [key(2)])
-        #expect(try await store.followedFlights() == [flight(2)])
+        #expect(try await store.monitoredFlights() == [flight(2)])
         try await store.survey(rest: .zero)
         #expect(
-            Set(store.damage.map(\.table)) == [.observation, .pilotReport, .area, .accessKey, .followedFlight])
+            Set(store.damage.map(\.table)) == [.observation, .pilotReport, .area, .accessKey, .monitoredFlight])
     }
 
     @Test("of positions is replaced when the position comes again")
@@ -387,7 +387,8 @@ struct FlippedBitTests {
     @Test(
         "by any bit of a page is never shown, and a check finds it",
         arguments: [
-            StoredTable.observation, .pilotReport, .area, .position, .accessKey, .followedFlight, .coveredArea, .cursor,
+            StoredTable.observation, .pilotReport, .area, .position, .accessKey, .monitoredFlight, .coveredArea,
+            .cursor,
             .fieldGrid, .fieldLevel,
         ])
     func anyBit(table: StoredTable) async throws {

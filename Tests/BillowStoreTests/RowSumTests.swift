@@ -80,6 +80,6 @@ struct RowSumTests {
         try await check(PackedPartColumn.self)
         try await check(AccessKeyColumn.self)
         try await check(PersistedOverrideColumn.self)
-        try await check(FollowedFlightColumn.self)
+        try await check(MonitoredFlightColumn.self)
     }
 }

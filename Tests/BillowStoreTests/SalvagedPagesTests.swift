@@ -23,9 +23,9 @@ struct SalvagedPagesTests {
                 AccessKey(
                     id: String(format: "%016x", number), name: "key \(number)",
                     hash: String(repeating: "a", count: 64), scopes: .ingest, createdAt: noon))
-            try await store.add(FollowedFlight(id: "flight \(number)", accessKey: "key", value: "{}"))
+            try await store.add(MonitoredFlight(id: "flight \(number)", accessKey: "key", value: "{}"))
         }
-        try await store.removeFollowedFlights((30..<60).map { "flight \($0)" })
+        try await store.removeMonitoredFlights((30..<60).map { "flight \($0)" })
         _ = try await store.commit(
             Batch(
                 source: source("skypath"),
@@ -77,7 +77,7 @@ struct SalvagedPagesTests {
             areas = texts(try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil))
             positions = texts(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil))
             keys = texts(try await store.accessKeys())
-            flights = texts(try await store.followedFlights())
+            flights = texts(try await store.monitoredFlights())
             sources = try await store.sources().map { "\($0.number) \($0.id) \($0.merge) \($0.storedKinds.count)" }
         }
     }

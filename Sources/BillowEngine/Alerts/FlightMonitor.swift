@@ -39,12 +39,12 @@ package struct FlightRegistration: Sendable {
     /// The body of the request, which is stored.
     let body: String
     let request: AlertRequest
-    let follow: FlightMonitor.PositionSource
+    let positionSource: FlightMonitor.PositionSource
 
-    package init(body: Data, request: AlertRequest, follow: FlightMonitor.PositionSource) {
+    package init(body: Data, request: AlertRequest, positionSource: FlightMonitor.PositionSource) {
         self.body = String(decoding: body, as: UTF8.self)
         self.request = request
-        self.follow = follow
+        self.positionSource = positionSource
     }
 }
 
@@ -71,13 +71,13 @@ package actor FlightMonitor {
         /// The registration as it was sent, which is parsed again after a restart.
         var body: String
         var request: AlertRequest
-        var follow: PositionSource
+        var positionSource: PositionSource
         var state: FlightState?
         /// The time of the last position, or of the registration.
         var heardAt: Instant
         var clusters = AlertClusters()
         /// A hash of the last event's items; nil before the first event.
-        var told: String?
+        var sentItems: String?
         /// The notified severity of computed turbulence.
         var fieldNotice = FieldNotification()
         var isLost = false
@@ -143,8 +143,8 @@ package actor FlightMonitor {
         }
         let id = UUID().uuidString.lowercased()
         let flight = Flight(
-            key: key, body: registration.body, request: registration.request, follow: registration.follow,
-            heardAt: now)
+            key: key, body: registration.body, request: registration.request,
+            positionSource: registration.positionSource, heardAt: now)
         // The flight is counted before the store call suspends, so that concurrent registrations can't exceed the
         // limit.
         flights[id] = flight
@@ -168,7 +168,7 @@ package actor FlightMonitor {
     package func end(_ id: String, key: String) async throws(EngineError) -> Bool {
         guard try await owns(id, key: key), let flight = flights[id] else { return false }
         flights[id] = nil
-        do throws(StoreError) { try await store.removeFollowedFlights([id]) } catch {
+        do throws(StoreError) { try await store.removeMonitoredFlights([id]) } catch {
             flights[id] = flight
             throw .flightNotStored(.end)
         }
@@ -195,7 +195,7 @@ package actor FlightMonitor {
     /// - Throws: the first failure, after all flights were evaluated.
     func published(_ snapshot: Snapshot) async throws(EngineError) {
         try await restore()
-        try await follow(snapshot)
+        try await updatePositions(from: snapshot)
         tick(snapshot.publication.asOf)
         var failure: EngineError?
         for id in evaluationOrder() {
@@ -218,9 +218,9 @@ package actor FlightMonitor {
         return turns.sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }.map(\.id)
     }
 
-    /// Updates flights that are followed by aircraft address or callsign.
-    private func follow(_ snapshot: Snapshot) async throws(EngineError) {
-        guard flights.values.contains(where: { $0.follow != .posted }) else { return }
+    /// Updates the flights whose positions come from traffic data.
+    private func updatePositions(from snapshot: Snapshot) async throws(EngineError) {
+        guard flights.values.contains(where: { $0.positionSource != .posted }) else { return }
         let positions = try await alerts.frames.positions(
             at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter, in: snapshot)
         var byAddress: [ICAO24: AircraftPosition] = [:]
@@ -235,7 +235,7 @@ package actor FlightMonitor {
         }
         for (id, flight) in flights {
             let found: AircraftPosition? =
-                switch flight.follow {
+                switch flight.positionSource {
                 case .posted: nil
                 case .aircraft(let icao24): byAddress[icao24]
                 case .callsign(let callsign): byCallsign[callsign]
@@ -271,8 +271,8 @@ package actor FlightMonitor {
         if isUnstored { answer.stored = false }
         let set = Self.name(of: report.items)
         let isFieldNews = flight.fieldNotice.note(report.field?.severity, at: report.time)
-        let isNews = isFieldNews || (flight.told.map { $0 != set } ?? !report.items.isEmpty)
-        flight.told = set
+        let isNews = isFieldNews || (flight.sentItems.map { $0 != set } ?? !report.items.isEmpty)
+        flight.sentItems = set
         flights[id] = flight
         if isNews {
             unsaved.insert(id)
@@ -288,9 +288,9 @@ package actor FlightMonitor {
         lastTick = now
         for (id, flight) in flights {
             let silent = now.seconds - flight.heardAt.seconds
-            let watched = min(flight.silentSeconds + step, max(silent, 0))
-            flights[id]?.silentSeconds = watched
-            if watched >= Self.endsAfter {
+            let counted = min(flight.silentSeconds + step, max(silent, 0))
+            flights[id]?.silentSeconds = counted
+            if counted >= Self.endsAfter {
                 flights[id] = nil
                 ended.insert(id)
             } else if silent >= Self.lostAfter, !flight.isLost {
@@ -318,19 +318,24 @@ package actor FlightMonitor {
         var heardAt: Int
         var state: AlertState?
         var clusters: AlertClusters
-        var told: String?
+        var sentItems: String?
         /// Absent from flights that an earlier release stored.
         var fieldNotice: FieldNotification?
         var isLost: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case body, heardAt, state, clusters, fieldNotice, isLost
+            case sentItems = "told"
+        }
     }
 
     /// Loads the stored flights, once.
     private func restore() async throws(EngineError) {
         guard !isRestored else { return }
-        let stored: [FollowedFlight]
+        let stored: [MonitoredFlight]
         let keys: Set<String>
         do throws(StoreError) {
-            stored = try await store.followedFlights()
+            stored = try await store.monitoredFlights()
             keys = stored.isEmpty ? [] : Set(try await store.accessKeys().filter { $0.revokedAt == nil }.map(\.id))
         } catch { throw .flightNotStored(.restoration) }
         guard !isRestored else { return }
@@ -344,11 +349,11 @@ package actor FlightMonitor {
             flights[item.id] = flight
         }
         if !stored.isEmpty {
-            logger.info("followed flights were restored", metadata: ["count": "\(flights.count)"])
+            logger.info("monitored flights were restored", metadata: ["count": "\(flights.count)"])
         }
     }
 
-    private func flight(_ stored: FollowedFlight) -> Flight? {
+    private func flight(_ stored: MonitoredFlight) -> Flight? {
         do {
             let record = try JSONDecoder().decode(Record.self, from: Data(stored.value.utf8))
             let registration = try reader.read(Data(record.body.utf8))
@@ -359,17 +364,18 @@ package actor FlightMonitor {
                 }
             }
             return Flight(
-                key: stored.accessKey, body: record.body, request: registration.request, follow: registration.follow,
-                state: state, heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
+                key: stored.accessKey, body: record.body, request: registration.request,
+                positionSource: registration.positionSource, state: state, heardAt: Instant(clamping: record.heardAt),
+                clusters: record.clusters, sentItems: record.sentItems,
                 fieldNotice: record.fieldNotice ?? FieldNotification(), isLost: record.isLost)
         } catch {
             logger.notice(
-                "a followed flight can't be restored", metadata: ["flight": "\(stored.id)", "error": "\(error)"])
+                "a monitored flight can't be restored", metadata: ["flight": "\(stored.id)", "error": "\(error)"])
             return nil
         }
     }
 
-    private func stored(_ flight: Flight, _ id: String) throws(EngineError) -> FollowedFlight {
+    private func stored(_ flight: Flight, _ id: String) throws(EngineError) -> MonitoredFlight {
         let state = flight.state.map {
             Record.AlertState(
                 longitude: $0.place.longitude, latitude: $0.place.latitude, altitudeFeet: $0.altitudeFeet,
@@ -377,10 +383,10 @@ package actor FlightMonitor {
         }
         let record = Record(
             body: flight.body, heardAt: flight.heardAt.seconds, state: state, clusters: flight.clusters,
-            told: flight.told, fieldNotice: flight.fieldNotice, isLost: flight.isLost)
+            sentItems: flight.sentItems, fieldNotice: flight.fieldNotice, isLost: flight.isLost)
         let bytes: Data
         do { bytes = try JSONEncoder().encode(record) } catch { throw .encoding("\(error)") }
-        return FollowedFlight(id: id, accessKey: flight.key, value: String(decoding: bytes, as: UTF8.self))
+        return MonitoredFlight(id: id, accessKey: flight.key, value: String(decoding: bytes, as: UTF8.self))
     }
 
     /// Stores changes, at most every `saveEverySeconds`. A failed attempt is retried at the next call.
@@ -401,12 +407,12 @@ package actor FlightMonitor {
         do {
             let records = try changed.sorted().compactMap { id in try flights[id].map { try stored($0, id) } }
             if !records.isEmpty { try await store.update(records) }
-            if !removed.isEmpty { try await store.removeFollowedFlights(removed.sorted()) }
+            if !removed.isEmpty { try await store.removeMonitoredFlights(removed.sorted()) }
             isUnstored = false
         } catch {
             unsaved.formUnion(changed)
             ended.formUnion(removed)
-            if !isUnstored { logger.error("followed flights can't be stored", metadata: ["error": "\(error)"]) }
+            if !isUnstored { logger.error("monitored flights can't be stored", metadata: ["error": "\(error)"]) }
             isUnstored = true
         }
     }
@@ -424,7 +430,7 @@ package actor FlightMonitor {
 }
 
 /// Evaluates the monitored flights at every publication, and detects silent ones.
-package struct FlightWatch: Service {
+package struct FlightMonitorService: Service {
     package let publisher: SnapshotPublisher
     let monitor: FlightMonitor
     package let logger: Logger
@@ -436,7 +442,7 @@ package struct FlightWatch: Service {
     }
 
     /// The interval between two checks for silent flights: well below the seconds that count.
-    private static let look = Duration.milliseconds(500)
+    private static let checkInterval = Duration.milliseconds(500)
 
     package func run() async {
         await withTaskGroup { group in
@@ -460,6 +466,6 @@ package struct FlightWatch: Service {
         repeat {
             await monitor.tick(publisher.now())
             await monitor.save(at: publisher.now())
-        } while await ServicePause.rest(Self.look)
+        } while await ServicePause.rest(Self.checkInterval)
     }
 }

@@ -23,7 +23,7 @@ extension FeatureSource {
         return try write(memory.prepared ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 
-    /// Writes an area by its id, as it was issued last for the query's time. The id of a former issue selects that
+    /// Writes an area by its id, as it was issued last for the query's time. The id of an earlier issue selects that
     /// issue, whatever the query's time is.
     package func area(
         _ id: String, _ collection: IssuedArea.DatasetNumber, _ query: FeatureQuery, in snapshot: Snapshot,

@@ -1,7 +1,7 @@
 import Turbulence
 
-/// The id of a former issue of an area, in responses with several issues of it: `{id}-{validFrom}`. The last issue has
-/// the area's own id.
+/// The id of an earlier issue of an area, in responses with several issues of it: `{id}-{validFrom}`. The last issue
+/// has the area's own id.
 struct IssueID: Sendable, Hashable {
     let area: String
     let validFrom: Instant

@@ -21,7 +21,7 @@ package struct PolygonShape: Sendable, Hashable {
 /// Computes turbulence polygons. It caches their areas by the set of cells alone. So histories with equal cells share
 /// an entry, and so do minutes without a change.
 package final class PolygonSource: Sendable {
-    private struct Picture: Hashable, Sendable {
+    private struct FrameKey: Hashable, Sendable {
         var head: Head
         var instant: Instant
         var filter: Filter
@@ -58,7 +58,7 @@ package final class PolygonSource: Sendable {
     static let maximumCorners = 1_000_000
 
     private let frames: FrameSource
-    private let contents: SharedCache<Picture, Content, EngineError>
+    private let contents: SharedCache<FrameKey, Content, EngineError>
     private let dissolves: SharedCache<Fingerprint, DissolvedCells, Never>
     private let areas: SharedCache<AreaKey, [Severity: PackedArea], EngineError>
     private let ready = Mutex(PreparedPolygons())
@@ -81,9 +81,9 @@ package final class PolygonSource: Sendable {
     {
         if !query.hasOwnHistory { try frames.polygonHistories.require(query.filter) }
         noteRequest(snapshot)
-        let picture = Picture(
+        let key = FrameKey(
             head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
-        let content = try await content(picture, snapshot)
+        let content = try await content(key, snapshot)
         let areas = try await areas(
             of: content.cells, content.fingerprint, shape: query.shape, severities: query.filter.severities)
         return TurbulencePolygon.all(
@@ -97,9 +97,9 @@ package final class PolygonSource: Sendable {
         -> [TurbulencePolygon]
     {
         noteRequest(snapshot)
-        let picture = Picture(
+        let key = FrameKey(
             head: Self.head(snapshot), instant: instant, filter: filter, area: .everywhere)
-        let content = try await content(picture, snapshot)
+        let content = try await content(key, snapshot)
         return TurbulencePolygon.all(
             of: content.cells, areas: [:], mode: mode, severities: filter.severities, observed: content.observed)
     }
@@ -109,13 +109,13 @@ package final class PolygonSource: Sendable {
         Head(version: snapshot.versions.observations, log: snapshot.log)
     }
 
-    private func content(_ picture: Picture, _ snapshot: Snapshot) async throws(EngineError) -> Content {
-        try await contents.value(for: picture) { [frames] () async throws(EngineError) in
-            let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
-            let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
-            let cells = CellClasses(plane, in: picture.area)
+    private func content(_ key: FrameKey, _ snapshot: Snapshot) async throws(EngineError) -> Content {
+        try await contents.value(for: key) { [frames] () async throws(EngineError) in
+            let plane = try await frames.plane(at: key.instant, filter: key.filter, in: snapshot)
+            let frame = try await frames.frame(at: key.instant, filter: key.filter, in: snapshot)
+            let cells = CellClasses(plane, in: key.area)
             return Content(
-                cells: cells, fingerprint: cells.fingerprint, observed: frame.observed(in: plane, area: picture.area))
+                cells: cells, fingerprint: cells.fingerprint, observed: frame.observed(in: plane, area: key.area))
         }
     }
 
@@ -167,10 +167,10 @@ package final class PolygonSource: Sendable {
         guard snapshot.publication.asOf <= expiry else { return ready.withLock { $0 = PreparedPolygons() } }
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
         for history in frames.polygonHistories.all.sorted(by: >) {
-            let picture = Picture(
+            let key = FrameKey(
                 head: Self.head(snapshot), instant: snapshot.publication.asOf,
                 filter: Filter(history: history), area: .everywhere)
-            let content = try await content(picture, snapshot)
+            let content = try await content(key, snapshot)
             guard areas[content.fingerprint] == nil else { continue }
             areas[content.fingerprint] = try await prepared(content, isLongest: areas.isEmpty)
             try WorkExecutor.checkCancellation()

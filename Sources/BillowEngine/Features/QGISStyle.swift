@@ -96,10 +96,10 @@ struct QGISStyle: Sendable {
             }
         // QGIS reads options from 3.22 on, and properties before.
         let options = properties.map { "<Option type=\"QString\" name=\"\($0.0)\" value=\"\($0.1)\"/>" }
-        let former = properties.map { "<prop k=\"\($0.0)\" v=\"\($0.1)\"/>" }
+        let legacyProperties = properties.map { "<prop k=\"\($0.0)\" v=\"\($0.1)\"/>" }
         return "<symbol type=\"\(type)\" name=\"\(number)\" alpha=\"1\" clip_to_extent=\"1\" force_rhr=\"0\">"
             + "<layer class=\"\(layer)\" enabled=\"1\" locked=\"0\" pass=\"0\">"
-            + "<Option type=\"Map\">\(options.joined())</Option>\(former.joined())</layer></symbol>"
+            + "<Option type=\"Map\">\(options.joined())</Option>\(legacyProperties.joined())</layer></symbol>"
     }
 
     /// `red,green,blue,alpha`.

@@ -3,7 +3,7 @@ package import Datasets
 package import Turbulence
 
 extension FrameSource {
-    /// The time until which a picture of an instant is valid: the earliest end among its layers. Observations end with
+    /// The time until which a frame is valid: the earliest end among its layers. Observations end with
     /// the history, aircraft when they would be dropped, areas with the first one that ends, and a field after an hour.
     package func validUntil(
         _ layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot

@@ -111,7 +111,7 @@ enum Coverage: Sendable, Hashable {
         /// other. Sources of another service have other data.
         var service = ""
         var kind = FeedKind.observations
-        /// The areas of its current and former queries, of all kinds. A kind without an area covers the world.
+        /// The areas of its current and earlier queries, of all kinds. A kind without an area covers the world.
         var areas: [CoveredArea] = []
     }
 

@@ -122,7 +122,7 @@ package final class AnimationRenderer: Sendable {
             throw .tooManyPixels(
                 frames: request.times.count, width: request.region.width, height: request.region.height)
         }
-        let frames = pictures(of: request, in: snapshot)
+        let frames = scenes(of: request, in: snapshot)
         var versions: [Version] = []
         for scene in frames.map(\.scene) {
             versions.append(
@@ -143,7 +143,7 @@ package final class AnimationRenderer: Sendable {
 
     /// Describes the last frame of an animation; incomplete if any frame is.
     package func dataStatus(_ request: AnimationRequest, in snapshot: Snapshot) -> DataStatus {
-        let frames = pictures(of: request, in: snapshot)
+        let frames = scenes(of: request, in: snapshot)
         var dataStatus =
             frames.last?.dataStatus
             ?? policy.dataStatus(
@@ -153,7 +153,7 @@ package final class AnimationRenderer: Sendable {
         return dataStatus
     }
 
-    private func pictures(of request: AnimationRequest, in snapshot: Snapshot) -> [Frame] {
+    private func scenes(of request: AnimationRequest, in snapshot: Snapshot) -> [Frame] {
         request.times.map { time in
             let scene = frames.scene(of: request.layers, at: time, in: snapshot)
             let dataStatus = policy.dataStatus(
@@ -174,18 +174,18 @@ package final class AnimationRenderer: Sendable {
         async throws(EngineError)
         -> [UInt8]
     {
-        var pictures: [AnimationFrame] = []
+        var encoded: [AnimationFrame] = []
         for (number, frame) in frames.enumerated() {
             let canvas = try await maps.canvas(map(request, frame), in: snapshot)
             let isLast = number == frames.count - 1
-            pictures.append(
+            encoded.append(
                 AnimationFrame(
                     pixels: canvas.pixels.map(\.straight),
                     delayMilliseconds: isLast ? request.holdMilliseconds : request.delayMilliseconds))
         }
         do {
             return try AnimatedPNG.encode(
-                width: request.region.width, height: request.region.height, frames: pictures, loops: request.loops)
+                width: request.region.width, height: request.region.height, frames: encoded, loops: request.loops)
         } catch { throw .picture(.png(error)) }
     }
 

@@ -33,7 +33,7 @@ package struct TileRequest: Sendable, Hashable {
     }
 }
 
-/// Makes tiles. It finds the picture, collects the tile's content, and draws it unless a tile with equal content is
+/// Makes tiles. It finds the frame, collects the tile's content, and draws it unless a tile with equal content is
 /// cached.
 package final class TileService: Sendable {
     /// The version of the drawing code. It is raised whenever equal inputs give other bytes in pictures or vector
@@ -90,7 +90,7 @@ package final class TileService: Sendable {
         return tile
     }
 
-    /// Tiles of a pack, all of one picture. They are not cached, so that they don't evict tiles that maps show.
+    /// Tiles of a pack, all of one frame. They are not cached, so that they don't evict tiles that maps show.
     ///
     /// - Parameter known: the tag of the existing tile.
     func packed(

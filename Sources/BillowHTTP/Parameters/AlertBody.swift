@@ -118,7 +118,7 @@ package struct AlertBody: Decodable, Sendable {
     }
 
     /// The source of the flight's positions.
-    func follow() throws(ParameterProblem) -> FlightMonitor.PositionSource {
+    func positionSource() throws(ParameterProblem) -> FlightMonitor.PositionSource {
         if let icao24 {
             guard let aircraft = ICAO24(icao24) else {
                 throw Self.invalid("icao24", icao24, "six hexadecimal digits")

@@ -22,6 +22,6 @@ package struct FlightBodyReader: FlightReader {
                 .invalidParameter, detail: "A monitored flight always starts now; only '/alerts' takes 'time'.",
                 parameter: "time", value: request.time.text, allowed: "latest")
         }
-        return FlightRegistration(body: bytes, request: request, follow: try body.follow())
+        return FlightRegistration(body: bytes, request: request, positionSource: try body.positionSource())
     }
 }

@@ -36,7 +36,7 @@ extension Problem {
         case .damageFound: self.init(.damageFound, detail: error.description, retryAfterSeconds: 1)
         case .versionExpired:
             self.init(
-                .versionExpired, detail: error.description, parameter: "after", value: "a former version",
+                .versionExpired, detail: error.description, parameter: "after", value: "an earlier version",
                 allowed: "a version that can still be read")
         case .timeOutsideLog(let requested, let extent):
             self.init(
@@ -48,9 +48,9 @@ extension Problem {
             self.init(
                 .historyNotMade, detail: error.description, parameter: "hours", value: HistoryText.of(seconds),
                 allowed: HistoryText.list(made))
-        case .noFrames(let asked, let extent):
+        case .noFrames(let requested, let extent):
             self.init(
-                .noFrames, detail: error.description, parameter: asked.parameter, value: asked.text,
+                .noFrames, detail: error.description, parameter: requested.parameter, value: requested.text,
                 allowed: "a time that overlaps \(extent.lowerBound)/\(extent.upperBound)")
         case .tooManyPixels(let frames, _, _):
             self.init(

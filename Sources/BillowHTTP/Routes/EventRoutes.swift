@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /events`: a stream of server-sent events about new data and followed flights.
+/// `GET /events`: a stream of server-sent events about new data and monitored flights.
 ///
 /// Source: HTML Living Standard, section 9.2 (server-sent events)
 struct EventRoutes: Sendable {

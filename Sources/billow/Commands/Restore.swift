@@ -6,7 +6,7 @@ struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Replace the database with a backup.",
         discussion: """
-            Stop the server first. The backup is checked and copied. The former database and its log are renamed and \
+            Stop the server first. The backup is checked and copied. The previous database and its log are renamed and \
             remain. Don't copy a backup over a database by hand: after its server was killed, SQLite would read the \
             old log into the copy and damage it.
             """)
@@ -19,8 +19,8 @@ struct Restore: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             let settings = try common.settings(needs: [])
-            let former = try await SQLiteStore.restore(file, to: settings.database, at: SystemClock.now())
-            if let former { Terminal.write("the former database is \(former)") }
+            let previous = try await SQLiteStore.restore(file, to: settings.database, at: SystemClock.now())
+            if let previous { Terminal.write("the previous database is \(previous)") }
             Terminal.write("\(settings.database): restored from \(file)")
         }
     }

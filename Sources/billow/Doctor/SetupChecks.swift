@@ -137,7 +137,7 @@ enum SetupChecks {
         }
         do {
             let store = try await SQLiteStore.open(path: path, access: .reading)
-            defer { try? store.close() }  // What was read is told; closing adds nothing to it.
+            defer { try? store.close() }  // The findings are complete; a failed close adds nothing.
             var findings = try await store.problems().map { Finding.failure(.database, .data, "\(path): \($0)") }
             if let warning = SQLiteStore.permissionWarning(path: path) { findings.append(.warning(.database, warning)) }
             let sources = try await store.sources()
