@@ -11,7 +11,7 @@ package enum ImportItem: Sendable, Hashable {
     case area(IssuedArea)
     /// The hazards of an archive at one moment, at the end of a file.
     case pull(HazardArchiveCopy)
-    case refused(Refusal)
+    case refused(RefusedRecord)
 }
 
 /// Parses files of observations, pilot reports and hazards from pieces of any size. Memory is bounded by the longest
@@ -201,7 +201,7 @@ package struct ImportReader: Sendable {
     // MARK: Decoding
 
     private mutating func refuse(line: Int, record: Int, _ reason: RefusalReason) {
-        let refusal = Refusal(line: line, record: record, reason: reason)
+        let refusal = RefusedRecord(line: line, record: record, reason: reason)
         summary.refuse(refusal)
         items.append(.refused(refusal))
     }

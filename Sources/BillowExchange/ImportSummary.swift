@@ -7,7 +7,7 @@ package struct ImportSummary: Sendable, Hashable {
     package struct RefusalCount: Sendable, Hashable {
         package internal(set) var count = 0
         /// The first few, with line and values.
-        package internal(set) var examples: [Refusal] = []
+        package internal(set) var examples: [RefusedRecord] = []
         /// The lines of all others, in file order; consecutive lines form a range.
         package internal(set) var otherLines: [ClosedRange<Int>] = []
     }
@@ -100,13 +100,13 @@ package struct ImportSummary: Sendable, Hashable {
         }
     }
 
-    mutating func refuse(_ refusal: Refusal) {
+    mutating func refuse(_ refusal: RefusedRecord) {
         let code = refusal.reason.title
         refusals[code, default: RefusalCount()].count += 1
         addExample(refusal, of: code)
     }
 
-    private mutating func addExample(_ refusal: Refusal, of code: String) {
+    private mutating func addExample(_ refusal: RefusedRecord, of code: String) {
         var kept = refusals[code] ?? RefusalCount()
         // Releases the stored copy, so that appending doesn't copy the arrays.
         refusals[code] = nil

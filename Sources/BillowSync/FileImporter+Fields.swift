@@ -44,7 +44,7 @@ extension FileImporter {
             for item in items {
                 switch item {
                 case .refused(let refusal, let number, _):
-                    found.summary.refuse(message: number, FieldRefusal.message(refusal.code).description)
+                    found.summary.refuse(message: number, FieldReadingError.message(refusal.code).description)
                 case .message(let message):
                     for place in message.fields.indices { try await importField(message, place, name, stored, &found) }
                 }
@@ -64,16 +64,16 @@ extension FileImporter {
             let header = message.fields[place]
             let level = try FieldReading.level(of: header)
             guard header.referenceSeconds <= now().seconds + FieldReading.futureSeconds else {
-                throw FieldRefusal.inTheFuture
+                throw FieldReadingError.inTheFuture
             }
             let run = Instant(clamping: header.referenceSeconds)
             guard
                 let identity = FieldIdentity(
                     product: Self.product(header, name: name), run: run,
                     validTime: Instant(clamping: header.validSeconds))
-            else { throw FieldRefusal.time }
+            else { throw FieldReadingError.time }
             let grid: GridDefinition
-            do { grid = try header.grid.definition() } catch { throw FieldRefusal.grid }
+            do { grid = try header.grid.definition() } catch { throw FieldReadingError.grid }
             let packed = try await work.run { try FieldReading.plane(message, field: place).packed() }
             let source = source ?? (header.centre == Self.ncep ? .noaaGuidance : .import)
             let isSimulated = header.productionStatus == .operationalTest
@@ -90,10 +90,10 @@ extension FileImporter {
             found.isSimulated = isSimulated
             found.drafts.append(FieldLevelDraft(identity: identity, grid: grid, level: level, packed: packed))
             found.summary.count(levelOf: identity.product.name)
-        } catch FieldRefusal.parameter {
+        } catch FieldReadingError.parameter {
             // A file of GTG has three such messages for each EDR message.
-            found.summary.omit(message: FieldRefusal.parameter.description)
-        } catch let refusal as FieldRefusal {
+            found.summary.omit(message: FieldReadingError.parameter.description)
+        } catch let refusal as FieldReadingError {
             found.summary.refuse(message: message.number, refusal.description)
         }
     }

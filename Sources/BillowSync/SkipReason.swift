@@ -18,7 +18,7 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case report(ReportError.Code)
     case hazard(HazardAreas.SkipReason)
     /// A message of a grid file.
-    case field(FieldRefusal)
+    case field(FieldReadingError)
     /// A record of a file, in the importer's own words.
     case imported(String)
 

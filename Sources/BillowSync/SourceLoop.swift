@@ -40,7 +40,7 @@ package actor SourceLoop: Service {
     package static let uptime: @Sendable () -> Duration = { started.duration(to: .now) }
 
     /// The reason to refuse a requested round.
-    package enum Refusal: Error, Sendable, Hashable {
+    package enum RequestError: Error, Sendable, Hashable {
         case tooSoon(retryAfterSeconds: Int)
         /// The upstream refused our key.
         case halted
@@ -90,7 +90,7 @@ package actor SourceLoop: Service {
     // MARK: - Events and actions
 
     /// Reports an event to the machine and performs its actions.
-    private func report(_ event: SyncStateMachine.Event) throws(Refusal) {
+    private func report(_ event: SyncStateMachine.Event) throws(RequestError) {
         for action in machine.handle(event, at: SyncStateMachine.EventTimes(now: now(), uptime: uptime())) {
             switch action {
             case .poll(let area): if isRunning { report(due: area) }
@@ -122,7 +122,9 @@ package actor SourceLoop: Service {
 
     /// Reports an event that the machine never refuses.
     func note(_ event: SyncStateMachine.Event) {
-        do throws(Refusal) { try report(event) } catch { preconditionFailure("only a request is refused: \(error)") }
+        do throws(RequestError) { try report(event) } catch {
+            preconditionFailure("only a request is refused: \(error)")
+        }
     }
 
     private func report(due area: DataQuery.Area) { note(.due(area, parts: upstream.parts(of: area, at: now()))) }
@@ -235,7 +237,7 @@ package actor SourceLoop: Service {
 
     /// Requests a round of every area now, regardless of the update frequency.
     /// - Parameter full: true fetches all data, false new data only.
-    package func requestSync(full: Bool) throws(Refusal) { try report(.syncRequested(full: full)) }
+    package func requestSync(full: Bool) throws(RequestError) { try report(.syncRequested(full: full)) }
 
     /// Resumes the source now, after the upstream refused its session.
     /// - Throws: if the stored refusal can't be removed.

@@ -57,7 +57,7 @@ struct SyncStateMachine: Sendable {
         /// Publishes the state to observers.
         case publish(SourceState)
         /// Rejects a request.
-        case refuse(SourceLoop.Refusal)
+        case refuse(SourceLoop.RequestError)
         /// Logs a line.
         case log(LogMessage)
     }

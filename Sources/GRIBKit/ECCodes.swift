@@ -29,8 +29,8 @@ package enum ECCodes {
     ///
     /// - Parameter missing: the result for a value that the packing marks as missing.
     /// - Throws: `decoder`.
-    static func values(_ message: [UInt8], count: Int, missing: Double) throws(GRIBRefusal) -> [Double] {
-        let result: Result<[Double], GRIBRefusal> = turn.withLock { _ in
+    static func values(_ message: [UInt8], count: Int, missing: Double) throws(GRIBError) -> [Double] {
+        let result: Result<[Double], GRIBError> = turn.withLock { _ in
             _ = prepared
             var code: Int32 = 0
             let values = [Double](unsafeUninitializedCapacity: count) { values, initialised in
@@ -52,8 +52,8 @@ package enum ECCodes {
     /// - Throws: `decoder`, with the key that can't be set.
     package static func message(
         keys: [(String, KeyValue)], values: [Double], missing: Double
-    ) throws(GRIBRefusal) -> [UInt8] {
-        let result: Result<[UInt8], GRIBRefusal> = turn.withLock { _ in
+    ) throws(GRIBError) -> [UInt8] {
+        let result: Result<[UInt8], GRIBError> = turn.withLock { _ in
             _ = prepared
             billow_codes_forget()
             guard let handle = codes_grib_handle_new_from_samples(nil, "GRIB2") else {
@@ -94,7 +94,7 @@ package enum ECCodes {
     }
 
     /// The library's messages: the text of its error code, and its first complaint.
-    private static func refusal(_ code: Int32, of key: String? = nil) -> GRIBRefusal {
+    private static func refusal(_ code: Int32, of key: String? = nil) -> GRIBError {
         let complaint = String(cString: billow_codes_complaint())
         let general =
             code == Int32(BILLOW_CODES_ASSERTION) ? "assertion failed" : String(cString: codes_get_error_message(code))

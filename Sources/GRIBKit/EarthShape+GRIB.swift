@@ -7,7 +7,7 @@ extension EarthShape {
     ///   and reserved ones.
     ///
     /// Source: WMO FM 92 GRIB edition 2, code table 3.2
-    init(_ section: GRIBSection) throws(GRIBRefusal) {
+    init(_ section: GRIBSection) throws(GRIBError) {
         let code = try section.octet(15)
         let shape: EarthShape?
         switch code {

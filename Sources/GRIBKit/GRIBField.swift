@@ -12,7 +12,7 @@ package struct GRIBField: Sendable {
     ///
     /// - Parameter field: its index in `message.fields`.
     /// - Throws: `decoder` with the library's message.
-    package init(_ message: GRIBMessage, field: Int = 0) throws(GRIBRefusal) {
+    package init(_ message: GRIBMessage, field: Int = 0) throws(GRIBError) {
         header = message.fields[field]
         let sections = message.sections(field)
         let packed = try Self.packedValues(header, sections)
@@ -25,7 +25,7 @@ package struct GRIBField: Sendable {
     /// Unpacks the values, without those that the bitmap excludes.
     private static func packedValues(
         _ header: GRIBHeader, _ sections: GRIBFieldSections
-    ) throws(GRIBRefusal) -> [Double] {
+    ) throws(GRIBError) -> [Double] {
         let count = header.packing.count
         if count == 0 { return [] }
         let packed = PackedData(header.packing, representation: sections.representation, data: sections.data)
@@ -38,7 +38,7 @@ package struct GRIBField: Sendable {
     /// The reference value with its decimal scale.
     ///
     /// Source: WMO FM 92 GRIB edition 2, regulation 92.9.4
-    private static func constant(_ section: GRIBSection) throws(GRIBRefusal) -> Double {
+    private static func constant(_ section: GRIBSection) throws(GRIBError) -> Double {
         let reference = Double(Float(bitPattern: UInt32(try section.unsigned(12...15))))
         let exponent = try section.signed(18...19)
         let power = (0..<min(abs(exponent), 400)).reduce(1.0) { power, _ in power * 10 }

@@ -4,7 +4,7 @@ extension GRIBGrid {
     /// The grid without the order of points in the message.
     ///
     /// - Throws: `invalid` if the message's values don't give a grid.
-    package func definition() throws(GRIBRefusal) -> GridDefinition {
+    package func definition() throws(GRIBError) -> GridDefinition {
         do { return try GridDefinition(shape: shape, columns: columns, rows: rows, projection: try projection()) } catch
         {
             throw .invalid(error.description)
@@ -44,5 +44,5 @@ extension GRIBGrid {
 
 extension GridProjection {
     /// - Throws: `invalid` if the definition doesn't give a grid.
-    package init(_ grid: GRIBGrid) throws(GRIBRefusal) { self.init(try grid.definition()) }
+    package init(_ grid: GRIBGrid) throws(GRIBError) { self.init(try grid.definition()) }
 }

@@ -62,7 +62,7 @@ extension GRIBGrid {
     /// - Throws: `gridTooLarge`, which is checked first; then errors in other values.
     ///
     /// Source: WMO FM 92 GRIB edition 2, section 3 and grid definition templates 3.0, 3.20 and 3.30
-    init(_ section: GRIBSection, limit: Int) throws(GRIBRefusal) {
+    init(_ section: GRIBSection, limit: Int) throws(GRIBError) {
         guard try section.octet(6) == 0 else { throw .unknownValue("source of grid definition", try section.octet(6)) }
         let points = try section.unsigned(7...10)
         guard try section.octet(11) == 0 else {
@@ -80,7 +80,7 @@ extension GRIBGrid {
             throw .gridMismatch(points: points, columns: columns, rows: rows)
         }
         let shape = try EarthShape(section)
-        func scanning(_ octet: Int) throws(GRIBRefusal) -> ScanningMode {
+        func scanning(_ octet: Int) throws(GRIBError) -> ScanningMode {
             let mode = try section.octet(octet)
             guard let scanning = ScanningMode(rawValue: UInt8(mode)) else {
                 throw .unknownValue("scanning mode", mode)
@@ -121,7 +121,7 @@ extension GRIBGrid {
     }
 
     /// The unit of template 3.0 in degrees.
-    private static func unit(_ section: GRIBSection) throws(GRIBRefusal) -> Double {
+    private static func unit(_ section: GRIBSection) throws(GRIBError) -> Double {
         guard let angle = try section.optional(39...42), angle != 0 else { return 1e-6 }
         guard let parts = try section.optional(43...46), parts != 0 else {
             throw .invalid("a basic angle of \(angle)° without subdivisions")
@@ -132,7 +132,7 @@ extension GRIBGrid {
     /// Parses a latitude of four octets, and the longitude in the four after it.
     private static func place(
         _ section: GRIBSection, latitude octet: Int, unit: Double
-    ) throws(GRIBRefusal) -> LonLat {
+    ) throws(GRIBError) -> LonLat {
         // Division by a million is exact to the nearest number; 21,138,123 × 10⁻⁶ isn't the nearest to 21.138123.
         func degrees(_ value: Int) -> Double { unit == 1e-6 ? Double(value) / 1e6 : Double(value) * unit }
         let latitude = degrees(try section.signed(octet...octet + 3))
@@ -145,7 +145,7 @@ extension GRIBGrid {
 
     /// The steps of template 3.0 are rounded to units, so a row may differ by half a unit per point. A larger
     /// difference is an error.
-    private func checkSteps(_ section: GRIBSection, unit: Double) throws(GRIBRefusal) {
+    private func checkSteps(_ section: GRIBSection, unit: Double) throws(GRIBError) {
         guard case .lonLat(_, _, let dx, let dy) = try definition().projection else { return }
         for (octets, steps, step, flag) in [
             (64...67, columns - 1, dx, 0x20), (68...71, rows - 1, dy, 0x10),

@@ -40,7 +40,7 @@ package struct GRIBHeader: Sendable, Hashable {
     /// of an interval begins.
     private static let products: [Int: Int?] = [0: nil, 1: nil, 2: nil, 8: 35, 11: 38, 12: 37, 15: nil]
 
-    init(discipline: Int, sections: GRIBFieldSections, limits: GRIBLimits) throws(GRIBRefusal) {
+    init(discipline: Int, sections: GRIBFieldSections, limits: GRIBLimits) throws(GRIBError) {
         // The grid comes first, because a grid that is too large must be rejected at once.
         grid = try GRIBGrid(sections.grid, limit: limits.gridPoints)
         _ = try grid.definition()
@@ -94,7 +94,7 @@ struct GRIBFieldSections {
 
     /// - Throws: `bitmapMismatch` unless the bitmap has the grid's length, and as many points as there are packed
     ///   values.
-    func checkBitmap(_ header: GRIBHeader) throws(GRIBRefusal) {
+    func checkBitmap(_ header: GRIBHeader) throws(GRIBError) {
         guard let bits else {
             guard header.packing.count == header.grid.count else {
                 throw .bitmapMismatch(present: header.grid.count, values: header.packing.count)

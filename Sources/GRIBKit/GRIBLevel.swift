@@ -40,7 +40,7 @@ package enum GRIBLevel: Sendable, Hashable {
     /// Any other level, with its type and value.
     case other(type: Int, value: Double?)
 
-    init(type: Int, value: Double?) throws(GRIBRefusal) {
+    init(type: Int, value: Double?) throws(GRIBError) {
         switch (type, value) {
         case (10, _), (200, _): self = .column
         case (100, let pascals?): self = .isobaric(pascals: pascals)

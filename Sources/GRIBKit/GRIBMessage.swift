@@ -28,7 +28,7 @@ package struct GRIBMessage: Sendable {
 
     /// - Parameter bytes: a message with valid beginning, edition, length and end.
     /// - Throws: errors in the sections between, or in a header.
-    init(bytes: [UInt8], number: Int, offset: Int, limits: GRIBLimits) throws(GRIBRefusal) {
+    init(bytes: [UInt8], number: Int, offset: Int, limits: GRIBLimits) throws(GRIBError) {
         self.bytes = bytes
         self.number = number
         self.offset = offset
@@ -62,7 +62,7 @@ package struct GRIBMessage: Sendable {
     /// aren't repeated stay valid.
     ///
     /// Source: WMO FM 92 GRIB edition 2, regulation 92.2.1 and section 6 (code table 6.0)
-    private static func walk(_ bytes: [UInt8], limit: Int) throws(GRIBRefusal) -> [Ranges] {
+    private static func walk(_ bytes: [UInt8], limit: Int) throws(GRIBError) -> [Ranges] {
         var fields: [Ranges] = []
         var current = Ranges()
         var lastBitmap: Range<Int>?

@@ -8,11 +8,11 @@ package struct GRIBMessages: Sendable {
     package enum Element: Sendable {
         case message(GRIBMessage)
         /// The data at that offset of the stream is unusable.
-        case refused(GRIBRefusal, number: Int, offset: Int)
+        case refused(GRIBError, number: Int, offset: Int)
     }
 
     /// The number of rejected messages by reason.
-    package private(set) var refusals: [GRIBRefusal.Code: Int] = [:]
+    package private(set) var refusals: [GRIBError.Code: Int] = [:]
     /// The number of returned messages.
     package private(set) var messages = 0
     /// Bytes that belong to no message, such as an HTML page, a bulletin's heading, or padding.
@@ -106,7 +106,7 @@ package struct GRIBMessages: Sendable {
             return refuse(.missingEnd, skipping: 4)
         }
         // Both ends are valid. So even if the content is invalid, the search continues after the message.
-        do throws(GRIBRefusal) {
+        do throws(GRIBError) {
             let message = try GRIBMessage(
                 bytes: Array(buffer[place..<end]), number: number + 1, offset: bufferOffset + place, limits: limits)
             try remember(message)
@@ -140,7 +140,7 @@ package struct GRIBMessages: Sendable {
         return buffer.count - place >= 4
     }
 
-    private mutating func refuse(_ reason: GRIBRefusal, skipping bytes: Int) -> Element {
+    private mutating func refuse(_ reason: GRIBError, skipping bytes: Int) -> Element {
         number += 1
         let item = Element.refused(reason, number: number, offset: bufferOffset + place)
         place += bytes
@@ -148,7 +148,7 @@ package struct GRIBMessages: Sendable {
         return item
     }
 
-    private mutating func remember(_ message: GRIBMessage) throws(GRIBRefusal) {
+    private mutating func remember(_ message: GRIBMessage) throws(GRIBError) {
         let identities = message.fields.indices.map { [message.bytes[6]] + message.sections($0).identity }
         for identity in identities {
             if let earlier = given[identity] { throw .duplicate(of: earlier) }

@@ -21,7 +21,7 @@ package struct GRIBPacking: Sendable, Hashable {
     package let bits: Int
 
     /// - Throws: `unknownTemplate` for another packing, `lengthMismatch`, `unknownValue`.
-    init(_ section: GRIBSection) throws(GRIBRefusal) {
+    init(_ section: GRIBSection) throws(GRIBError) {
         count = try section.unsigned(6...9)
         let number = try section.unsigned(10...11)
         guard let kind = Kind(rawValue: number) else { throw .unknownTemplate(section: 5, number: number) }

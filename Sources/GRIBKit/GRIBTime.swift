@@ -5,7 +5,7 @@ enum GRIBTime {
     /// - Throws: `invalid` for a time that doesn't exist. A leap second becomes the next second.
     static func seconds(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int
-    ) throws(GRIBRefusal) -> Int {
+    ) throws(GRIBError) -> Int {
         guard (1900...2200).contains(year), second <= 60,
             let time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute)
         else { throw .invalid("\(year)-\(month)-\(day) \(hour):\(minute):\(second) is no time") }
@@ -13,7 +13,7 @@ enum GRIBTime {
     }
 
     /// The time in seven octets of a section: year (two octets), month, day, hour, minute, second.
-    static func seconds(_ section: GRIBSection, at octet: Int) throws(GRIBRefusal) -> Int {
+    static func seconds(_ section: GRIBSection, at octet: Int) throws(GRIBError) -> Int {
         try seconds(
             year: try section.unsigned(octet...octet + 1), month: try section.octet(octet + 2),
             day: try section.octet(octet + 3), hour: try section.octet(octet + 4),

@@ -21,7 +21,7 @@ struct JPEG2000Header {
     private static let leastBlockExponents = 8
     private static let leastPrecinctExponent = 5
 
-    init(_ codestream: ArraySlice<UInt8>) throws(GRIBRefusal) {
+    init(_ codestream: ArraySlice<UInt8>) throws(GRIBError) {
         let stream = GRIBSection(number: 7, bytes: codestream)
         guard codestream.count >= 45, try stream.unsigned(1...4) == Marker.startAndSize else {
             throw .dataMismatch("no JPEG 2000 codestream")
@@ -52,7 +52,7 @@ struct JPEG2000Header {
     }
 
     /// Parses the markers after SIZ. It includes those of each tile part, which may have their own coding style.
-    private static func checkStyles(_ stream: GRIBSection) throws(GRIBRefusal) {
+    private static func checkStyles(_ stream: GRIBSection) throws(GRIBError) {
         let count = stream.bytes.count
         var place = 46
         var nextPart: Int?
@@ -85,11 +85,11 @@ struct JPEG2000Header {
         try require(styles)
     }
 
-    private static func require(_ styles: Int) throws(GRIBRefusal) {
+    private static func require(_ styles: Int) throws(GRIBError) {
         guard styles > 0 else { throw .dataMismatch("a picture without a coding style") }
     }
 
-    private static func checkStyle(_ stream: GRIBSection, at place: Int) throws(GRIBRefusal) {
+    private static func checkStyle(_ stream: GRIBSection, at place: Int) throws(GRIBError) {
         let hasPrecincts = try stream.octet(place + 4) & 1 != 0
         let levels = try stream.octet(place + 9)
         let block = (try stream.octet(place + 10) & 15 + 2) + (try stream.octet(place + 11) & 15 + 2)

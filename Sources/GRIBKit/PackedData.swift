@@ -16,7 +16,7 @@ struct PackedData {
 
     /// Whether all values are the reference value, with no packed data.
     var isConstant: Bool {
-        get throws(GRIBRefusal) {
+        get throws(GRIBError) {
             switch packing.kind {
             case .ieee: false
             case .simple, .jpeg2000, .ccsds: packing.bits == 0
@@ -26,7 +26,7 @@ struct PackedData {
     }
 
     /// - Throws: `dataMismatch`, `imageMismatch` or `unknownValue`.
-    func check() throws(GRIBRefusal) {
+    func check() throws(GRIBError) {
         if packing.count == 0 { return }
         if try isConstant { return }
         switch packing.kind {
@@ -48,13 +48,13 @@ struct PackedData {
         }
     }
 
-    private func require(bits: Int) throws(GRIBRefusal) {
+    private func require(bits: Int) throws(GRIBError) {
         guard (bits + 7) / 8 <= available else {
             throw .dataMismatch("\(available) octets for \(bits) bits")
         }
     }
 
-    private func check(width: Int, height: Int) throws(GRIBRefusal) {
+    private func check(width: Int, height: Int) throws(GRIBError) {
         let count = width.multipliedReportingOverflow(by: height)
         guard !count.overflow, count.partialValue == packing.count else {
             throw .imageMismatch(width: width, height: height, values: packing.count)
@@ -64,7 +64,7 @@ struct PackedData {
     /// Validates that the lengths of the groups add up to the number of values, and that their bits exist.
     ///
     /// Source: WMO FM 92 GRIB edition 2, templates 5.2, 5.3, 7.2 and 7.3
-    private func checkGroups(from start: Int) throws(GRIBRefusal) {
+    private func checkGroups(from start: Int) throws(GRIBError) {
         let management = try representation.octet(23)
         guard management <= 2 else { throw .unknownValue("missing value management", management) }
         let groups = try representation.unsigned(32...35)
@@ -109,7 +109,7 @@ struct PackedData {
     /// block size of 0 it writes to arbitrary memory.
     ///
     /// Source: CCSDS 121.0-B-3 (Lossless Data Compression) sections 3.1 and 5.2; WMO template 5.42
-    private func checkCCSDS() throws(GRIBRefusal) {
+    private func checkCCSDS() throws(GRIBError) {
         guard available > 0 else { throw .dataMismatch("no data for \(packing.count) values") }
         let block = try representation.octet(23)
         guard [8, 16, 32, 64].contains(block) else { throw .unknownValue("CCSDS block size", block) }

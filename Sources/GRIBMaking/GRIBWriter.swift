@@ -62,7 +62,7 @@ extension GRIBDraft {
     /// Encodes the message with ecCodes, from its GRIB2 sample.
     ///
     /// - Throws: `decoder` for keys or values that ecCodes rejects.
-    package func message() throws(GRIBRefusal) -> [UInt8] {
+    package func message() throws(GRIBError) -> [UInt8] {
         precondition(values.count == grid.count, "\(values.count) values for \(grid.count) points")
         let listed = grid.scanning.listed(values, columns: grid.columns, rows: grid.rows)
         let message = try ECCodes.message(

@@ -67,7 +67,7 @@ package enum GuidanceEvent: Sendable {
     case began(Plan)
     case message(GuidanceMessage)
     /// A message is invalid. The rest of the file is used.
-    case refused(MessageFrame.Refusal, number: Int, keys: [GuidanceMessageKey])
+    case refused(MessageFrame.FrameError, number: Int, keys: [GuidanceMessageKey])
 
     /// The plan of a download.
     package struct Plan: Sendable, Hashable {
@@ -82,7 +82,7 @@ package enum GuidanceEvent: Sendable {
         /// The number of requests, if none fails.
         package let requestCount: Int?
         /// The number of invalid lines in the index, by reason.
-        package let refusedLines: [MessageIndex.Refusal: Int]
+        package let refusedLines: [MessageIndex.LineError: Int]
         /// Whether the response is marked as simulated.
         package let isSimulated: Bool
     }
@@ -111,7 +111,7 @@ package struct GuidanceOutcome: Sendable, Hashable {
     package var ending: Ending
     /// The number of messages that this call returned.
     package var messages = 0
-    /// The number of invalid messages by `MessageFrame.Refusal.code`.
+    /// The number of invalid messages by `MessageFrame.FrameError.code`.
     package var refused: [String: Int] = [:]
     /// Selected messages that aren't in the index.
     package var missing: Set<GuidanceMessageKey> = []

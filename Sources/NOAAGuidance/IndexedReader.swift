@@ -65,7 +65,7 @@ struct IndexedReader: Sendable {
     private mutating func close() -> FrameResult {
         let span = spans[index]
         defer { next() }
-        do throws(MessageFrame.Refusal) {
+        do throws(MessageFrame.FrameError) {
             let length = try MessageFrame.check(bytes, isExact: span.isExact, limit: limit)
             let message = length == bytes.count ? bytes : Array(bytes.prefix(length))
             return .message(number: span.number, offset: span.lower, keys: span.keys, bytes: message)

@@ -3,7 +3,7 @@
 /// Source: WMO Manual on Codes, FM 92 GRIB edition 2, sections 0 and 8
 package enum MessageFrame {
     /// Why bytes aren't a valid message.
-    package enum Refusal: Error, Sendable, Hashable {
+    package enum FrameError: Error, Sendable, Hashable {
         /// There is no `GRIB` where a message must begin.
         case notGRIB
         case edition(Int)
@@ -44,7 +44,7 @@ package enum MessageFrame {
     }
 
     /// The total length of the message at an index, which at least 16 bytes must follow.
-    static func length(_ bytes: [UInt8], at index: Int, limit: Int) throws(Refusal) -> Int {
+    static func length(_ bytes: [UInt8], at index: Int, limit: Int) throws(FrameError) -> Int {
         guard bytes[index..<index + 4].elementsEqual(mark) else { throw .notGRIB }
         guard bytes[index + 7] == edition else { throw .edition(Int(bytes[index + 7])) }
         let stated = bytes[index + 8..<index + 16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -57,7 +57,7 @@ package enum MessageFrame {
     static func hasEnd(_ bytes: [UInt8], upTo upper: Int) -> Bool { bytes[upper - 4..<upper].elementsEqual(end) }
 
     /// The length of the message at the beginning of the bytes. If `isExact`, it must be their whole length.
-    package static func check(_ bytes: [UInt8], isExact: Bool = true, limit: Int) throws(Refusal) -> Int {
+    package static func check(_ bytes: [UInt8], isExact: Bool = true, limit: Int) throws(FrameError) -> Int {
         guard bytes.count >= headerBytes else { throw .cutOff(stated: headerBytes, present: bytes.count) }
         let length = try length(bytes, at: 0, limit: limit)
         guard length <= bytes.count else { throw .wrongLength(stated: length, expected: bytes.count) }
@@ -70,5 +70,5 @@ package enum MessageFrame {
 /// The result of reading bytes.
 enum FrameResult: Sendable, Hashable {
     case message(number: Int, offset: Int, keys: [GuidanceMessageKey], bytes: [UInt8])
-    case refused(MessageFrame.Refusal, number: Int, offset: Int, keys: [GuidanceMessageKey])
+    case refused(MessageFrame.FrameError, number: Int, offset: Int, keys: [GuidanceMessageKey])
 }

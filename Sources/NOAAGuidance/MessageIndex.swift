@@ -27,7 +27,7 @@ package struct MessageIndex: Sendable, Hashable {
     }
 
     /// Why a line is ignored.
-    package enum Refusal: String, Error, Sendable, Hashable, CaseIterable {
+    package enum LineError: String, Error, Sendable, Hashable, CaseIterable {
         case tooLong = "line-too-long"
         case notText = "not-text"
         case missingFields = "missing-fields"
@@ -43,7 +43,7 @@ package struct MessageIndex: Sendable, Hashable {
     /// The entries in the order of the file, which is that of offsets.
     package private(set) var entries: [Entry] = []
     /// The number of rejected lines, by reason.
-    package private(set) var refused: [Refusal: Int] = [:]
+    package private(set) var refused: [LineError: Int] = [:]
     /// Offsets that are followed by a rejected line, so that the end of the message there is unknown.
     private var openEnds: Set<Int> = []
 
@@ -64,7 +64,7 @@ package struct MessageIndex: Sendable, Hashable {
                 refused[.tooMany, default: 0] += 1
                 break
             }
-            do throws(Refusal) {
+            do throws(LineError) {
                 let entry = try Self.entry(line)
                 try check(entry)
                 entries.append(entry)
@@ -75,14 +75,14 @@ package struct MessageIndex: Sendable, Hashable {
         }
     }
 
-    private func check(_ entry: Entry) throws(Refusal) {
+    private func check(_ entry: Entry) throws(LineError) {
         guard let last = entries.last else { return }
         let isNext = entry.offset > last.offset && entry.number > last.number
         let isPart = entry.offset == last.offset && entry.number == last.number && entry.part != last.part
         guard isNext || isPart else { throw .order }
     }
 
-    private static func entry(_ line: some Collection<UInt8>) throws(Refusal) -> Entry {
+    private static func entry(_ line: some Collection<UInt8>) throws(LineError) -> Entry {
         guard line.count <= maximumLineBytes else { throw .tooLong }
         guard line.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .notText }
         let text = String(decoding: line, as: UTF8.self)

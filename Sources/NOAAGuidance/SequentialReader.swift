@@ -36,7 +36,7 @@ struct SequentialReader: Sendable {
     private mutating func split(isEnd: Bool) -> [FrameResult] {
         var results: [FrameResult] = []
         var index = 0
-        func refuse(_ refusal: MessageFrame.Refusal) {
+        func refuse(_ refusal: MessageFrame.FrameError) {
             results.append(.refused(refusal, number: number, offset: start + index, keys: []))
         }
         while index < buffer.count {
@@ -55,7 +55,7 @@ struct SequentialReader: Sendable {
                 index = buffer.count
                 break
             }
-            do throws(MessageFrame.Refusal) {
+            do throws(MessageFrame.FrameError) {
                 let length = try MessageFrame.length(buffer, at: index, limit: limit)
                 guard buffer.count - index >= length else {
                     guard isEnd else { break }

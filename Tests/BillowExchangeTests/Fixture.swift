@@ -57,7 +57,7 @@ extension [ImportItem] {
         flatMap { item -> [Observation] in if case .pilotReport(_, let observations) = item { observations } else { [] }
         }
     }
-    var refusals: [Refusal] { compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } } }
+    var refusals: [RefusedRecord] { compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } } }
 }
 
 extension HazardDecoder.Outcome {

@@ -468,7 +468,7 @@ struct GuidanceSyncTests {
 /// A nowcast of messages that are wrong, each in its own way.
 private struct BadContent: GuidanceContent {
     /// What is wrong with each, and why it is refused; nil for the two that are right.
-    static let messages: [(String, FieldRefusal?)] = [
+    static let messages: [(String, FieldReadingError?)] = [
         ("right", nil), ("NaN", .values), ("1e20", .values), ("negative", .values), ("large", .values),
         ("parameter", .parameter), ("future", .inTheFuture), ("past", .time), ("grid", .grid),
         ("empty", .withoutValues),

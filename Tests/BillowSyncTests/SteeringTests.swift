@@ -346,7 +346,7 @@ struct SteeringTests {
             stage.clock.advance(20)
             // Nobody who sets the clock holds it up.
             stage.wall.advance(-86_400)
-            await #expect(throws: SourceLoop.Refusal.tooSoon(retryAfterSeconds: 40)) {
+            await #expect(throws: SourceLoop.RequestError.tooSoon(retryAfterSeconds: 40)) {
                 try await stage.loop.requestSync(full: true)
             }
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 0)
@@ -356,7 +356,9 @@ struct SteeringTests {
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 1)
             try await stage.change(["types": .array([])])
             stage.clock.advance(60)
-            await #expect(throws: SourceLoop.Refusal.nothingToFetch) { try await stage.loop.requestSync(full: false) }
+            await #expect(throws: SourceLoop.RequestError.nothingToFetch) {
+                try await stage.loop.requestSync(full: false)
+            }
         }
     }
 
@@ -401,7 +403,7 @@ struct SteeringTests {
         #expect(try second.state.isRefused)
         #expect(try second.state.lastError == first.state.lastError && second.state.lastError?.message == "no")
         #expect(await second.loop.settings.update == .medium)
-        await #expect(throws: SourceLoop.Refusal.halted) { try await second.loop.requestSync(full: false) }
+        await #expect(throws: SourceLoop.RequestError.halted) { try await second.loop.requestSync(full: false) }
 
         let newKey = try await stage(credential: "key-2", store: store)
         await newKey.loop.restore()

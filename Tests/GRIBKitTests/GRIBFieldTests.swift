@@ -169,7 +169,7 @@ struct GRIBFieldTests {
         // A wavelet that isn't one, in the coding style behind SIZ.
         try Patch.set(7, 5 + 59, octets: 1, to: 7, in: &bytes)
         let message = try Samples.message(bytes)
-        let reason = #expect(throws: GRIBRefusal.self) { try GRIBField(message) }
+        let reason = #expect(throws: GRIBError.self) { try GRIBField(message) }
         #expect(reason?.code == .decoder)
         #expect(reason?.description.contains("openjpeg") == true, "\(String(describing: reason))")
     }

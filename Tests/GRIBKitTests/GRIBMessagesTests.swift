@@ -51,7 +51,7 @@ struct GRIBMessagesTests {
         case cutInHalf, firstEdition, tooLong, longerByOne, shorterByOne, noEnd, sectionTooLong, sectionMissing
         case lengthOfAll
 
-        func apply(_ message: [UInt8]) throws -> (bytes: [UInt8], code: GRIBRefusal.Code) {
+        func apply(_ message: [UInt8]) throws -> (bytes: [UInt8], code: GRIBError.Code) {
             var bytes = message
             switch self {
             case .cutInHalf: return (Array(bytes.prefix(bytes.count / 2)), .missingEnd)

@@ -6,13 +6,13 @@ import Testing
 struct GRIBRefusalTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        let code: GRIBRefusal.Code
+        let code: GRIBError.Code
         let packing: GRIBDraft.Packing
         let hasBitmap: Bool
         let change: @Sendable (inout [UInt8]) throws -> Void
 
         init(
-            _ name: String, _ code: GRIBRefusal.Code, packing: GRIBDraft.Packing = .simple, hasBitmap: Bool = true,
+            _ name: String, _ code: GRIBError.Code, packing: GRIBDraft.Packing = .simple, hasBitmap: Bool = true,
             _ change: @escaping @Sendable (inout [UInt8]) throws -> Void
         ) {
             testDescription = name
@@ -24,7 +24,7 @@ struct GRIBRefusalTests {
 
         /// One value in octets of a section.
         init(
-            _ name: String, _ code: GRIBRefusal.Code, packing: GRIBDraft.Packing = .simple, hasBitmap: Bool = true,
+            _ name: String, _ code: GRIBError.Code, packing: GRIBDraft.Packing = .simple, hasBitmap: Bool = true,
             _ section: Int, _ octet: Int, _ octets: Int, _ value: Int
         ) {
             self.init(name, code, packing: packing, hasBitmap: hasBitmap) { bytes in

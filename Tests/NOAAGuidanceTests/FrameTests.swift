@@ -13,8 +13,8 @@ struct FrameTests {
         return bytes
     }
 
-    private func refusal(_ bytes: [UInt8], isExact: Bool = true, limit: Int = limit) -> MessageFrame.Refusal? {
-        do throws(MessageFrame.Refusal) {
+    private func refusal(_ bytes: [UInt8], isExact: Bool = true, limit: Int = limit) -> MessageFrame.FrameError? {
+        do throws(MessageFrame.FrameError) {
             _ = try MessageFrame.check(bytes, isExact: isExact, limit: limit)
             return nil
         } catch {

@@ -24,7 +24,7 @@ struct IndexTests {
         #expect(index.entries[2].referenceSeconds == 1_790_251_200 + 900)
     }
 
-    private static let refused: [(String, MessageIndex.Refusal)] = [
+    private static let refused: [(String, MessageIndex.LineError)] = [
         ("1:0:d=2026092412:EDPARM:30 m above mean sea level", .missingFields), ("1:0", .missingFields),
         ("1:0:d=2026092412::30 m above mean sea level:anl:", .missingFields),
         ("1:0:d=2026092412:EDPARM::anl:", .missingFields), ("<html>", .missingFields),
@@ -41,7 +41,7 @@ struct IndexTests {
     ]
 
     @Test("a line that can't be read is refused alone, with its reason", arguments: refused)
-    func refusal(line: String, reason: MessageIndex.Refusal) {
+    func refusal(line: String, reason: MessageIndex.LineError) {
         let good = "7:700:d=2026092412:EDPARM:30 m above mean sea level:anl:"
         let index = index(line, good)
         #expect(index.refused == [reason: 1])

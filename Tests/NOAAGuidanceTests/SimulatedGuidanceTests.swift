@@ -16,7 +16,7 @@ struct SimulatedGuidanceTests {
 
     private func field(_ bytes: [UInt8]) throws -> GRIBField {
         guard case .message(let message)? = GRIBMessages.items(in: bytes).first else {
-            throw GRIBRefusal.truncated(length: 0, found: bytes.count)
+            throw GRIBError.truncated(length: 0, found: bytes.count)
         }
         return try GRIBField(message)
     }

@@ -155,7 +155,7 @@ final class Reports: Sendable {
     private struct ReportState {
         var plans: [GuidanceEvent.Plan] = []
         var messages: [GuidanceMessage] = []
-        var refused: [(MessageFrame.Refusal, Int)] = []
+        var refused: [(MessageFrame.FrameError, Int)] = []
         var progress = GuidanceProgress()
     }
 
@@ -165,7 +165,7 @@ final class Reports: Sendable {
 
     var plans: [GuidanceEvent.Plan] { state.withLock { $0.plans } }
     var messages: [GuidanceMessage] { state.withLock { $0.messages } }
-    var refused: [(MessageFrame.Refusal, Int)] { state.withLock { $0.refused } }
+    var refused: [(MessageFrame.FrameError, Int)] { state.withLock { $0.refused } }
     var progress: GuidanceProgress { state.withLock { $0.progress } }
 
     /// Keeps an event as a caller would: what was of another version goes.

@@ -219,7 +219,7 @@ extension Problem {
         }
     }
 
-    init(_ refusal: SourceLoop.Refusal, source: SourceID) {
+    init(_ refusal: SourceLoop.RequestError, source: SourceID) {
         switch refusal {
         case .tooSoon(let seconds):
             self.init(

@@ -94,7 +94,7 @@ struct AdminRoutes: Sendable {
     private func refresh(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let loop = try steered(parameters)
         let whole = try RefreshParameters(QueryReader(request, known: RefreshParameters.names)).isFull
-        do throws(SourceLoop.Refusal) { try await loop.requestSync(full: whole) } catch {
+        do throws(SourceLoop.RequestError) { try await loop.requestSync(full: whole) } catch {
             throw Problem(error, source: loop.id)
         }
         return try answer(status[loop.id], request, status: .accepted)

@@ -6,10 +6,10 @@ import NOAAGuidance
 import Turbulence
 
 /// The reason why a field of a GRIB2 file is rejected.
-package enum FieldRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The message is incomplete, with the code of `MessageFrame.Refusal`.
+package enum FieldReadingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The message is incomplete, with the code of `MessageFrame.FrameError`.
     case frame(String)
-    case message(GRIBRefusal.Code)
+    case message(GRIBError.Code)
     case indexLine
     /// The parameter is not EDR, or differs from the index.
     case parameter
@@ -50,7 +50,7 @@ enum FieldReading {
     private static let largestEDR = Float(FieldPlane.largest) / 100
 
     /// - Throws: if the header is not of EDR, or has no level with an altitude.
-    static func level(of header: GRIBHeader) throws(FieldRefusal) -> FieldLevel {
+    static func level(of header: GRIBHeader) throws(FieldReadingError) -> FieldLevel {
         switch (header.parameter, header.level) {
         case (.eddyDissipation, .altitude(let level)):
             guard let level = FieldLevel(number: level.feet), level != .column else { throw .level }
@@ -80,9 +80,9 @@ enum FieldReading {
     }
 
     /// Decodes and validates a field's values.
-    static func plane(_ message: GRIBMessage, field place: Int) throws(FieldRefusal) -> FieldPlane {
+    static func plane(_ message: GRIBMessage, field place: Int) throws(FieldReadingError) -> FieldPlane {
         let field: GRIBField
-        do throws(GRIBRefusal) { field = try GRIBField(message, field: place) } catch { throw .message(error.code) }
+        do throws(GRIBError) { field = try GRIBField(message, field: place) } catch { throw .message(error.code) }
         let statistics = field.statistics
         guard statistics.notANumber == 0, statistics.huge == 0 else { throw .values }
         guard let range = statistics.range else { throw .withoutValues }

@@ -103,7 +103,7 @@ actor GuidanceIntake {
         columnLevels = []
     }
 
-    private func skip(_ refusal: FieldRefusal) { skipped[.field(refusal), default: 0] += 1 }
+    private func skip(_ refusal: FieldReadingError) { skipped[.field(refusal), default: 0] += 1 }
 
     private func decode(_ message: GuidanceMessage) async {
         for item in GRIBMessages.items(in: message.bytes) {
@@ -111,7 +111,7 @@ actor GuidanceIntake {
             case .refused(let refusal, _, _): skip(.message(refusal.code))
             case .message(let found):
                 for place in found.fields.indices {
-                    do throws(FieldRefusal) { try await decode(found, place, message.keys) } catch { skip(error) }
+                    do throws(FieldReadingError) { try await decode(found, place, message.keys) } catch { skip(error) }
                 }
             }
         }
@@ -119,7 +119,7 @@ actor GuidanceIntake {
 
     private func decode(
         _ message: GRIBMessage, _ place: Int, _ keys: [GuidanceMessageKey]
-    ) async throws(FieldRefusal) {
+    ) async throws(FieldReadingError) {
         let header = message.fields[place]
         let level = try FieldReading.level(of: header)
         guard header.referenceSeconds <= now().seconds + FieldReading.futureSeconds else { throw .inTheFuture }
@@ -131,7 +131,7 @@ actor GuidanceIntake {
             throw .level
         }
         let grid: GridDefinition
-        do throws(GRIBRefusal) { grid = try header.grid.definition() } catch { throw .message(error.code) }
+        do throws(GRIBError) { grid = try header.grid.definition() } catch { throw .message(error.code) }
         guard self.grid == nil || self.grid == grid else { throw .grid }
         guard read.insert(level).inserted else { throw .duplicate }
         let isColumnMember = file.product == .gtgn && plan.hasColumn
@@ -143,7 +143,7 @@ actor GuidanceIntake {
                 return (plane, plane.packed())
             }
         } catch {
-            if let refusal = error as? FieldRefusal { throw refusal }
+            if let refusal = error as? FieldReadingError { throw refusal }
             failure = .cancelled
             return
         }

@@ -45,7 +45,7 @@ struct AviationWeatherRoutes: Sendable {
         _ product: AviationWeatherProduct, _ request: Request, _ context: SimulatorContext
     ) async -> Response {
         let fault = state.faultOfCall(of: .aviationWeather)
-        do throws(AviationWeatherRefusal) {
+        do throws(AviationWeatherErrorResponse) {
             try refuse(fault)
             let query = Query(request)
             var records = try select(product, query)
@@ -65,16 +65,17 @@ struct AviationWeatherRoutes: Sendable {
         }
     }
 
-    private func refuse(_ fault: Fault?) throws(AviationWeatherRefusal) {
+    private func refuse(_ fault: Fault?) throws(AviationWeatherErrorResponse) {
         switch fault {
         case .unauthorized, .forbidden, .locked, .sessionRevoked:
-            throw AviationWeatherRefusal(status: .forbidden, message: "Blocked")
+            throw AviationWeatherErrorResponse(status: .forbidden, message: "Blocked")
         case .rateLimited:
-            throw AviationWeatherRefusal(status: .tooManyRequests, message: "Too many requests", retryAfter: "60")
-        case .upgradeRequired: throw AviationWeatherRefusal(status: .gone, message: "This path is retired")
-        case .serverError: throw AviationWeatherRefusal(status: .internalServerError, message: "Something went wrong")
+            throw AviationWeatherErrorResponse(status: .tooManyRequests, message: "Too many requests", retryAfter: "60")
+        case .upgradeRequired: throw AviationWeatherErrorResponse(status: .gone, message: "This path is retired")
+        case .serverError:
+            throw AviationWeatherErrorResponse(status: .internalServerError, message: "Something went wrong")
         case .unavailable:
-            throw AviationWeatherRefusal(
+            throw AviationWeatherErrorResponse(
                 status: .serviceUnavailable, message: "Down for maintenance", retryAfter: HTTPDate.text(state.now + 120)
             )
         default: return
@@ -92,20 +93,20 @@ struct AviationWeatherRoutes: Sendable {
 
         func text(_ name: String) -> String? { parameters[name] }
 
-        func number(_ name: String) throws(AviationWeatherRefusal) -> Double? {
+        func number(_ name: String) throws(AviationWeatherErrorResponse) -> Double? {
             guard let text = parameters[name] else { return nil }
             guard let value = Double(text), value.isFinite else {
-                throw AviationWeatherRefusal(status: .badRequest, message: "Invalid \(name): \(text)")
+                throw AviationWeatherErrorResponse(status: .badRequest, message: "Invalid \(name): \(text)")
             }
             return value
         }
 
         /// Parses the bounding box in the order south, west, north, east.
-        func box() throws(AviationWeatherRefusal) -> [Double]? {
+        func box() throws(AviationWeatherErrorResponse) -> [Double]? {
             guard let text = parameters["bbox"] else { return nil }
             let numbers = text.split(separator: ",").compactMap { Double($0) }
             guard numbers.count == 4, numbers[0] < numbers[2], numbers[1] < numbers[3] else {
-                throw AviationWeatherRefusal(status: .badRequest, message: "Invalid bbox: \(text)")
+                throw AviationWeatherErrorResponse(status: .badRequest, message: "Invalid bbox: \(text)")
             }
             return numbers
         }
@@ -115,7 +116,7 @@ struct AviationWeatherRoutes: Sendable {
 
     private func select(
         _ product: AviationWeatherProduct, _ query: Query
-    ) throws(AviationWeatherRefusal) -> [AviationWeatherRecord] {
+    ) throws(AviationWeatherErrorResponse) -> [AviationWeatherRecord] {
         let now = state.now
         let hazard = query.text("hazard")?.lowercased()
         func isWanted(_ record: AviationWeatherRecord) -> Bool {
@@ -127,7 +128,8 @@ struct AviationWeatherRoutes: Sendable {
         switch product.name {
         case AviationWeatherProduct.pilotReports.name:
             guard let box = try query.box() else {
-                throw AviationWeatherRefusal(status: .badRequest, message: "No location or bounding box specified")
+                throw AviationWeatherErrorResponse(
+                    status: .badRequest, message: "No location or bounding box specified")
             }
             let oldest = Double(now) - (try query.number("age") ?? Self.defaultAgeHours) * 3_600
             found = (replay?.records(of: product) ?? world.pilotReports(at: now)).filter { record in
@@ -140,7 +142,7 @@ struct AviationWeatherRoutes: Sendable {
         case HazardProduct.gairmet.endpoint:
             let hour = try query.number("fore").flatMap { Int(exactly: $0) } ?? 0
             guard [0, 3, 6, 9, 12].contains(hour) else {
-                throw AviationWeatherRefusal(status: .badRequest, message: "Invalid fore: \(hour)")
+                throw AviationWeatherErrorResponse(status: .badRequest, message: "Invalid fore: \(hour)")
             }
             found =
                 (replay?.records(of: product)?.filter { $0["forecastHour"]?.integer == hour }
@@ -154,7 +156,7 @@ struct AviationWeatherRoutes: Sendable {
 
     private func text(
         _ records: [AviationWeatherRecord], _ query: Query, isBroken: Bool
-    ) throws(AviationWeatherRefusal) -> String {
+    ) throws(AviationWeatherErrorResponse) -> String {
         let broken = JSONValue.object(["obsTime": .string("yesterday"), "hazard": .number(7), "forecastHour": .null])
         func values(_ one: (AviationWeatherRecord) -> JSONValue) -> JSONValue {
             .array(records.enumerated().map { isBroken && $0.offset % 5 == 0 ? broken : one($0.element) })
@@ -165,13 +167,13 @@ struct AviationWeatherRoutes: Sendable {
         case "geojson":
             document = .object(["type": .string("FeatureCollection"), "features": values(\.feature)])
         case let format:
-            throw AviationWeatherRefusal(
+            throw AviationWeatherErrorResponse(
                 status: .badRequest, message: "The simulator gives json and geojson, not \(format ?? "raw")")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do { return String(decoding: try encoder.encode(document), as: UTF8.self) } catch {
-            throw AviationWeatherRefusal(status: .internalServerError, message: "\(error)")
+            throw AviationWeatherErrorResponse(status: .internalServerError, message: "\(error)")
         }
     }
 
@@ -184,7 +186,7 @@ struct AviationWeatherRoutes: Sendable {
 }
 
 /// An error response in the service's format.
-private struct AviationWeatherRefusal: Error {
+private struct AviationWeatherErrorResponse: Error {
     let status: HTTPResponse.Status
     let message: String
     var retryAfter: String?

@@ -42,11 +42,12 @@ struct OpenSkyRoutes: Sendable {
         router.post("auth/realms/opensky-network/protocol/openid-connect/token") { request, _ in
             try await token(request)
         }
-        let services: [(RouterPath, OpenSkyAccounts.Bucket?, @Sendable (Call) throws(OpenSkyRefusal) -> String)] = [
-            ("states/all", .states, states), ("states/own", nil, ownStates), ("flights/all", .flights, allFlights),
-            ("flights/aircraft", .flights, aircraftFlights), ("flights/arrival", .flights, arrivals),
-            ("flights/departure", .flights, departures), ("tracks/all", .tracks, track), ("tracks", .tracks, track),
-        ]
+        let services: [(RouterPath, OpenSkyAccounts.Bucket?, @Sendable (Call) throws(OpenSkyErrorResponse) -> String)] =
+            [
+                ("states/all", .states, states), ("states/own", nil, ownStates), ("flights/all", .flights, allFlights),
+                ("flights/aircraft", .flights, aircraftFlights), ("flights/arrival", .flights, arrivals),
+                ("flights/departure", .flights, departures), ("tracks/all", .tracks, track), ("tracks", .tracks, track),
+            ]
         let group = router.group("api")
         for (path, bucket, service) in services {
             group.get(path) { request, context in
@@ -67,18 +68,18 @@ struct OpenSkyRoutes: Sendable {
 
         func all(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 
-        func integer(_ name: String) throws(OpenSkyRefusal) -> Int? {
+        func integer(_ name: String) throws(OpenSkyErrorResponse) -> Int? {
             guard let text = all(name).first else { return nil }
             guard let value = Int(text), value >= 0 else { throw .badRequest("\(name) must be whole seconds: \(text)") }
             return value
         }
 
-        func required(_ name: String) throws(OpenSkyRefusal) -> Int {
+        func required(_ name: String) throws(OpenSkyErrorResponse) -> Int {
             guard let value = try integer(name) else { throw .badRequest("\(name) is missing") }
             return value
         }
 
-        func text(_ name: String) throws(OpenSkyRefusal) -> String {
+        func text(_ name: String) throws(OpenSkyErrorResponse) -> String {
             guard let text = all(name).first, !text.isEmpty else { throw .badRequest("\(name) is missing") }
             return text
         }
@@ -86,11 +87,11 @@ struct OpenSkyRoutes: Sendable {
 
     private func answer(
         _ request: Request, _ context: SimulatorContext, _ bucket: OpenSkyAccounts.Bucket?,
-        _ service: (Call) throws(OpenSkyRefusal) -> String
+        _ service: (Call) throws(OpenSkyErrorResponse) -> String
     ) async -> Response {
         let fault = state.faultOfCall(of: .openSky)
         let query = request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) }
-        do throws(OpenSkyRefusal) {
+        do throws(OpenSkyErrorResponse) {
             let isAnonymous = try isAnonymous(request, fault)
             try refuse(fault)
             let now = state.now - (fault == .clockSkew ? 60 : 0)
@@ -109,24 +110,24 @@ struct OpenSkyRoutes: Sendable {
         }
     }
 
-    private func isAnonymous(_ request: Request, _ fault: Fault?) throws(OpenSkyRefusal) -> Bool {
+    private func isAnonymous(_ request: Request, _ fault: Fault?) throws(OpenSkyErrorResponse) -> Bool {
         guard let header = request.headers[.authorization] else { return true }
         let token = header.split(separator: " ").last.map(String.init) ?? ""
         if fault == .unauthorized || fault == .sessionRevoked { accounts.tokens.revoke(token) }
         guard header.hasPrefix("Bearer "), accounts.tokens.isValid(token, now: state.now) else {
-            throw OpenSkyRefusal(status: .unauthorized, message: "The token is missing, expired or invalid")
+            throw OpenSkyErrorResponse(status: .unauthorized, message: "The token is missing, expired or invalid")
         }
         return false
     }
 
-    private func refuse(_ fault: Fault?) throws(OpenSkyRefusal) {
+    private func refuse(_ fault: Fault?) throws(OpenSkyErrorResponse) {
         switch fault {
         case .unauthorized:
-            throw OpenSkyRefusal(status: .unauthorized, message: "The token is missing, expired or invalid")
-        case .forbidden: throw OpenSkyRefusal(status: .forbidden, message: "Not allowed")
+            throw OpenSkyErrorResponse(status: .unauthorized, message: "The token is missing, expired or invalid")
+        case .forbidden: throw OpenSkyErrorResponse(status: .forbidden, message: "Not allowed")
         case .rateLimited: throw .tooManyRequests(60)
-        case .serverError: throw OpenSkyRefusal(status: .internalServerError, message: "Something went wrong")
-        case .unavailable: throw OpenSkyRefusal(status: .serviceUnavailable, message: "Down for maintenance")
+        case .serverError: throw OpenSkyErrorResponse(status: .internalServerError, message: "Something went wrong")
+        case .unavailable: throw OpenSkyErrorResponse(status: .serviceUnavailable, message: "Down for maintenance")
         default: break
         }
     }
@@ -170,7 +171,7 @@ struct OpenSkyRoutes: Sendable {
         var east: Double
     }
 
-    private func box(_ call: Call) throws(OpenSkyRefusal) -> Box? {
+    private func box(_ call: Call) throws(OpenSkyErrorResponse) -> Box? {
         var sides: [Double] = []
         for name in ["lamin", "lomin", "lamax", "lomax"] {
             guard let text = call.all(name).first else { continue }
@@ -182,7 +183,7 @@ struct OpenSkyRoutes: Sendable {
         return Box(south: sides[0], west: sides[1], north: sides[2], east: sides[3])
     }
 
-    private func states(_ call: Call) throws(OpenSkyRefusal) -> String {
+    private func states(_ call: Call) throws(OpenSkyErrorResponse) -> String {
         let box = try box(call)
         var time = call.now - call.now % (call.isAnonymous ? 10 : 5)
         if !call.isAnonymous, let asked = try call.integer("time"), asked > 0 {
@@ -199,11 +200,13 @@ struct OpenSkyRoutes: Sendable {
         return json(vectors, at: time, call)
     }
 
-    private func ownStates(_ call: Call) throws(OpenSkyRefusal) -> String {
-        guard !call.isAnonymous else { throw OpenSkyRefusal(status: .forbidden, message: "Credentials are needed") }
+    private func ownStates(_ call: Call) throws(OpenSkyErrorResponse) -> String {
+        guard !call.isAnonymous else {
+            throw OpenSkyErrorResponse(status: .forbidden, message: "Credentials are needed")
+        }
         let asked = try call.integer("time") ?? 0
         let time = asked > 0 ? min(call.now, asked) : call.now
-        let serials = try call.all("serials").map { text throws(OpenSkyRefusal) -> Int in
+        let serials = try call.all("serials").map { text throws(OpenSkyErrorResponse) -> Int in
             guard let serial = Int(text) else { throw .badRequest("serials must be whole numbers: \(text)") }
             return serial
         }
@@ -248,23 +251,23 @@ struct OpenSkyRoutes: Sendable {
 
     // MARK: Flights and tracks
 
-    private func allFlights(_ call: Call) throws(OpenSkyRefusal) -> String {
+    private func allFlights(_ call: Call) throws(OpenSkyErrorResponse) -> String {
         try flights(call, longestSeconds: 2 * 3_600) { _, _ in true }
     }
 
-    private func aircraftFlights(_ call: Call) throws(OpenSkyRefusal) -> String {
+    private func aircraftFlights(_ call: Call) throws(OpenSkyErrorResponse) -> String {
         let address = try call.text("icao24")
         return try flights(call, longestSeconds: 2 * 86_400) { flight, _ in flight.icao24 == address }
     }
 
-    private func arrivals(_ call: Call) throws(OpenSkyRefusal) -> String {
+    private func arrivals(_ call: Call) throws(OpenSkyErrorResponse) -> String {
         let airport = try call.text("airport")
         return try flights(call, longestSeconds: 2 * 86_400) { flight, interval in
             flight.estArrivalAirport == airport && interval.contains(flight.lastSeen)
         }
     }
 
-    private func departures(_ call: Call) throws(OpenSkyRefusal) -> String {
+    private func departures(_ call: Call) throws(OpenSkyErrorResponse) -> String {
         let airport = try call.text("airport")
         return try flights(call, longestSeconds: 2 * 86_400) { flight, interval in
             flight.estDepartureAirport == airport && interval.contains(flight.firstSeen)
@@ -273,7 +276,7 @@ struct OpenSkyRoutes: Sendable {
 
     private func flights(
         _ call: Call, longestSeconds: Int, _ matches: (OpenSkyFlight, ClosedRange<Int>) -> Bool
-    ) throws(OpenSkyRefusal) -> String {
+    ) throws(OpenSkyErrorResponse) -> String {
         let begin = try call.required("begin")
         let end = try call.required("end")
         guard begin <= end, end - begin <= longestSeconds else {
@@ -292,7 +295,7 @@ struct OpenSkyRoutes: Sendable {
         return "[" + texts.joined(separator: ",") + "]"
     }
 
-    private func track(_ call: Call) throws(OpenSkyRefusal) -> String {
+    private func track(_ call: Call) throws(OpenSkyErrorResponse) -> String {
         let address = try call.text("icao24")
         let asked = try call.required("time")
         let time = asked > 0 ? asked : call.now
@@ -306,20 +309,20 @@ struct OpenSkyRoutes: Sendable {
 /// An error response in the format of OpenSky's framework.
 ///
 /// Source: docs/upstreams/opensky.md, "Status codes"
-struct OpenSkyRefusal: Error {
+struct OpenSkyErrorResponse: Error {
     let status: HTTPResponse.Status
     /// The message; nil for an empty body.
     let message: String?
     var retryAfterSeconds: Int?
 
-    static let nothing = OpenSkyRefusal(status: .notFound, message: nil)
+    static let nothing = OpenSkyErrorResponse(status: .notFound, message: nil)
 
-    static func badRequest(_ message: String) -> OpenSkyRefusal {
-        OpenSkyRefusal(status: .badRequest, message: message)
+    static func badRequest(_ message: String) -> OpenSkyErrorResponse {
+        OpenSkyErrorResponse(status: .badRequest, message: message)
     }
 
-    static func tooManyRequests(_ seconds: Int) -> OpenSkyRefusal {
-        OpenSkyRefusal(status: .tooManyRequests, message: "Too many requests", retryAfterSeconds: seconds)
+    static func tooManyRequests(_ seconds: Int) -> OpenSkyErrorResponse {
+        OpenSkyErrorResponse(status: .tooManyRequests, message: "Too many requests", retryAfterSeconds: seconds)
     }
 
     func response(path: String, now: Int) -> Response {

@@ -19,7 +19,7 @@ struct DataCalls: Sendable {
     /// `POST /observations/v5/corridor`.
     ///
     /// Source: docs/upstreams/skypath.md, "Limits of the simulator" (the order of validation)
-    func corridor(_ body: ByteBuffer, fault: Fault?) throws(SkyPathRefusal) -> ByteBuffer {
+    func corridor(_ body: ByteBuffer, fault: Fault?) throws(SkyPathErrorResponse) -> ByteBuffer {
         let request = try RequestSchema.object(body)
         guard let corridor = request["corridor"] else {
             throw .validation("body must have required property 'corridor'")
@@ -55,7 +55,7 @@ struct DataCalls: Sendable {
     }
 
     /// `POST /v4/map`.
-    func map(_ body: ByteBuffer, fault: Fault?) throws(SkyPathRefusal) -> ByteBuffer {
+    func map(_ body: ByteBuffer, fault: Fault?) throws(SkyPathErrorResponse) -> ByteBuffer {
         let request = try RequestSchema.object(body)
         let ring: CorridorRing? =
             if let geofence = request["geofence"] { try RequestSchema.ring(geofence, at: "body/geofence") } else { nil }
@@ -83,7 +83,7 @@ struct DataCalls: Sendable {
     }
 
     /// `GET /adsb/v5/hexagons/{hexId}`.
-    func hexagons(_ id: String, query: [String: String], fault: Fault?) throws(SkyPathRefusal) -> ByteBuffer {
+    func hexagons(_ id: String, query: [String: String], fault: Fault?) throws(SkyPathErrorResponse) -> ByteBuffer {
         guard let parent = H3Index.parse(id), let resolution = H3.resolution(of: parent),
             resolution <= 1
         else {
@@ -117,7 +117,7 @@ struct DataCalls: Sendable {
     /// `GET` of SkyPath's other products; the parameters are those of calls with complete responses.
     func whole(
         _ product: SkyPathProduct, of world: SkyPathWorld, query: [String: String], fault: Fault?
-    ) throws(SkyPathRefusal) -> ByteBuffer {
+    ) throws(SkyPathErrorResponse) -> ByteBuffer {
         let value = query["hoursAgo"].map { text in Double(text).map { JSONValue.number($0) } ?? .string(text) }
         let hours =
             try RequestSchema.hours(value, at: "querystring/hoursAgo", of: DataCalls.mapHours) ?? DataCalls.defaultHours
@@ -125,16 +125,16 @@ struct DataCalls: Sendable {
         if fault == .empty { answer = answer.withoutRecords }
         if fault == .wrongTypes { answer = answer.withBrokenRecord }
         do { return ByteBuffer(bytes: try JSONEncoder().encode(answer)) } catch {
-            throw SkyPathRefusal(status: .internalServerError, code: "INTERNAL", message: "\(error)")
+            throw SkyPathErrorResponse(status: .internalServerError, code: "INTERNAL", message: "\(error)")
         }
     }
 
-    private static let expired = SkyPathRefusal.badRequest(
+    private static let expired = SkyPathErrorResponse.badRequest(
         "CURSOR_EXPIRED", "changes since then are not available any more")
 
     private func levels(
         minimum: JSONValue?, maximum: JSONValue?, at path: String
-    ) throws(SkyPathRefusal) -> ClosedRange<Int> {
+    ) throws(SkyPathErrorResponse) -> ClosedRange<Int> {
         let low =
             try RequestSchema.integer(minimum, at: "\(path)/minAlt", in: RequestSchema.levels)
             ?? RequestSchema.levels.lowerBound
@@ -145,7 +145,7 @@ struct DataCalls: Sendable {
         return low...high
     }
 
-    private func severities(_ value: JSONValue?) throws(SkyPathRefusal) -> Set<Int> {
+    private func severities(_ value: JSONValue?) throws(SkyPathErrorResponse) -> Set<Int> {
         guard let value else { return Set(0...4) }
         guard let items = value.array else { throw .validation("body/severities must be array") }
         var severities: Set<Int> = []

@@ -8,7 +8,7 @@ enum RequestSchema {
     static let maximumVertices = 250
     static let levels = 5...52
 
-    static func object(_ body: ByteBuffer) throws(SkyPathRefusal) -> JSONValue {
+    static func object(_ body: ByteBuffer) throws(SkyPathErrorResponse) -> JSONValue {
         guard body.readableBytes > 0 else {
             throw .badRequest(
                 "FST_ERR_CTP_EMPTY_JSON_BODY",
@@ -26,7 +26,7 @@ enum RequestSchema {
     }
 
     /// Validates a GeoJSON Polygon: its type, then that it is closed, then its 4 to 250 vertices.
-    static func ring(_ polygon: JSONValue, at path: String) throws(SkyPathRefusal) -> CorridorRing {
+    static func ring(_ polygon: JSONValue, at path: String) throws(SkyPathErrorResponse) -> CorridorRing {
         guard case .object = polygon else { throw .validation("\(path) must be object") }
         guard let type = polygon["type"] else {
             throw .validation("\(path) must have required property 'type'")
@@ -65,7 +65,7 @@ enum RequestSchema {
 
     private static func position(
         _ item: JSONValue, at path: String
-    ) throws(SkyPathRefusal) -> (longitude: Double, latitude: Double) {
+    ) throws(SkyPathErrorResponse) -> (longitude: Double, latitude: Double) {
         guard let pair = item.array else { throw .validation("\(path) must be array") }
         guard pair.count >= 2 else { throw .validation("\(path) must NOT have fewer than 2 items") }
         guard let longitude = pair[0].number else { throw .validation("\(path)/0 must be number") }
@@ -81,7 +81,7 @@ enum RequestSchema {
     }
 
     static func integer(_ value: JSONValue?, at path: String, in range: ClosedRange<Int>)
-        throws(SkyPathRefusal) -> Int?
+        throws(SkyPathErrorResponse) -> Int?
     {
         guard let value else { return nil }
         guard let number = value.integer else { throw .validation("\(path) must be integer") }
@@ -94,7 +94,7 @@ enum RequestSchema {
         return number
     }
 
-    static func hours(_ value: JSONValue?, at path: String, of allowed: [Double]) throws(SkyPathRefusal)
+    static func hours(_ value: JSONValue?, at path: String, of allowed: [Double]) throws(SkyPathErrorResponse)
         -> Double?
     {
         guard let value else { return nil }
@@ -105,7 +105,7 @@ enum RequestSchema {
         return number
     }
 
-    static func category(_ value: JSONValue?, at path: String) throws(SkyPathRefusal) -> Category {
+    static func category(_ value: JSONValue?, at path: String) throws(SkyPathErrorResponse) -> Category {
         guard let value else { return .medium }
         guard let name = value.string else { throw .validation("\(path) must be string") }
         guard let category = Category(name) else {

@@ -50,15 +50,17 @@ struct SimulatorRoutes: Sendable {
     private func addSkyPath(to router: Router<SimulatorContext>) {
         let calls = DataCalls(configuration: configuration, state: state)
         router.post("auth/v5/session") { request, context in
-            try await answer(request, context, isLogin: true) { body, _ throws(SkyPathRefusal) in try session(body) }
+            try await answer(request, context, isLogin: true) { body, _ throws(SkyPathErrorResponse) in
+                try session(body)
+            }
         }
         router.post("observations/v5/corridor") { request, context in
-            try await answer(request, context) { body, fault throws(SkyPathRefusal) in
+            try await answer(request, context) { body, fault throws(SkyPathErrorResponse) in
                 try calls.corridor(body, fault: fault)
             }
         }
         router.post("v4/map") { request, context in
-            try await answer(request, context) { body, fault throws(SkyPathRefusal) in
+            try await answer(request, context) { body, fault throws(SkyPathErrorResponse) in
                 try calls.map(body, fault: fault)
             }
         }
@@ -68,7 +70,7 @@ struct SimulatorRoutes: Sendable {
                 let query = Dictionary(
                     request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                     uniquingKeysWith: { _, last in last })
-                return try await answer(request, context, product) { _, fault throws(SkyPathRefusal) in
+                return try await answer(request, context, product) { _, fault throws(SkyPathErrorResponse) in
                     try calls.whole(product, of: world, query: query, fault: fault)
                 }
             }
@@ -80,7 +82,7 @@ struct SimulatorRoutes: Sendable {
                 let query = Dictionary(
                     request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                     uniquingKeysWith: { _, last in last })
-                return try await answer(request, context) { _, fault throws(SkyPathRefusal) in
+                return try await answer(request, context) { _, fault throws(SkyPathErrorResponse) in
                     try calls.hexagons(id, query: query, fault: fault)
                 }
             }
@@ -92,14 +94,14 @@ struct SimulatorRoutes: Sendable {
     /// Checks the key, the rate and the fault, then makes the content and sends it.
     private func answer(
         _ request: Request, _ context: SimulatorContext, _ product: SkyPathProduct? = nil, isLogin: Bool = false,
-        _ content: (ByteBuffer, Fault?) throws(SkyPathRefusal) -> ByteBuffer
+        _ content: (ByteBuffer, Fault?) throws(SkyPathErrorResponse) -> ByteBuffer
     ) async throws -> Response {
         let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
         let fault = state.faultOfCall(of: .skyPath)
-        do throws(SkyPathRefusal) {
+        do throws(SkyPathErrorResponse) {
             try check(request, body, fault, isLogin: isLogin)
             if let product, configuration.disabledProducts.contains(product) {
-                throw SkyPathRefusal(
+                throw SkyPathErrorResponse(
                     status: .forbidden, code: "FEATURE_DISABLED",
                     message: "\(product.rawValue) is disabled for this company")
             }
@@ -111,7 +113,7 @@ struct SimulatorRoutes: Sendable {
     }
 
     /// Opens a session for any company and user. SkyPath's own call is not public.
-    private func session(_ body: ByteBuffer) throws(SkyPathRefusal) -> ByteBuffer {
+    private func session(_ body: ByteBuffer) throws(SkyPathErrorResponse) -> ByteBuffer {
         struct Login: Decodable {
             var company: String
             var userId: String
@@ -128,7 +130,7 @@ struct SimulatorRoutes: Sendable {
 
     private func check(
         _ request: Request, _ body: ByteBuffer, _ fault: Fault?, isLogin: Bool
-    ) throws(SkyPathRefusal) {
+    ) throws(SkyPathErrorResponse) {
         guard let name = SimulatorRoutes.apiKeyHeader, request.headers[name] == configuration.apiKey
         else {
             throw .unauthorized
@@ -137,30 +139,31 @@ struct SimulatorRoutes: Sendable {
         if !isLogin, token != nil || configuration.needsSession,
             !(token.map { state.skyPathSessions.isValid($0, now: state.now) } ?? false)
         {
-            throw SkyPathRefusal(status: .unauthorized, code: "SESSION_EXPIRED", message: "There is no such session")
+            throw SkyPathErrorResponse(
+                status: .unauthorized, code: "SESSION_EXPIRED", message: "There is no such session")
         }
         switch fault {
         case .unauthorized: throw .unauthorized
         case .sessionRevoked:
-            throw SkyPathRefusal(
+            throw SkyPathErrorResponse(
                 status: .unauthorized, code: "SESSION_REVOKED", message: "The session was invalidated")
         case .forbidden:
-            throw SkyPathRefusal(
+            throw SkyPathErrorResponse(
                 status: .forbidden, code: "FEATURE_DISABLED",
                 message: "Turbulence is disabled for this company")
         case .locked:
-            throw SkyPathRefusal(
+            throw SkyPathErrorResponse(
                 status: .init(code: 423, reasonPhrase: "Locked"), code: "USER_LOCKED",
                 message: "Too many failed attempts")
         case .upgradeRequired:
-            throw SkyPathRefusal(
+            throw SkyPathErrorResponse(
                 status: .init(code: 426, reasonPhrase: "Upgrade Required"), code: "UPGRADE_REQUIRED",
                 message: "This client version is not supported any more")
         case .rateLimited: throw .tooManyRequests
         case .serverError:
-            throw SkyPathRefusal(status: .internalServerError, code: "INTERNAL", message: "Something went wrong")
+            throw SkyPathErrorResponse(status: .internalServerError, code: "INTERNAL", message: "Something went wrong")
         case .unavailable:
-            throw SkyPathRefusal(
+            throw SkyPathErrorResponse(
                 status: .serviceUnavailable, code: "UNAVAILABLE", message: "Down for maintenance",
                 retryAfter: HTTPDate.text(configuration.clock() + 120))
         default: break
@@ -181,18 +184,18 @@ struct SimulatorRoutes: Sendable {
         let countText = request.uri.queryParameters["count"].map { String($0) }
         let count = countText.flatMap { Int($0) }
         guard countText == nil || (count.map { $0 > 0 } ?? false) else {
-            return SkyPathRefusal.validation("querystring/count must be integer >= 1").response
+            return SkyPathErrorResponse.validation("querystring/count must be integer >= 1").response
         }
         let fault = Fault(rawValue: name)
         guard fault != nil || name == "none" else {
             let names = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-            return SkyPathRefusal.validation("querystring/name must be one of none, \(names)").response
+            return SkyPathErrorResponse.validation("querystring/name must be one of none, \(names)").response
         }
         let upstreamText = request.uri.queryParameters["upstream"].map { String($0) }
         let upstream = upstreamText.flatMap { SimulatedUpstream(rawValue: $0) }
         guard upstreamText == nil || upstream != nil else {
             let names = SimulatedUpstream.allCases.map(\.rawValue).joined(separator: ", ")
-            return SkyPathRefusal.validation("querystring/upstream must be one of \(names)").response
+            return SkyPathErrorResponse.validation("querystring/upstream must be one of \(names)").response
         }
         state.setFault(fault, count: count, of: upstream)
         return faultResponse()
@@ -210,7 +213,7 @@ struct SimulatorRoutes: Sendable {
             let level = query["alt"].flatMap({ Int($0) }), Report.levels.contains(level),
             let edr = query["edr"].flatMap({ Double($0) }), (0...1).contains(edr)
         else {
-            return SkyPathRefusal.validation(
+            return SkyPathErrorResponse.validation(
                 "querystring must have cell (H3 resolution 5), alt (5...52) and edr (0...1)"
             ).response
         }

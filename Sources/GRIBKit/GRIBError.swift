@@ -1,5 +1,5 @@
 /// Why a GRIB message, or a position in a stream where one seems to begin, is rejected.
-package enum GRIBRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+package enum GRIBError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The stream ends before the message does: its length in octets, and the available octets.
     case truncated(length: Int, found: Int)
     /// The message is longer than the limit.

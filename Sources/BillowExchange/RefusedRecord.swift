@@ -1,7 +1,7 @@
 import JSONKit
 
 /// A record, or a whole file, that an import rejected.
-package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RefusedRecord: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line on which it begins, from 1.
     package var line: Int
     /// Its number among the file's records, from 1; 0 for the whole file.
