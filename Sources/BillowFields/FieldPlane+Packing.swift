@@ -7,17 +7,19 @@ internal import CDeflate
 /// | 4 | the format, `PackedFieldPlane.format` |
 /// | 2, 2 | width and height |
 /// | `FieldModel.contextCount` | by context, the initial share of zeros in each block (`BitCount.share`) |
-/// | 4, 4 by block | the end of its bytes, counted from the first block's; CRC-32 of sizes, number and values |
+/// | 4, 4 by block | the end of its bytes with `fullMark`, counted from the first block's; CRC-32, as below |
 /// | the rest | the values by a range coder, block by block |
 ///
-/// Integers are little-endian. Blocks have `side` by `side` points, fewer at the ends of rows and columns, in row-major
-/// order. A value is predicted from those to the left, above, and above left (the median edge detector of JPEG-LS).
+/// Integers are little-endian. `fullMark` is set if no value of the block is missing. The CRC-32 is that of the plane's
+/// width and height, the block's number and its values. Blocks have `side` by `side` points, fewer at the ends of rows
+/// and columns, in row-major order.
 ///
-/// The difference is coded with a context: how these three and the value above right differ. Turbulence varies slowly
+/// A value is predicted from those to the left, above, and above left (the median edge detector of JPEG-LS). The
+/// difference is coded with a context: how these three and the value above right differ. Turbulence varies slowly
 /// over kilometres, so most differences are zero and cost a tenth of a bit.
 ///
-/// An earlier format, `formatOfOne`, has the CRC-32 of the whole plane before the sizes, no shares, and one block. It
-/// can be decoded but is no longer written.
+/// Two earlier formats can be decoded but are no longer written. `formatWithoutMarks` marks no block as full.
+/// `formatOfOne` has the CRC-32 of the whole plane before the sizes, no shares, and one block.
 ///
 /// Source: ITU-T T.87 (JPEG-LS), section 4.2 (prediction), annex A.3 (contexts)
 package struct PackedFieldPlane: Sendable {
@@ -27,10 +29,13 @@ package struct PackedFieldPlane: Sendable {
     private let bytes: [UInt8]
     private let isOne: Bool
 
-    /// The format's magic number, `BFP2`.
-    static let format: UInt32 = 0x3250_4642
-    /// The earlier format's magic number, `BFP1`.
+    /// The format's magic number, `BFP3`.
+    static let format: UInt32 = 0x3350_4642
+    /// The earlier formats' magic numbers, `BFP2` and `BFP1`.
+    static let formatWithoutMarks: UInt32 = 0x3250_4642
     static let formatOfOne: UInt32 = 0x3150_4642
+    /// Added to the end of a block in which no value is missing.
+    fileprivate static let fullMark = 1 << 31
     /// The number of points along each edge of a block.
     package static let side = 128
     private static let headerBytes = 8
@@ -45,7 +50,7 @@ package struct PackedFieldPlane: Sendable {
         self.bytes = bytes
         let format = UInt32(Self.integer(bytes, 0, 4))
         isOne = format == Self.formatOfOne
-        guard isOne || format == Self.format else { throw .format(format) }
+        guard isOne || format == Self.format || format == Self.formatWithoutMarks else { throw .format(format) }
         let sizes = isOne ? 8 : 4
         guard bytes.count >= sizes + 4 else { throw .length(bytes.count) }
         (width, height) = (Self.integer(bytes, sizes, 2), Self.integer(bytes, sizes + 2, 2))
@@ -62,14 +67,15 @@ package struct PackedFieldPlane: Sendable {
     private var tableStart: Int { Self.headerBytes + Self.contexts }
     private var codeStart: Int { isOne ? Self.headerBytesOfOne : tableStart + grid.count * Self.tableBytes }
 
-    /// The range of a block's bytes, and its expected CRC-32.
-    private func place(of number: Int) -> (code: Range<Int>, checksum: Int)? {
-        guard !isOne else { return (codeStart..<bytes.count, Self.integer(bytes, 4, 4)) }
+    /// The range of a block's bytes, whether no value of it is missing, and its expected CRC-32.
+    private func place(of number: Int) -> (code: Range<Int>, isFull: Bool, checksum: Int)? {
+        guard !isOne else { return (codeStart..<bytes.count, false, Self.integer(bytes, 4, 4)) }
         let table = tableStart + number * Self.tableBytes
-        let start = number == 0 ? 0 : Self.integer(bytes, table - Self.tableBytes, 4)
-        let end = Self.integer(bytes, table, 4)
+        let start = number == 0 ? 0 : Self.integer(bytes, table - Self.tableBytes, 4) & ~Self.fullMark
+        let marked = Self.integer(bytes, table, 4)
+        let end = marked & ~Self.fullMark
         guard start <= end, codeStart + end <= bytes.count else { return nil }
-        return (codeStart + start..<codeStart + end, Self.integer(bytes, table + 4, 4))
+        return (codeStart + start..<codeStart + end, marked != end, Self.integer(bytes, table + 4, 4))
     }
 
     /// Decodes all values.
@@ -119,7 +125,7 @@ package struct PackedFieldPlane: Sendable {
 
     /// - Parameter values: receives the block's values in row-major order; the rest of the buffer is unchanged.
     private func read(_ number: Int, of grid: Blocks, to values: inout [UInt8]) throws(FieldDamage) {
-        guard let (range, sum) = place(of: number) else { throw .length(bytes.count) }
+        guard let (range, isFull, sum) = place(of: number) else { throw .length(bytes.count) }
         let width = grid.columns(number).count
         let count = width * grid.rows(number).count
         values.withUnsafeMutableBufferPointer { values in
@@ -132,7 +138,7 @@ package struct PackedFieldPlane: Sendable {
                     }
                     let code = UnsafeRawBufferPointer(rebasing: bytes[range])
                     var model = FieldModel(RangeDecoder(code), statistics)
-                    model.code(values, width: width)
+                    model.code(values, width: width, isFull: isFull)
                 }
             }
         }
@@ -241,7 +247,7 @@ extension FieldPlane {
                 Self.code(block, width: width, by: &model)
                 code = model.coder.finish()
             }
-            bytes.append(littleEndian: UInt32(code.count))
+            bytes.append(littleEndian: UInt32(code.count | (Self.isFull(block) ? PackedFieldPlane.fullMark : 0)))
             bytes.append(littleEndian: sum)
         }
         return bytes + code
@@ -274,8 +280,11 @@ extension FieldPlane {
     /// The model writes to the buffer that it codes, so this needs a copy.
     private static func code(_ block: [UInt8], width: Int, by model: inout FieldModel<some BitCoder>) {
         var block = block
-        block.withUnsafeMutableBufferPointer { model.code($0, width: width) }
+        let isFull = isFull(block)
+        block.withUnsafeMutableBufferPointer { model.code($0, width: width, isFull: isFull) }
     }
+
+    private static func isFull(_ block: [UInt8]) -> Bool { !block.contains(missing) }
 
     /// The values of a block in row-major order.
     private func values(of number: Int, of blocks: Blocks) -> [UInt8] {

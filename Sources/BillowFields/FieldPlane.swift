@@ -36,15 +36,24 @@ package struct FieldPlane: Sendable, Hashable {
     /// - Parameter edrs: in m^(2/3)/s. A value that is negative or not finite becomes missing.
     /// - Returns: nil unless the sides are in range and their product is the number of values.
     package init?(width: Int, height: Int, edrs: [Float]) {
-        self.init(width: width, height: height, values: edrs.map(Self.hundredths))
+        let values = [UInt8](unsafeUninitializedCapacity: edrs.count) { values, count in
+            for place in edrs.indices { values[place] = Self.hundredths(edrs[place]) }
+            count = edrs.count
+        }
+        self.init(width: width, height: height, values: values)
     }
 
     /// An EDR in hundredths; `missing` for a value that is negative or not finite.
+    @inline(__always)
     package static func hundredths(_ edr: Float) -> UInt8 {
-        guard edr.isFinite, edr >= 0 else { return missing }
-        // The offset corrects values that are halfway in decimal but slightly less in binary.
-        return UInt8(min((edr * 100 + 1e-4).rounded(), Float(largest)))
+        // The offset corrects values that are halfway in decimal but slightly less in binary. After the sum the last
+        // bits are the value, rounded: a conversion would check its range, and `rounded()` is a call.
+        let bits = (min(edr * 100 + 1e-4, Float(largest)) + wholeNumbers).bitPattern
+        return edr >= 0 && edr < .infinity ? UInt8(truncatingIfNeeded: bits) : missing
     }
+
+    /// 2²³: between it and its double a `Float` has no fraction.
+    private static let wholeNumbers: Float = 8_388_608
 
     /// Takes the maximum at each point. If only one plane has a value, it is that one.
     ///

@@ -150,6 +150,7 @@ struct RangeDecoder: BitCoder {
         return bit
     }
 
+    @inline(__always)
     mutating func code(plain _: Int, bits: Int) -> Int {
         var value = 0
         for _ in 0..<bits {

@@ -76,39 +76,59 @@ package struct GRIBField: Sendable {
         _ packed: [Double], header: GRIBHeader, bits: ArraySlice<UInt8>?
     ) -> ([Float], GRIBStatistics) {
         let grid = header.grid
-        let lines = grid.scanning.lines(columns: grid.columns, rows: grid.rows)
         var statistics = GRIBStatistics()
         let values = [Float](unsafeUninitializedCapacity: grid.count) { values, initialised in
             packed.withUnsafeBufferPointer { packed in
-                (bits ?? []).withUnsafeBufferPointer { bitmap in
-                    var next = 0
-                    var point = 0
-                    for number in 0..<lines.count {
-                        let line = grid.scanning.line(number, columns: grid.columns, rows: grid.rows)
-                        var place = line.start
-                        for _ in 0..<lines.length {
-                            if bits != nil, bitmap[point >> 3] & (0x80 >> UInt8(point & 7)) == 0 {
-                                values[place] = .nan
-                                statistics.missing += 1
-                            } else if packed[next] == missing {
-                                values[place] = .nan
-                                statistics.missing += 1
-                                next += 1
-                            } else {
-                                let value = Float(packed[next])
-                                values[place] = value
-                                statistics.add(value)
-                                next += 1
-                            }
-                            place += line.step
-                            point += 1
+                if let bits {
+                    bits.withUnsafeBufferPointer { bitmap in
+                        statistics = arrange(packed, of: grid, to: values) { point in
+                            bitmap[point >> 3] & (0x80 >> UInt8(point & 7)) != 0
                         }
                     }
+                } else {
+                    statistics = arrange(packed, of: grid, to: values) { _ in true }
                 }
             }
             initialised = grid.count
         }
         return (values, statistics)
+    }
+
+    /// - Parameter isPacked: whether the packed values have one for a point of the message.
+    @inline(__always)
+    private static func arrange(
+        _ packed: UnsafeBufferPointer<Double>, of grid: GRIBGrid, to values: UnsafeMutableBufferPointer<Float>,
+        _ isPacked: (Int) -> Bool
+    ) -> GRIBStatistics {
+        let lines = grid.scanning.lines(columns: grid.columns, rows: grid.rows)
+        // A static constant that isn't a literal is read by a call.
+        let missing = missing
+        var statistics = GRIBStatistics()
+        var next = 0
+        var point = 0
+        for number in 0..<lines.count {
+            let line = grid.scanning.line(number, columns: grid.columns, rows: grid.rows)
+            var place = line.start
+            for _ in 0..<lines.length {
+                var value = Float.nan
+                if isPacked(point) {
+                    let found = packed[next]
+                    next += 1
+                    if found == missing {
+                        statistics.missing += 1
+                    } else {
+                        value = Float(found)
+                        statistics.add(value)
+                    }
+                } else {
+                    statistics.missing += 1
+                }
+                values[place] = value
+                place += line.step
+                point += 1
+            }
+        }
+        return statistics
     }
 }
 

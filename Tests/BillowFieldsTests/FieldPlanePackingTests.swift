@@ -125,6 +125,35 @@ struct FieldPlanePackingTests {
         #expect(throws: FieldDamage.checksum) { try FieldPlane(packed: bytes) }
     }
 
+    @Test("blocks without missing values are marked, and take less room")
+    func fullBlocks() throws {
+        let plane = try #require(waves(width: 128, height: 128, seed: 4))
+        let full = try #require(
+            FieldPlane(width: 128, height: 128, values: plane.values.map { $0 == FieldPlane.missing ? 8 : $0 }))
+        var holed = full.values
+        holed[64 * 128 + 64] = FieldPlane.missing
+        let packed = full.packed()
+        let mark = 8 + Self.contexts + 3
+        #expect(packed[mark] & 0x80 != 0)
+        #expect(try FieldPlane(packed: packed) == full)
+        let other = try #require(FieldPlane(width: 128, height: 128, values: holed)).packed()
+        #expect(other[mark] & 0x80 == 0 && packed.count < other.count)
+        for var bytes in [packed, other] {
+            bytes[mark] ^= 0x80
+            #expect(throws: FieldDamage.checksum) { try FieldPlane(packed: bytes) }
+        }
+    }
+
+    @Test("the form without marks is read as it was written")
+    func isReadWithoutMarks() throws {
+        // Where each block has a missing value, it differs by its number alone.
+        let plane = try #require(waves(width: 90, height: 70, seed: 6))
+        try #require(plane.values.contains(FieldPlane.missing))
+        var bytes = plane.packed()
+        bytes[3] = UInt8(ascii: "2")
+        #expect(try FieldPlane(packed: bytes) == plane)
+    }
+
     @Test("the form of one block is read as it was written")
     func isReadOfOneBlock() throws {
         let plane = try FieldPlane(packed: Self.ofOneBlock)
