@@ -46,14 +46,38 @@ package struct FieldPaint: Sendable, Hashable {
 
     package var isByScale: Bool { !scale.isEmpty }
 
-    /// The scale's colour of an EDR; nil below its first stop, or without a scale.
-    package func colour(hundredths: Int) -> StraightColour? {
-        guard let above = scale.firstIndex(where: { $0.hundredths > hundredths }) else {
-            return scale.last?.paint.colour
+    // MARK: Steps
+
+    /// The most steps above the first: with the hatches and the line where values end, they fit into a palette.
+    private static let maximumSteps = 236
+
+    /// The scale's range in hundredths.
+    private var range: (first: Int, last: Int) { (scale.first?.hundredths ?? 0, scale.last?.hundredths ?? 0) }
+
+    /// The number of steps in a hundredth of EDR: as many as fit. So an interpolated field has no visible bands, and
+    /// each whole hundredth has a step.
+    private var stepsPerHundredth: Int {
+        min(max(Self.maximumSteps / max(range.last - range.first, 1), 1), 100)
+    }
+
+    /// The number of steps from the first stop to the last; 0 without a scale.
+    package var stepCount: Int { isByScale ? (range.last - range.first) * stepsPerHundredth + 1 : 0 }
+
+    /// The nearest step of an EDR in ten-thousandths; the last one above the scale, and nil below it.
+    package func step(tenThousandths edr: Int) -> Int? {
+        let above = edr - range.first * 100
+        guard isByScale, above >= 0 else { return nil }
+        return min((above * stepsPerHundredth + 50) / 100, stepCount - 1)
+    }
+
+    /// The colour of a step below `stepCount`.
+    package func colour(step: Int) -> StraightColour {
+        let hundredths = Double(range.first) + Double(step) / Double(stepsPerHundredth)
+        guard let above = scale.firstIndex(where: { Double($0.hundredths) > hundredths }), above > 0 else {
+            return scale.last?.paint.colour ?? .clear
         }
-        guard above > 0 else { return nil }
         let (low, high) = (scale[above - 1], scale[above])
-        let share = Double(hundredths - low.hundredths) / Double(high.hundredths - low.hundredths)
+        let share = (hundredths - Double(low.hundredths)) / Double(high.hundredths - low.hundredths)
         func mixed(_ channel: (StraightColour) -> UInt8) -> UInt8 {
             let (from, to) = (Double(channel(low.paint.colour)), Double(channel(high.paint.colour)))
             return UInt8((from + (to - from) * share).rounded())

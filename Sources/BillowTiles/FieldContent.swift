@@ -17,10 +17,9 @@ struct FieldContent: Sendable, Hashable {
     enum Code {
         /// A value that isn't shown, such as smooth air.
         static let nothing: UInt8 = 0
-        /// In a style by severity: 1 plus the severity's number. In a style by scale: 1 plus the EDR in hundredths, at
-        /// most `maximumHundredths`.
+        /// In a style by severity: 1 plus the severity's number. In a style by scale: 1 plus the scale's step
+        /// (`FieldPaint.step(tenThousandths:)`).
         static let firstValue: UInt8 = 1
-        static let maximumHundredths = 200
         /// The line where values end.
         static let edge: UInt8 = 253
         /// A grid point without a value.
@@ -127,9 +126,9 @@ struct FieldContent: Sendable, Hashable {
 /// Reads a field at the pixels of a window.
 struct FieldSampler {
     private let field: FieldPicture
+    private let paint: FieldPaint
     /// Codes by hundredths of EDR; the last is the code of a point without a value.
     private let codes: [UInt8]
-    private let isByScale: Bool
 
     /// The kinds of pixels found so far.
     struct PixelKinds {
@@ -140,15 +139,10 @@ struct FieldSampler {
 
     init(_ field: FieldPicture, _ paint: FieldPaint) {
         self.field = field
-        isByScale = paint.isByScale
+        self.paint = paint
         codes = (0...255).map { value in
-            if value == FieldPlane.missing { return FieldContent.Code.missing }
-            guard let severity = field.appearance.severity(tenThousandths: value * 100) else {
-                return FieldContent.Code.nothing
-            }
-            guard paint.isByScale else { return field.appearance.code(severity) }
-            guard paint.colour(hundredths: value) != nil else { return FieldContent.Code.nothing }
-            return FieldContent.Code.firstValue + UInt8(min(value, FieldContent.Code.maximumHundredths))
+            value == FieldPlane.missing
+                ? FieldContent.Code.missing : field.appearance.code(tenThousandths: value * 100, paint)
         }
     }
 
@@ -207,21 +201,21 @@ struct FieldSampler {
                 kinds.hasMissing = true
                 continue
             }
-            line[place] = code(tenThousandths: edr)
+            line[place] = field.appearance.code(tenThousandths: edr, paint)
             kinds.hasValue = true
         }
-    }
-
-    /// By severity, an EDR between two hundredths counts exactly. By scale, it is rounded to the nearest hundredth.
-    private func code(tenThousandths edr: Int) -> UInt8 {
-        if isByScale { return codes[(edr + 50) / 100] }
-        return field.appearance.severity(tenThousandths: edr).map(field.appearance.code) ?? FieldContent.Code.nothing
     }
 }
 
 extension FieldAppearance {
-    fileprivate func code(_ severity: Severity) -> UInt8 {
-        severity == .smooth && !showsSmoothAir
+    /// The code of an EDR: by severity exactly, by scale that of the nearest step.
+    fileprivate func code(tenThousandths edr: Int, _ paint: FieldPaint) -> UInt8 {
+        guard let severity = severity(tenThousandths: edr) else { return FieldContent.Code.nothing }
+        if paint.isByScale {
+            return paint.step(tenThousandths: edr).map { FieldContent.Code.firstValue + UInt8($0) }
+                ?? FieldContent.Code.nothing
+        }
+        return severity == .smooth && !showsSmoothAir
             ? FieldContent.Code.nothing : FieldContent.Code.firstValue + severity.rawValue
     }
 }

@@ -19,9 +19,8 @@ struct FieldPainter {
         hatch = IncompleteMark.pattern(in: region)
         var colours = [StraightColour](repeating: .clear, count: 256)
         if style.field.isByScale {
-            for hundredths in 0...FieldContent.Code.maximumHundredths {
-                colours[Int(FieldContent.Code.firstValue) + hundredths] =
-                    style.field.colour(hundredths: hundredths) ?? .clear
+            for step in 0..<style.field.stepCount {
+                colours[Int(FieldContent.Code.firstValue) + step] = style.field.colour(step: step)
             }
         } else {
             for severity in Severity.allCases {

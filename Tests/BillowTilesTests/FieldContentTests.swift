@@ -248,6 +248,26 @@ struct FieldContentTests {
         #expect(FieldContent(of: worse, in: region, paint: paint) == nil, "severities that aren't asked for")
     }
 
+    @Test("interpolated by a scale have colours between those of two hundredths")
+    func smoothScale() throws {
+        let smoothed = FieldAppearance(isSmoothed: true)
+        let ramp = Self.even(10, appearance: smoothed, (0..<20).map { (20, $0, 11) })
+        // A degree around the column where 0.10 becomes 0.11, and 0.10 again.
+        let region = MapRegion(try Self.tile(9, -100.2, 35), scale: .one)
+        let paint = try Self.scale()
+        let content = try #require(FieldContent(of: ramp, in: region, paint: paint))
+        let steps = Set(content.codes)
+        #expect(steps.count > 5, "\(steps)")
+        for value: UInt8 in [10, 11] {
+            let whole = try #require(
+                FieldContent(of: Self.even(value, appearance: smoothed), in: region, paint: paint))
+            let plain = try #require(FieldContent(of: Self.even(value), in: region, paint: paint))
+            #expect(whole == plain, "whole hundredths have the colour that they have without interpolation")
+        }
+        let picture = FieldPainter(style: try Self.style(paint), region: region).picture(content)
+        #expect(picture.palette.count == steps.count)
+    }
+
     @Test("of any field have at most 256 colours", arguments: [1, 2, 3])
     func palette(scale: Int) throws {
         let values = (0..<800).map { UInt8($0 % 256) }
