@@ -39,8 +39,11 @@ package struct GRIBDraft: Sendable {
     package var lead = Lead.hours(0)
     package var productionStatus = GRIBHeader.ProductionStatus.operational
     package var packing = Packing.simple
-    /// The number of bits per value, if the packing has a choice.
+    /// The number of bits per value, if the packing has a choice and `decimals` is nil.
     package var bits = 12
+    /// The decimal scale factor: values are packed in steps of 10 to the power of −`decimals`. nil divides their range
+    /// into steps of `bits`.
+    package var decimals: Int?
     /// The order of complex packing with differences: 1 or 2.
     package var differencingOrder = 2
     /// Whether a bitmap marks missing values. Without it, NaN is packed as it is, or can't be packed.
@@ -197,7 +200,7 @@ extension GRIBDraft {
         case .ccsds: keys.append(("packingType", .string("grid_ccsds")))
         case .ieee: return keys + [("packingType", .string("grid_ieee")), ("precision", .long(1))]
         }
-        keys.append(("bitsPerValue", .long(bits)))
-        return keys
+        if let decimals { return keys + [("bitsPerValue", .long(0)), ("decimalScaleFactor", .long(decimals))] }
+        return keys + [("bitsPerValue", .long(bits))]
     }
 }

