@@ -15,13 +15,15 @@ const MAX_LEVELS = 8;
 /** @type {Billow.FeatureCollection} */
 const EMPTY = { features: [] };
 
-/** The name of a field: "Nowcast GTGN, valid 20:15Z".
+/** The name of a field: "Nowcast GTGN, valid 20:15Z". An imported grid of another centre than NOAA's has its number.
  * @param {Properties} properties */
-export function fieldName({ product, run, lead, validTime }) {
+export function fieldName({ product, run, lead, validTime, source }) {
     const [start, valid] = [instantOf(run), instantOf(validTime)];
     /** @param {number | null} instant */
     const clock = (instant) => (instant === null ? "unknown" : `${clockTime(instant).slice(0, 5)}Z`);
-    const title = `${FIELD_PRODUCTS.get(product) ?? "Field"} ${String(product ?? "").toUpperCase()}`;
+    const centre = /^centre-(\d+)$/.exec(source ?? "")?.[1];
+    const origin = centre ? `of WMO centre ${centre}` : String(product ?? "").toUpperCase();
+    const title = `${FIELD_PRODUCTS.get(product) ?? "Field"} ${origin}`;
     // Without a lead time, the run is the valid time.
     const runText = lead ? `, run ${clock(start)} + ${age(lead * 1000)}` : "";
     return `${title}${runText}, valid ${clock(valid)}`;

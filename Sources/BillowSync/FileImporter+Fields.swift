@@ -75,7 +75,7 @@ extension FileImporter {
             let grid: GridDefinition
             do { grid = try header.grid.definition() } catch { throw FieldReadingError.grid }
             let packed = try await work.run { try FieldReading.plane(message, field: place).packed() }
-            let source = source ?? (header.centre == Self.ncep ? .noaaGuidance : .import)
+            let source = source ?? (header.centre == Self.ncep ? .noaaGuidance : .centre(header.centre))
             let isSimulated = header.productionStatus == .operationalTest
             // As with other files, a file alone can't make a database simulated.
             if isSimulated, stored == false || !(simulated ?? stored ?? false) {
@@ -126,4 +126,14 @@ extension SourceID {
         guard let id = SourceID(NOAAUpstream.kind) else { preconditionFailure("a name of letters and a hyphen") }
         return id
     }()
+
+    /// The source name for imported grids of another centre.
+    ///
+    /// - Parameter number: of the originating centre, 0…65,535 (WMO common code table C-11; 98 is ECMWF).
+    static func centre(_ number: Int) -> SourceID {
+        guard let id = SourceID("centre-\(number)") else {
+            preconditionFailure("a name of letters, digits and a hyphen")
+        }
+        return id
+    }
 }

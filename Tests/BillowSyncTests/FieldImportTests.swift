@@ -109,6 +109,21 @@ struct FieldImportTests {
         }
     }
 
+    @Test("a grid of another centre than NOAA's has the number of the centre as its source")
+    func centres() async throws {
+        for (centre, source) in [(7, "noaa-gtg"), (98, "centre-98")] as [(UInt8, String)] {
+            let bytes = try GRIBDraft(
+                grid: Self.grids[0], referenceSeconds: Self.run, values: (0..<60).map { Float($0) / 100 }
+            ).message()
+            // Octet 7 of section 1.
+            let message = bytes[..<22] + [centre] + bytes[23...]
+            try await withFolder { folder, store, importer in
+                _ = try await importer.importFile(try write(Array(message), "edr.grb", in: folder))
+                #expect(try await frames(store).map(\.source.name) == [source])
+            }
+        }
+    }
+
     @Test("which product a field is of is told by the file's name, its packing and its time")
     func products() async throws {
         func product(_ name: String, minutes: Int = 0, lead: Int = 0, jpeg: Bool = false) async throws -> String? {

@@ -98,5 +98,5 @@ extension Dataset {
         sampleProperties: Schema.fieldSamples.properties,
         origins: [Origin("noaa-gtg", "gtgn"), Origin("noaa-gtg", "gtg"), .file], stacking: -1,
         // Source: docs/upstreams/noaa.md
-        attribution: "Turbulence guidance: NOAA/NWS, or imported grids; not a substitute for SIGMETs")
+        attribution: "Turbulence guidance: NOAA/NWS, or the centre in a source's name; not a substitute for SIGMETs")
 }

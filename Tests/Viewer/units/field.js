@@ -10,6 +10,7 @@ const NOWCAST = { product: "gtgn", run: "2026-07-21T20:15:00Z", lead: 0, validTi
 test("a field's name states nowcast or forecast, run, lead time and valid time", () => {
     equal(fieldName(FORECAST), "Forecast GTG, run 18:00Z + 3 h 00 min, valid 21:00Z");
     equal(fieldName(NOWCAST), "Nowcast GTGN, valid 20:15Z");
+    equal(fieldName({ ...NOWCAST, source: "centre-78" }), "Nowcast of WMO centre 78, valid 20:15Z");
 });
 
 test("the legend names the field, that it is computed, and whether one is missing", async () => {
