@@ -38,7 +38,9 @@ import Testing
         "Sources/BillowSync/Guidance/NOAAUpstream.swift": ["noaa-gtg": "its own kind"],
         "Sources/BillowSync/InboxUpstream.swift": ["inbox": "its own kind"],
         "Sources/BillowSync/OpenSkyUpstream.swift": ["opensky": "its own kind"],
-        "Sources/BillowSync/SkyPathQueryTypes.swift": ["turbulence": "SkyPath's name", "polygons": "SkyPath's name"],
+        "Sources/BillowSync/SkyPathQueryTypes.swift": [
+            "turbulence": "SkyPath's name", "polygons": "SkyPath's name", "pireps": "SkyPath's name",
+        ],
         "Sources/BillowSync/SkyPathUpstream.swift": ["skypath": "its own kind"],
         "Sources/BillowSync/SyncError.swift": ["inbox": "a code of failures"],
         "Sources/Turbulence/FeedKind.swift": ["observations": "a kind of data that the log stores"],
@@ -47,6 +49,7 @@ import Testing
         "Sources/billow/Documentation/SettingsCatalogue.swift": ["turbulence": "a setting of SkyPath's wire"],
         "Sources/billow/Settings/Settings.swift": ["polygons": "a section of settings"],
         "Public/js/layers.js": ["polygons": "a shape", "tracks": "a shape"],
+        "Public/js/styles.js": ["skypath": "a style"],
     ]
 
     /// The ids that stand as whole literals in the code of a folder, without comments, by file.
@@ -61,7 +64,8 @@ import Testing
                 let code = line.trimmingPrefix(while: \.isWhitespace)
                 guard !["//", "/*", "*"].contains(where: code.hasPrefix) else { continue }
                 for match in code.matches(of: #/(["'`])([a-z-]+)\1/#) where ids.contains(String(match.2)) {
-                    found[path, default: []].insert(String(match.2))
+                    // In Swift the other two are marks of prose.
+                    if ending == ".js" || match.1 == "\"" { found[path, default: []].insert(String(match.2)) }
                 }
             }
         }

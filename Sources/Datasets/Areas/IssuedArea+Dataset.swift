@@ -5,7 +5,7 @@ extension Schema where Record == IssuedArea {
     /// The properties of hazards, forecasts and advisories.
     package static let areas = Schema([
         Field(
-            Property("kind", .text, "The product, such as sigmet; one of the values of `kind`"),
+            Property("kind", .text, "The product, such as sigmet: a value of the parameter kind"),
             .text { $0.kind }),
         Field(
             Property("hazard", .text, "The hazard: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others"),
