@@ -170,10 +170,7 @@ struct SteeringTests {
             .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
         }
         let stage = try await stage(DataQuery(global: false, polygon: west))
-        let seen = Mutex<[Set<SourceState.AreaCollection>]>([])
-        stage.states.observe { _, new in
-            seen.withLock { if $0.last != new.fetching { $0.append(new.fetching) } }
-        }
+        let changes = stage.states.changes()
         let (corridor, viewport) = (
             SourceState.AreaCollection(area: .corridor, collection: "turbulence"),
             SourceState.AreaCollection(area: .viewport, collection: "turbulence")
@@ -198,7 +195,12 @@ struct SteeringTests {
             try await eventually("it stops") { try stage.state.activity == .stopped }
             #expect(stage.upstream.rounds.count == 2)
         }
-        #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])
+        var consumer = changes.makeAsyncIterator()
+        var seen: [Set<SourceState.AreaCollection>] = []
+        while seen.count < 5, let state = await consumer.next() {
+            if seen.last != state.fetching { seen.append(state.fetching) }
+        }
+        #expect(seen == [[], [corridor], [], [viewport], []])
     }
 
     @Test("fetched data satisfies a smaller query")
