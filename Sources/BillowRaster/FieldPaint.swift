@@ -54,8 +54,8 @@ package struct FieldPaint: Sendable, Hashable {
     /// The scale's range in hundredths.
     private var range: (first: Int, last: Int) { (scale.first?.hundredths ?? 0, scale.last?.hundredths ?? 0) }
 
-    /// The number of steps in a hundredth of EDR: as many as fit. So an interpolated field has no visible bands, and
-    /// each whole hundredth has a step.
+    /// The number of steps in a hundredth of EDR: as many as fit. An interpolated field has colours between those of
+    /// two hundredths, and each whole hundredth has a step.
     private var stepsPerHundredth: Int {
         min(max(Self.maximumSteps / max(range.last - range.first, 1), 1), 100)
     }
