@@ -100,7 +100,8 @@ export function style(newTheme, isGlobe) {
                 id: CITIES, type: "symbol", source: CITIES, minzoom: CITY_ZOOM,
                 filter: ["<=", ["get", "zoom"], ["zoom"]],
                 layout: {
-                    "icon-image": ["get", "sign"], "icon-anchor": "left", "icon-offset": [-6, 0], "icon-padding": 6,
+                    // Above the place, because the sign of the city's airport is beside it.
+                    "icon-image": ["get", "sign"], "icon-anchor": "bottom", "icon-offset": [0, -7], "icon-padding": 1,
                     "symbol-sort-key": ["get", "rank"],
                 },
             },
@@ -172,17 +173,16 @@ export function setTheme(map, newTheme) {
  * @type {Set<string>} */
 const drawn = new Set();
 
-/** How a sign is drawn: the prefix of its id, its font, and the radius of its dot. A name has no prefix and no dot. */
+/** How a sign is drawn: the prefix of its id, its font, and the radius of its dot. A country has no prefix. */
 const SIGNS = [
-    { prefix: AIRPORT_SIGN, font: "600 20px", dot: 5, isOpen: false },
-    { prefix: CITY_SIGN, font: "400 21px", dot: 4, isOpen: true },
-    { prefix: "", font: "500 23px", dot: 0, isOpen: false },
+    { prefix: AIRPORT_SIGN, font: "600 20px", dot: 5 }, { prefix: CITY_SIGN, font: "400 21px", dot: 0 },
+    { prefix: "", font: "500 23px", dot: 0 },
 ];
 
-/** Draws a name, or the name of an airport or city beside a dot. A city's dot is open.
+/** Draws the name of a country or city, or the code of an airport beside a dot.
  * @param {string} id */
 function nameImage(id) {
-    const { prefix, font: size, dot, isOpen } = SIGNS.find(({ prefix }) => id.startsWith(prefix)) ?? SIGNS[0];
+    const { prefix, font: size, dot } = SIGNS.find(({ prefix }) => id.startsWith(prefix)) ?? SIGNS[0];
     const name = id.slice(prefix.length);
     const left = dot ? 22 : 7;
     const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -201,12 +201,6 @@ function nameImage(id) {
         context.beginPath();
         context.arc(12, 18, dot, 0, 2 * Math.PI);
         context.stroke();
-        context.fill();
-    }
-    if (isOpen) {
-        context.fillStyle = colours().land;
-        context.beginPath();
-        context.arc(12, 18, dot - 2, 0, 2 * Math.PI);
         context.fill();
     }
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height);

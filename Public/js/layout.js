@@ -8,7 +8,8 @@ export const COMPACT = matchMedia("(max-width: 900px), (max-height: 560px)");
 
 /** The width of the map's edges that cards cover while a card is open, in pixels. */
 export function coveredEdges() {
-    if (!COMPACT.matches) return { left: 350, right: 350, top: 70, bottom: 150 };
+    // The card of a route is wider in a wide window.
+    if (!COMPACT.matches) return { left: 350, right: innerWidth >= 1300 ? 450 : 350, top: 70, bottom: 150 };
     // A low window, such as a phone held sideways, has the card at the right. Others have it in the lower half.
     // viewer.css has the same limits.
     if (innerHeight <= LOW_PIXELS) return { left: 30, right: 400, top: 70, bottom: 30 };

@@ -455,8 +455,9 @@ def ground(viewer):
             const id = properties.sign ?? properties.name;
             const { width, height } = map.style.imageManager.getImage(id).data;
             const { x, y } = map.project(geometry.coordinates);
-            const left = layer.id === "place" ? x - width / 4 : x - 6;
-            boxes.set(id, { left, right: left + width / 2, top: y - height / 4, bottom: y + height / 4 });
+            const left = layer.id === "airports" ? x - 6 : x - width / 4;
+            const bottom = layer.id === "cities" ? y - 7 : y + height / 4;
+            boxes.set(id, { left, right: left + width / 2, top: bottom - height / 2, bottom });
         }
         const list = [...boxes];
         return list.flatMap(([one, a], index) => list.slice(index + 1).filter(([, b]) =>
