@@ -24,7 +24,6 @@ let indirect = [
     ("apple/swift-metrics", "2.13.0", "Metrics"),
     ("apple/swift-nio-extras", "1.35.2", "NIOExtras"),
     ("apple/swift-nio-http2", "1.46.0", "NIOHTTP2"),
-    ("apple/swift-nio-ssl", "2.37.6", "NIOSSL"),
     ("apple/swift-nio-transport-services", "1.28.0", "NIOTransportServices"),
     ("apple/swift-numerics", "1.1.1", "RealModule"),
     ("apple/swift-service-context", "1.5.1", "ServiceContextModule"),
@@ -60,6 +59,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -228,6 +228,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], exclude: ["Parameters"], swiftSettings: strict),
         .executableTarget(
@@ -411,11 +412,13 @@ let package = Package(
             dependencies: [
                 "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowSync", "BillowTimeline",
                 "Datasets",
-                "Turbulence", "UpstreamKit",
+                "Geometry", "Turbulence", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -47,6 +47,10 @@ package struct BillowApplication: Sendable {
         package var fieldRetentionSeconds = DataLifetimes.defaultFieldSeconds
         package var connections = ConnectionSettings()
         package var exportJobs = ExportJobSettings()
+        /// The most requests of one key; nil for no limit.
+        package var keyRateLimit: RateLimit?
+        /// The certificate for TLS; nil serves without TLS.
+        package var certificates: TLSCertificates?
         /// The most sources that one key may name in ingested data.
         package var ingestSourcesPerKey = 4
         /// The registry of the metrics, also of libraries that use swift-metrics.
@@ -55,6 +59,8 @@ package struct BillowApplication: Sendable {
         package var build = ""
         /// Whether each request is logged.
         package var hasAccessLog = false
+        /// The state of the scheduled backups; nil without a schedule.
+        package var backups: BackupStatus?
 
         /// How long data is stored and shown.
         var lifetimes: DataLifetimes {
@@ -140,7 +146,9 @@ package struct BillowApplication: Sendable {
             accessLog: configuration.hasAccessLog ? AccessLog(Logger(label: "billow.access")) : nil)
         sizes = StoreSizes(store: store)
         self.store = store
-        authorizer = Authorizer(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
+        authorizer = Authorizer(
+            store: control, anonymousRead: configuration.anonymousRead, limit: configuration.keyRateLimit,
+            refused: registry.counter(.rateLimited, ["key"]), now: now, logger: logger)
         let styleStore = StyleStore(styles)
         self.styles = styleStore
         self.states = states
@@ -193,6 +201,7 @@ package struct BillowApplication: Sendable {
         let files = PublicFiles(
             folder: configuration.publicFolder, generated: [DatasetsModule.path: DatasetsModule.text])
         router.add(middleware: ProblemMiddleware(routes: table, files: files))
+        router.add(middleware: RateLimitMiddleware())
         router.add(middleware: ContentCodingMiddleware(work: work, compressed: compressed))
         router.add(
             middleware: PublicFilesMiddleware(files: files, pages: PageRules(publicURL: configuration.publicURL)))
@@ -283,7 +292,8 @@ package struct BillowApplication: Sendable {
                     ("vector-tiles", vectors.statistics), ("maps", maps.statistics),
                 ]
             },
-            publisher: publisher, policy: policy, sources: sources, loops: loops, sizes: sizes, jobs: exportJobs)
+            publisher: publisher, policy: policy, sources: sources, loops: loops, sizes: sizes, jobs: exportJobs,
+            backups: configuration.backups, certificates: configuration.certificates)
     }
 
     var timelines: TimelineService {
@@ -314,9 +324,11 @@ package struct BillowApplication: Sendable {
     func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
         Application(
             router: router(),
-            server: HTTPServerBuilder { [microcache, journal, connections] responder in
+            server: HTTPServerBuilder { [microcache, journal, connections, configuration] responder in
                 HTTPServerChannel(
-                    responder: responder, microcache: microcache, journal: journal, connections: connections)
+                    responder: responder, microcache: microcache, journal: journal, connections: connections,
+                    certificates: configuration.certificates,
+                    refused: configuration.registry.counter(.rateLimited, ["address"]))
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
@@ -338,6 +350,11 @@ package struct BillowApplication: Sendable {
         WorkClassService(service: service, workClass: .intake, work: work)
     }
 
+    /// Wraps a service that nobody waits for.
+    package func inBackground(_ service: any Service) -> any Service {
+        WorkClassService(service: service, workClass: .background, work: work)
+    }
+
     /// The services in the order of starting. They stop in the reverse order.
     ///
     /// - Parameter onListening: called with the port once connections are taken.
@@ -355,6 +372,7 @@ package struct BillowApplication: Sendable {
             reserved(.background, packer),
             reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
             ExportExpiry(files: exportFiles, jobs: exportJobs), ExportJobService(jobs: exportJobs),
+        ] + (configuration.certificates.map { [$0] } ?? []) + [
             reserved(.background, HeapTrimmer()),
             Drain(readiness: readiness, events: events),
         ]

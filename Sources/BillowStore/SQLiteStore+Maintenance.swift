@@ -6,17 +6,34 @@ package import Turbulence
 extension SQLiteStore {
     // MARK: Backup and restore
 
+    /// Finds the problems of a database, one line each; empty for a sound one.
+    package typealias Check = @Sendable (SQLiteStore) async throws(StoreError) -> [String]
+
     /// Writes a backup of the log into a new file that only its owner can read. The backup is complete and durable when
     /// this returns. Reads and commits continue meanwhile. A cancelled backup leaves no file.
-    /// - Throws: `unavailable` if the file exists or can't be written.
-    package func backup(to destination: String) async throws(StoreError) {
+    ///
+    /// - Parameter check: the check that the copy must pass before it gets its name; nil for none.
+    /// - Throws: `unavailable` if the file exists or can't be written; `corrupt` if the check finds a problem, which
+    ///   this database must have too.
+    package func backup(to destination: String, check: Check? = nil) async throws(StoreError) {
         guard FileIdentity(destination) == nil else {
             throw .unavailable(path: destination, reason: "it exists already")
         }
-        do { try await copy(to: destination) } catch { throw StoreError(error, path: destination) }
+        do {
+            try await copy(to: destination, replacing: false) { path in
+                guard let check else { return }
+                let copy = try await Self.open(path: path, access: .reading)
+                let problems = try await check(copy)
+                try copy.close()
+                if let problem = problems.first { throw StoreError.corrupt(path: self.path, reason: problem) }
+            }
+        } catch { throw StoreError(error, path: destination) }
     }
 
-    private func copy(to destination: String, beforeNaming: () async throws -> Void = {}) async throws {
+    /// - Parameter beforeNaming: gets the path of the complete copy, which doesn't have its name yet.
+    private func copy(
+        to destination: String, replacing: Bool, beforeNaming: (String) async throws -> Void
+    ) async throws {
         let file = try UnfinishedFile(for: destination, mode: 0o600)
         let isCancelled = CancellationFlag()
         do {
@@ -25,8 +42,8 @@ extension SQLiteStore {
             } onCancel: {
                 isCancelled.set()
             }
-            try await beforeNaming()
-            try file.finish(replacing: false)
+            try await beforeNaming(file.path)
+            try file.finish(replacing: replacing)
         } catch {
             file.discard()
             throw error
@@ -56,28 +73,46 @@ extension SQLiteStore {
         try copy.close()
     }
 
-    /// Replaces a database by a backup. The previous database and its side files are renamed, not deleted.
+    /// Replaces a database by a copy of a backup, in one step: at every moment the path has the previous database or
+    /// the restored one. The previous database and its side files stay, under another name.
+    ///
+    /// - Parameter check: the check that the backup must pass.
     /// - Returns: the previous database's new name; nil if there was none.
     /// - Throws: `unavailable` if another process has the database open, `corrupt` for a damaged backup.
-    package static func restore(_ backup: String, to path: String, at now: Instant) async throws(StoreError) -> String?
-    {
+    package static func restore(
+        _ backup: String, to path: String, at now: Instant,
+        check: Check = { (store) throws(StoreError) in try await store.problems() }
+    ) async throws(StoreError) -> String? {
         guard !DatabaseNames(path).include(backup) else {
             throw .unavailable(path: backup, reason: "it is the database that is to be replaced")
         }
         let source = try await open(path: backup, access: .reading)
-        if let problem = try await source.problems().first { throw .corrupt(path: backup, reason: problem) }
+        if let problem = try await check(source).first { throw .corrupt(path: backup, reason: problem) }
         do {
-            var renamed: String?
-            try await source.copy(to: path) {
+            var previous: String?
+            var linked: [String] = []
+            try await source.copy(to: path, replacing: FileIdentity(path) != nil) { _ in
                 if let opener = opener(path: path) {
                     throw StoreError.unavailable(
                         path: path, reason: "process \(opener) has it open; stop the server, then restore")
                 }
-                renamed = try rename(path: path, to: "before-restore", at: now)
+                await foldLog(path)
+                guard let kept = try keep(path: path, as: "before-restore", at: now) else { return }
+                (previous, linked) = (kept.name, kept.suffixes)
             }
+            // The database was replaced under its path, and the files beside it belong to the previous one.
+            for suffix in linked where !suffix.isEmpty { unlink(path + suffix) }
             try source.close()
-            return renamed
+            return previous
         } catch { throw StoreError(error, path: path) }
+    }
+
+    /// Moves the log of a killed process into its database, so that one file has everything. A database that can't be
+    /// opened stays as it is.
+    private static func foldLog(_ path: String) async {
+        guard FileIdentity(path) != nil, DatabaseFile.size(path + "-wal") > 0 else { return }
+        // SQLite folds the log when the last connection is closed.
+        if let store = try? await open(path: path) { try? store.close() }
     }
 
     // MARK: Renaming
@@ -87,11 +122,33 @@ extension SQLiteStore {
     /// - Returns: the new name; nil if the file is not Billow's.
     package static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
         guard DatabaseFile(path: path).isBillowFile() else { return nil }
-        return try rename(path: path, to: "corrupt", at: now)
+        guard let (name, suffixes) = try freeName(path: path, word: "corrupt", at: now) else { return nil }
+        for suffix in suffixes { try rename(path + suffix, name + suffix) }
+        return name
     }
 
-    /// - Returns: the new name; nil if there is no file.
-    private static func rename(path: String, to word: String, at now: Instant) throws(StoreError) -> String? {
+    /// Gives a database and its side files a second name. On a file system without hard links they lose the first one.
+    /// - Returns: the name, and the suffixes of the files that have it; nil if there is no file.
+    private static func keep(
+        path: String, as word: String, at now: Instant
+    ) throws(StoreError) -> (name: String, suffixes: [String])? {
+        guard let (name, suffixes) = try freeName(path: path, word: word, at: now) else { return nil }
+        for suffix in suffixes where link(path + suffix, name + suffix) != 0 {
+            try rename(path + suffix, name + suffix)
+        }
+        return (name, suffixes)
+    }
+
+    private static func rename(_ path: String, _ name: String) throws(StoreError) {
+        do { try FileManager.default.moveItem(atPath: path, toPath: name) } catch {
+            throw .unavailable(path: path, reason: "it can't be renamed to \(name)")
+        }
+    }
+
+    /// A name that no file has, and the suffixes of the files that need it; nil if there is no file.
+    private static func freeName(
+        path: String, word: String, at now: Instant
+    ) throws(StoreError) -> (name: String, suffixes: [String])? {
         let suffixes = ([""] + DatabaseFile.companions).filter { FileIdentity(path + $0) != nil }
         guard !suffixes.isEmpty else { return nil }
         // Two renamed files of the same second need different names.
@@ -102,12 +159,7 @@ extension SQLiteStore {
         guard let name = free else {
             throw .unavailable(path: path, reason: "it can't be renamed: all names are taken")
         }
-        do {
-            for suffix in suffixes { try FileManager.default.moveItem(atPath: path + suffix, toPath: name + suffix) }
-        } catch {
-            throw .unavailable(path: path, reason: "it can't be renamed to \(name)")
-        }
-        return name
+        return (name, suffixes)
     }
 
     // MARK: Check

@@ -266,6 +266,44 @@ struct FileSafetyTests {
         #expect(try names().allSatisfy { !$0.contains("unfinished") })
     }
 
+    @Test("the log of a killed process is folded into the former database, and nothing of it stays at the path")
+    func restoreBesideOwnLog() async throws {
+        let store = try await makeStore("a.sqlite", count: 7)
+        // As a killed process leaves it: the file, and its log with all rows.
+        let path = folder.path("b.sqlite")
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: store.path + suffix, toPath: path + suffix)
+        }
+        let other = try await makeStore("c.sqlite", count: 3)
+        let backup = folder.path("backup.sqlite")
+        try await other.backup(to: backup)
+        let former = try #require(try await SQLiteStore.restore(backup, to: path, at: noon))
+        #expect(
+            try names().filter { $0.hasPrefix("b.sqlite") }.sorted() == [
+                "b.sqlite", "b.sqlite.before-restore-\(noon.compact)",
+            ])
+        #expect(try await SQLiteStore.open(path: former).contents().count == 7)
+        #expect(try await SQLiteStore.open(path: path).contents().count == 3)
+    }
+
+    @Test("a backup that fails its check leaves no file")
+    func checkedBackup() async throws {
+        let store = try await makeStore("a.sqlite", count: 7)
+        let backup = folder.path("backup.sqlite")
+        let error = await #expect(throws: StoreError.self) {
+            try await store.backup(to: backup) { (copy) throws(StoreError) in
+                try await copy.problems() + ["one problem"]
+            }
+        }
+        guard case .corrupt(store.path, "one problem")? = error else {
+            Issue.record("\(reason(error))")
+            return
+        }
+        #expect(try names().allSatisfy { !$0.hasPrefix("backup") })
+        try await store.backup(to: backup) { (copy) throws(StoreError) in try await copy.problems() }
+        #expect(try await SQLiteStore.open(path: backup).contents().count == 7)
+    }
+
     @Test("a backup that isn't sound, or is the database itself, is not restored")
     func restoreRefused() async throws {
         let path = try await mixed(usesLog: false)

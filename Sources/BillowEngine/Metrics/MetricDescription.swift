@@ -37,8 +37,14 @@ extension MetricDescription {
     package static let requestsInFlight = Self(
         "billow_http_requests_in_flight", .gauge, "Requests whose response is not completely sent.")
     package static let connections = Self("billow_http_connections", .gauge, "Open connections of clients.")
+    package static let certificateEnd = Self(
+        "billow_tls_certificate_expiry_timestamp_seconds", .gauge,
+        "The end of the certificate's validity, in Unix seconds.")
     package static let connectionLimit = Self(
         "billow_http_connections_limit", .gauge, "The limit of open connections.")
+    package static let rateLimited = Self(
+        "billow_rate_limited_total", .counter, labels: ["client"],
+        "Requests beyond the limit of their address or key.")
     package static let listeners = Self("billow_event_listeners", .gauge, "Clients that listen for events.")
     package static let listenerLimit = Self(
         "billow_event_listeners_limit", .gauge, "The limit of clients that listen for events.")
@@ -135,6 +141,16 @@ extension MetricDescription {
     package static let storeDamaged = Self(
         "billow_store_damaged_rows", .gauge, labels: ["table"], "Rows that can't be read.")
 
+    // MARK: Backups
+
+    package static let backups = Self(
+        "billow_backups_total", .counter, labels: ["step", "result"],
+        "Scheduled backups and their copy commands by result: ok or failed.")
+    package static let backupTime = Self(
+        "billow_backup_timestamp_seconds", .gauge, "The time of the newest scheduled backup, in Unix seconds.")
+    package static let backupInterval = Self(
+        "billow_backup_interval_seconds", .gauge, "The interval between scheduled backups.")
+
     // MARK: The process
 
     package static let build = Self(
@@ -149,11 +165,12 @@ extension MetricDescription {
     /// Every one, in the order of the exposition.
     package static let all = [
         build, startTime, residentMemory, descriptors, draining, requests, requestDuration, requestsInFlight,
-        connections, connectionLimit, listeners, listenerLimit, renderDuration, workRunning, workWaiting,
-        workQueueLimit, workRefused, exportJobs, exportJobsEnded, exportJobBytes, cacheHits, cacheMisses, cacheEntries,
-        cacheBytes, cacheBudgetUsed, cacheBudget,
+        connections, connectionLimit, certificateEnd, rateLimited, listeners, listenerLimit, renderDuration,
+        workRunning, workWaiting, workQueueLimit, workRefused, exportJobs, exportJobsEnded, exportJobBytes, cacheHits,
+        cacheMisses, cacheEntries, cacheBytes, cacheBudgetUsed, cacheBudget,
         version, publications, publicationTime, liveObservations, layerStale, layerAge, sourceReachable,
         sourceKeyAccepted, sourceStale, sourceAge, sourceLag, sourceFailures, sourceRounds, sourceRecords,
         sourceSkipped, sourceAdjusted, sourceReceived, storeBytes, storeRows, storeFree, storeFailing, storeDamaged,
+        backups, backupTime, backupInterval,
     ]
 }

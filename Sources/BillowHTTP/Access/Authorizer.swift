@@ -3,6 +3,7 @@ import BillowStore
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import Turbulence
 
 /// Decides which requests a key or a signed address authorizes. Keys are read from the store once a second, so a key
@@ -12,6 +13,9 @@ package actor Authorizer {
     private let store: any ControlStore
     /// Whether routes that show data are open without a key.
     nonisolated let anonymousRead: Bool
+    /// The limit of requests of each key; nil for none.
+    nonisolated let limiter: RateLimiter<String>?
+    private let refused: MetricRegistry.Counter
     private let now: @Sendable () -> Instant
     private let logger: Logger
     private var keys: [String: AccessKey] = [:]
@@ -29,7 +33,13 @@ package actor Authorizer {
     /// The most reads of keys per second.
     static let maximumReadsPerSecond = 16
 
-    init(store: any ControlStore, anonymousRead: Bool, now: @escaping @Sendable () -> Instant, logger: Logger) {
+    init(
+        store: any ControlStore, anonymousRead: Bool, limit: RateLimit? = nil,
+        refused: MetricRegistry.Counter = MetricRegistry().counter(.rateLimited, ["key"]),
+        now: @escaping @Sendable () -> Instant, logger: Logger
+    ) {
+        limiter = limit.map { RateLimiter($0) }
+        self.refused = refused
         self.store = store
         self.anonymousRead = anonymousRead
         self.now = now
@@ -97,6 +107,19 @@ package actor Authorizer {
                 path: request.uri.path, query: request.uri.query,
                 parameters: { name in request.uri.queryParameters[name[...]].map(String.init) })
         } catch { throw Problem(error) }
+    }
+
+    /// Counts a request of a key.
+    /// - Returns: the value of `RateLimit`; nil without a limit.
+    /// - Throws: 429 beyond the limit.
+    nonisolated func count(_ key: AccessKey) throws(Problem) -> String? {
+        guard let limiter else { return nil }
+        let decision = limiter.request(of: key.id, at: NIODeadline.now().uptimeNanoseconds)
+        guard decision.isAllowed else {
+            refused.increment(by: 1)
+            throw .rateLimited("key", seconds: decision.seconds)
+        }
+        return RateLimiter<String>.state("key", decision)
     }
 
     private func refuse(_ code: ProblemCode, _ detail: String, at now: Instant) -> Problem {
@@ -176,6 +199,7 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         if scope == .read, authorizer.anonymousRead { return try await next(request, context) }
         let authorization = try await authorizer.authorize(request, needs: scope)
+        let state = try authorizer.count(authorization.key)
         var response = try await AccessKey.$ofRequest.withValue(authorization.key) {
             try await AddressSigner.$ofRequest.withValue(AddressSigner(authorization)) {
                 try await next(request, context)
@@ -187,6 +211,10 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         response.headers[.cacheControl] = Self.private(response.headers[.cacheControl])
         response.headers.vary(by: "X-API-Key")
+        if let state {
+            response.headers[.rateLimitPolicy] = authorizer.limiter?.policy("key")
+            response.headers[.rateLimit] = state
+        }
         return response
     }
 

@@ -23,6 +23,11 @@ package struct ConnectionSettings: Sendable {
     /// reverse proxy on it connects for all its clients.
     package var maximumPerAddress: Int?
 
+    /// The proxies whose words about their clients are believed, and whose connections aren't limited.
+    package var trustedProxies: [AddressBlock] = []
+    /// The most requests from one address; nil for no limit.
+    package var rateLimit: RateLimit?
+
     package static let defaultMaximum = 8_192
 
     package init(maximum: Int = defaultMaximum, maximumPerAddress: Int? = nil) {

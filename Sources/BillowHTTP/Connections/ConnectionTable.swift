@@ -29,39 +29,17 @@ final class Connection: Sendable {
 }
 
 /// The key for counting connections: an IPv4 address, or the IPv6 network that one client usually has.
-///
-/// Source: RFC 6177 (a site has a /64 or more)
 struct ClientAddress: Hashable, Sendable {
     /// The address of the current request's client; nil for one of this machine.
     @TaskLocal static var ofRequest: ClientAddress?
 
     private let bytes: [UInt8]
 
-    /// The bytes of the address in a `sockaddr_in` and a `sockaddr_in6`, after family, port and flow information.
-    ///
-    /// Source: RFC 3493 section 3.3
-    private static let bytesV4 = 4..<8
-    private static let bytesV6 = 8..<24
-
-    /// nil for addresses of this machine, which a reverse proxy has, and for sockets without an address.
-    init?(_ address: SocketAddress?) {
-        switch address {
-        case .v4(let address):
-            let bytes = withUnsafeBytes(of: address.address) { Array($0[Self.bytesV4]) }
-            guard bytes[0] != 127 else { return nil }
-            self.bytes = bytes
-        case .v6(let address):
-            let bytes = withUnsafeBytes(of: address.address) { Array($0[Self.bytesV6]) }
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-            if isMapped {
-                guard bytes[12] != 127 else { return nil }
-                self.bytes = Array(bytes[12...])
-            } else {
-                guard bytes != Array(repeating: 0, count: 15) + [1] else { return nil }
-                self.bytes = Array(bytes[..<8])
-            }
-        default: return nil
-        }
+    /// nil for addresses of this machine and of trusted proxies, which connect for all their clients, and for sockets
+    /// without an address.
+    init?(_ address: SocketAddress?, proxies: TrustedProxies = TrustedProxies([])) {
+        guard let address = IPAddress(address), !address.isLoopback, !proxies.contains(address) else { return nil }
+        bytes = address.network
     }
 }
 
@@ -94,6 +72,7 @@ final class ConnectionTable: Sendable {
     }
 
     let settings: ConnectionSettings
+    let proxies: TrustedProxies
     private let logger: Logger
     private let state = Mutex(TableState())
     /// The number of idle connections that are closed at a time, and the distance below the limit at which closing
@@ -102,6 +81,7 @@ final class ConnectionTable: Sendable {
 
     init(_ settings: ConnectionSettings, logger: Logger) {
         self.settings = settings
+        proxies = TrustedProxies(settings.trustedProxies)
         self.logger = logger
         margin = max(1, settings.maximum / 16)
     }
@@ -120,7 +100,7 @@ final class ConnectionTable: Sendable {
         var notice: LimitMessage?
         let acceptance = state.withLock { state -> Acceptance in
             if state.connections[id] != nil { return .accepted }
-            let address = ClientAddress(channel.remoteAddress)
+            let address = ClientAddress(channel.remoteAddress, proxies: proxies)
             if let address, let most = settings.maximumPerAddress, state.counts[address, default: 0] >= most {
                 notice = state.noteAddressRefusal()
                 return .refused

@@ -1,11 +1,13 @@
 import BillowEngine
 import NIOCore
 import NIOHTTP1
+import NIOTLS
 
 /// Limits every wait for a client. The waits are for the next request, the rest of a header or body, the reading of a
 /// response, and the close.
 ///
-/// It is next to the socket and sees bytes. `RequestRulesHandler` reports the boundaries of requests and responses.
+/// It is next to the socket or to TLS and sees bytes. `RequestRulesHandler` reports the boundaries of requests and
+/// responses.
 final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,6 +15,8 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = IOData
 
     private enum ReadState {
+        /// The client and the server agree on TLS, within the time for a header.
+        case handshake
         case betweenRequests
         case header
         case body
@@ -85,6 +89,16 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     // MARK: Bytes
+
+    /// Expects a TLS handshake before the first request.
+    func awaitHandshake(_ now: NIODeadline) { begin(.handshake, now) }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted? = event as? TLSUserEvent, reading == .handshake {
+            begin(.betweenRequests, context.eventLoop.now)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         since = context.eventLoop.now
@@ -163,8 +177,10 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if now - closingSince >= timeouts.linger, progress == nil { context.close(promise: nil) }
             return
         }
+        if reading == .handshake, now - since >= timeouts.header { return context.close(promise: nil) }
         guard pausedAt == nil else { return }
         switch reading {
+        case .handshake: break
         case .betweenRequests:
             if unanswered == 0, now - since >= timeouts.idle { context.close(promise: nil) }
         case .header:

@@ -1,9 +1,11 @@
 import BillowEngine
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 #if canImport(Glibc)
     import Glibc
@@ -17,13 +19,31 @@ struct HTTPServerChannel: ServerChildChannel {
     private let journal: RequestJournal
     private let connections: ConnectionTable
     private let timeouts: ConnectionTimeouts
+    /// nil for connections without TLS.
+    private let certificates: TLSCertificates?
+    /// nil without a limit of requests.
+    private let limiter: RateLimiter<[UInt8]>?
+    private let refused: MetricRegistry.Counter
 
     init(
         responder: @escaping HTTPChannelHandler.Responder, microcache: ResponseMicrocache, journal: RequestJournal,
-        connections: ConnectionTable
+        connections: ConnectionTable, certificates: TLSCertificates? = nil,
+        refused: MetricRegistry.Counter = MetricRegistry().counter(.rateLimited, ["address"])
     ) {
+        let isSecure = certificates != nil
         http = HTTP1Channel(
-            responder: RequestBodyHandler.notifying(responder),
+            responder: RequestBodyHandler.notifying { [proxies = connections.proxies] request, writer, channel in
+                var head = request.head
+                let forwarded =
+                    proxies.isEmpty
+                    ? nil
+                    : proxies.forwarded(over: IPAddress(channel.remoteAddress)) { name in
+                        HTTPField.Name(name).flatMap { head.headerFields[$0] }
+                    }
+                head.scheme = forwarded?.scheme ?? (isSecure ? "https" : "http")
+                head.authority = forwarded?.authority ?? head.authority
+                try await responder(Request(head: head, body: request.body), writer, channel)
+            },
             configuration: HTTP1Channel.Configuration(
                 httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                     maxHeaderFieldSize: RequestRulesHandler.largestHeader,
@@ -33,6 +53,9 @@ struct HTTPServerChannel: ServerChildChannel {
         self.journal = journal
         self.connections = connections
         timeouts = ConnectionTimeouts(connections.settings)
+        self.certificates = certificates
+        limiter = connections.settings.rateLimit.map { RateLimiter($0) }
+        self.refused = refused
     }
 
     /// A connection with the requester that represents its client.
@@ -60,10 +83,20 @@ struct HTTPServerChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             let deadlines = DeadlineHandler(timeouts, connection: connection)
             try pipeline.addHandlers([deadlines, ClientPresenceHandler(value.requester)], position: .first)
+            if let certificates {
+                let secure = NIOSSLServerHandler(context: certificates.context)
+                try pipeline.addHandlers([secure, TLSCloseHandler()], position: .first)
+                deadlines.awaitHandshake(channel.eventLoop.now)
+            }
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandlers(
-                [RequestRulesHandler(deadlines), MicrocacheHandler(microcache, journal), RequestBodyHandler()],
-                position: .after(decoder))
+            let limit = limiter.map {
+                RateLimitHandler(
+                    $0, proxies: connections.proxies, connection: IPAddress(channel.remoteAddress), refused: refused)
+            }
+            let handlers: [(any ChannelHandler)?] = [
+                RequestRulesHandler(deadlines), limit, MicrocacheHandler(microcache, journal), RequestBodyHandler(),
+            ]
+            try pipeline.addHandlers(handlers.compactMap { $0 }, position: .after(decoder))
             // The kernel ends connections whose client takes nothing and answers nothing, likewise.
             #if os(Linux)
                 try? channel.syncOptions?.setOption(

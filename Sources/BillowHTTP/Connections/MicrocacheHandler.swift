@@ -134,6 +134,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let decisive: Set = [
         "authorization", "content-length", "cookie", "expect", "if-match", "if-modified-since", "if-none-match",
         "if-range", "if-unmodified-since", "range", "transfer-encoding", "upgrade", "x-api-key",
+        RateLimitHandler.mark.lowercased(),
     ]
 
     /// Whether an answer is a picture or a vector tile that is equal for all clients of the address.

@@ -24,6 +24,8 @@ struct MetricsSource: Sendable {
     let loops: SourceLoops
     let sizes: StoreSizes
     let jobs: ExportJobs
+    let backups: BackupStatus?
+    let certificates: TLSCertificates?
 
     func exposition() async -> Exposition {
         var exposition = Exposition()
@@ -37,6 +39,7 @@ struct MetricsSource: Sendable {
         addData(snapshot, at: now, to: &exposition)
         addSources(snapshot, at: now, to: &exposition)
         addStore(await sizes.size(at: now), to: &exposition)
+        backups?.add(to: &exposition)
         return exposition
     }
 
@@ -54,6 +57,8 @@ struct MetricsSource: Sendable {
         exposition.add(.requestsInFlight, readiness.inFlight)
         exposition.add(.connections, connections.count)
         exposition.add(.connectionLimit, connections.settings.maximum)
+        exposition.add(.certificateEnd, certificates?.expires.seconds)
+        exposition.add(.rateLimited, from: registry)
         exposition.add(.listeners, events.listeners)
         exposition.add(.listenerLimit, events.maximumListeners)
         exposition.add(.renderDuration, from: registry)

@@ -75,6 +75,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case simulatedData = "simulated-data"
     case tooManySources = "too-many-sources"
     case tooManyWrongKeys = "too-many-wrong-keys"
+    case rateLimited = "rate-limited"
     case refreshedAlready = "refreshed-already"
     case tooManyFlights = "too-many-flights"
     case tooManyJobs = "too-many-jobs"
@@ -180,6 +181,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .tooManySources:
             (.unprocessableContent, "the body names more sources than are allowed for a key or a database")
         case .tooManyWrongKeys: (.tooManyRequests, "more than 60 wrong keys arrived in a minute")
+        case .rateLimited:
+            (.tooManyRequests, "the address or the key makes more requests than `server.rateLimit` allows")
         case .refreshedAlready: (.tooManyRequests, "the source was refreshed less than a minute ago")
         case .tooManyFlights: (.tooManyRequests, "the key or the server has reached its limit of monitored flights")
         case .tooManyJobs: (.tooManyRequests, "the client or the server has reached its limit of export jobs")

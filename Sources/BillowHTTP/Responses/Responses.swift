@@ -138,6 +138,6 @@ enum BaseURL {
         if let publicURL { return publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL }
         // The connection rejects invalid authorities. This check also protects requests that come another way.
         let authority = request.head.authority.flatMap { Authority.isValid($0) ? $0 : nil }
-        return "http://\(authority ?? "127.0.0.1")"
+        return "\(request.head.scheme ?? "http")://\(authority ?? "127.0.0.1")"
     }
 }

@@ -20,22 +20,16 @@ struct Check: AsyncParsableCommand {
                 Terminal.write("billow: warning: \(warning)")
             }
             let store = try await SQLiteStore.open(path: settings.database, access: .reading)
-            var problems = try await store.problems()
-            var packedParts = 0
-            // A damaged log can't validate the archive, so the archive is checked only if the log is intact.
-            if problems.isEmpty {
-                let archive = Archive(store: store, logger: Logs.start(settings))
-                (packedParts, problems) = try await archive.check()
-            }
+            let check = try await DatabaseCheck(store, logger: Logs.start(settings))
             try store.close()
-            for problem in problems { print(problem) }
-            guard problems.isEmpty else {
+            for problem in check.problems { print(problem) }
+            guard check.problems.isEmpty else {
                 throw Failure(
                     .data,
-                    "\(settings.database) is damaged: \(problems.count) problems; billow salvage copies the rest"
+                    "\(settings.database) is damaged: \(check.problems.count) problems; billow salvage copies the rest"
                 )
             }
-            Terminal.write("\(settings.database): sound, with \(packedParts) packed parts of the archive")
+            Terminal.write("\(settings.database): sound, with \(check.packedParts) packed parts of the archive")
         }
     }
 }

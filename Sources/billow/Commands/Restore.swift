@@ -1,4 +1,5 @@
 import ArgumentParser
+import BillowEngine
 import BillowStore
 import Foundation
 
@@ -6,9 +7,9 @@ struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Replace the database with a backup.",
         discussion: """
-            Stop the server first. The backup is checked and copied. The previous database and its log are renamed and \
-            remain. Don't copy a backup over a database by hand: after its server was killed, SQLite would read the \
-            old log into the copy and damage it.
+            Stop the server first. The backup is checked as by billow check, and copied. The previous database stays, \
+            under another name. Don't copy a backup over a database by hand: after its server was killed, SQLite \
+            would read the old log into the copy and damage it.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -19,7 +20,10 @@ struct Restore: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             let settings = try common.settings(needs: [])
-            let previous = try await SQLiteStore.restore(file, to: settings.database, at: SystemClock.now())
+            let logger = Logs.start(settings)
+            let previous = try await SQLiteStore.restore(
+                file, to: settings.database, at: SystemClock.now(),
+                check: { (store) throws(StoreError) in try await DatabaseCheck(store, logger: logger).problems })
             if let previous { Terminal.write("the previous database is \(previous)") }
             Terminal.write("\(settings.database): restored from \(file)")
         }

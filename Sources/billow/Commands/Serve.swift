@@ -37,7 +37,7 @@ struct Serve: AsyncParsableCommand {
         for ignored in [SIGUSR1, SIGUSR2] { signal(ignored, SIG_IGN) }
         try await Failure.reported {
             let settings = try common.settings(
-                host: host, port: port, demo: demo, needs: [.viewer, .styles, .database])
+                host: host, port: port, demo: demo, needs: [.viewer, .styles, .database, .certificate])
             let logger = Logs.start(settings)
             let registry = MetricRegistry()
             MetricsSystem.bootstrap(registry)
@@ -160,6 +160,12 @@ private struct Server {
         configuration.registry = registry
         configuration.build = BuildVersion.text
         configuration.hasAccessLog = settings.hasAccessLog
+        configuration.keyRateLimit = settings.server.rateLimit.ofKey
+        configuration.certificates = try settings.server.tls.map {
+            try TLSCertificates($0, now: SystemClock.now, logger: logger)
+        }
+        let backups = settings.backups.map { (settings: $0, status: BackupStatus($0)) }
+        configuration.backups = backups?.status
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,
@@ -183,6 +189,7 @@ private struct Server {
             services.append(application.onIntakeThreads(try loop(for: source, clients, states, loops)))
         }
         let address = settings.server.host
+        let scheme = settings.server.tls == nil ? "http" : "https"
         services.append(
             StyleReload(styleStore: application.styles, folder: settings.server.stylesFolder, logger: logger))
         let portFile = settings.server.portFile
@@ -192,7 +199,14 @@ private struct Server {
             if let portFile, !FileManager.default.createFile(atPath: portFile, contents: Data("\(port)\n".utf8)) {
                 logger.warning("the port file can't be written", metadata: ["portFile": "\(portFile)"])
             }
-            logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
+            logger.notice("Billow is at \(scheme)://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
+        }
+        if let backups {
+            services.append(
+                application.inBackground(
+                    BackupSchedule(
+                        store: store, settings: backups.settings, status: backups.status, now: SystemClock.now,
+                        logger: logger)))
         }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

@@ -73,6 +73,10 @@ enum SetupChecks {
     static func folders(_ settings: Settings) -> [(purpose: String, path: String)] {
         var folders = [("the database", folder(of: settings.database)), ("temporary files", NSTemporaryDirectory())]
         if let portFile = settings.server.portFile { folders.append(("the port file", folder(of: portFile))) }
+        if let backups = settings.backups {
+            let isThere = FileManager.default.fileExists(atPath: backups.folder)
+            folders.append(("the backups", isThere ? backups.folder : folder(of: backups.folder)))
+        }
         for source in settings.sources {
             guard case .inbox(let inbox) = source.kind else { continue }
             let isThere = FileManager.default.fileExists(atPath: inbox.path)

@@ -38,7 +38,7 @@ enum SettingsCatalogue {
     }
 
     static let groups = [
-        general, server, timeline, polygons, frequencies, thresholds, source, query, limits, wire,
+        general, server, backups, timeline, polygons, frequencies, thresholds, source, query, limits, wire,
     ]
 
     private static let general = Group(
@@ -87,6 +87,21 @@ enum SettingsCatalogue {
             .init(
                 "server.stylesFolder", .words("found"),
                 "The folder of the styles, found like that of the viewer. [More](#serverpublicfolder)"),
+            .init(
+                "server.tls.certificate", .none,
+                "The certificate for https, with its chain, as PEM. [More](operating.md#tls)"),
+            .init("server.tls.key", .none, "The key of the certificate, as PEM."),
+            .init(
+                "server.trustedProxies", .words("none"),
+                "Proxies whose `Forwarded` or `X-Forwarded-…` headers are believed. "
+                    + "[More](operating.md#behind-a-proxy)"),
+            .init(
+                "server.rateLimit.perAddress", .value("0"),
+                "Requests a second from one address; 0 for no limit. [More](operating.md#rate-limits)"),
+            .init(
+                "server.rateLimit.perKey", .value("0"), "Requests a second with one key; 0 for no limit."),
+            .init(
+                "server.rateLimit.burst", .value("PT10S"), "The time whose requests may come at once."),
             .init("server.anonymousRead", .value("true"), "Whether data can be read without a key."),
             .init(
                 "server.maxConnections", .value("8192"),
@@ -105,6 +120,21 @@ enum SettingsCatalogue {
             .init(
                 "server.ingestSourcesPerKey", .value("4"),
                 "How many different `source` names one key may send."),
+        ])
+
+    private static let backups = Group(
+        title: "Backups",
+        settings: [
+            .init(
+                "backups.folder", .none,
+                "A folder of its own for scheduled backups; without it there are none. "
+                    + "[More](operating.md#scheduled-backups)"),
+            .init("backups.every", .words("P1D"), "The interval between two backups."),
+            .init("backups.keep", .words("7"), "The number of backups that remain; the oldest are deleted."),
+            .init(
+                "backups.copyCommand", .none,
+                "A shell command that runs after each backup; `$BACKUP_FILE` is its path."),
+            .init("backups.copyTimeout", .words("PT1H"), "The time after which that command is ended."),
         ])
 
     private static let timeline = Group(

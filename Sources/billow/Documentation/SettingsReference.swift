@@ -55,9 +55,10 @@ struct SettingsReference {
             kind == SkyPathUpstream.kind ? ", query: {zzz: 1, scope: {zzz: 1}}, limits: {zzz: 1}, wire: {zzz: 1}" : ""
         let yaml = """
             zzz: 1
-            server: {zzz: 1, timeouts: {zzz: 1}}
+            server: {zzz: 1, timeouts: {zzz: 1}, tls: {zzz: 1}, rateLimit: {zzz: 1}}
             severityThresholds: {zzz: 1}
             polygons: {zzz: 1}
+            backups: {zzz: 1}
             frequencies: {zzz: 1}
             exports: {zzz: 1}
             timeline: {zzz: 1, update: {zzz: 1}}

@@ -14,6 +14,11 @@ extension Settings {
         var publicFolder = SharedFolder.viewer.path
         /// The folder of the styles.
         var stylesFolder = SharedFolder.styles.path
+        /// The proxies whose words about their clients are believed.
+        var trustedProxies: [AddressBlock] = []
+        var rateLimit = RateLimitSettings()
+        /// The certificate and key for TLS; nil serves without TLS.
+        var tls: TLSFiles?
         /// Whether routes that show data are open without a key.
         var anonymousRead = true
         /// The most concurrent connections. A lower limit of descriptors reduces it.
@@ -34,6 +39,8 @@ extension Settings.Server {
         settings.maximum = FileDescriptors.connections(wanted: maxConnections, limit: limit, used: used)
         let perAddress = maxConnectionsPerAddress ?? max(1, settings.maximum / 2)
         settings.maximumPerAddress = perAddress == 0 ? nil : perAddress
+        settings.trustedProxies = trustedProxies
+        settings.rateLimit = rateLimit.ofAddress
         return settings
     }
 }
@@ -63,12 +70,59 @@ extension Settings.Server {
         }
         publicFolder = section.text("publicFolder", expected: "the path of a folder") ?? publicFolder
         stylesFolder = section.text("stylesFolder", expected: "the path of a folder") ?? stylesFolder
+        tls = TLSFiles(section.section("tls"))
+        trustedProxies =
+            section.list("trustedProxies", expected: "IP addresses, or ranges such as 10.0.0.0/8", AddressBlock.init)
+            ?? trustedProxies
+        rateLimit = RateLimitSettings(section.section("rateLimit"))
         anonymousRead = section.flag("anonymousRead") ?? anonymousRead
         maxConnections = section.integer("maxConnections", in: 16...1_000_000) ?? maxConnections
         maxConnectionsPerAddress = section.integer("maxConnectionsPerAddress", in: 0...1_000_000)
         timeouts.read(section.section("timeouts"))
         ingestSourcesPerKey = section.integer("ingestSourcesPerKey", in: 1...64) ?? ingestSourcesPerKey
         section.finish()
+    }
+}
+
+/// The limits of requests a second; 0 for none.
+struct RateLimitSettings: Sendable {
+    var perAddress = 0
+    var perKey = 0
+    /// The time whose requests may come at once, in seconds.
+    var burstSeconds = 10
+
+    var ofAddress: RateLimit? { limit(perAddress) }
+    var ofKey: RateLimit? { limit(perKey) }
+
+    private func limit(_ perSecond: Int) -> RateLimit? {
+        perSecond == 0 ? nil : RateLimit(perSecond: perSecond, burst: perSecond * burstSeconds)
+    }
+}
+
+extension RateLimitSettings {
+    init(_ section: SettingsReader.Section) {
+        self.init()
+        perAddress = section.integer("perAddress", in: 0...100_000) ?? perAddress
+        perKey = section.integer("perKey", in: 0...100_000) ?? perKey
+        burstSeconds =
+            section.duration("burst", from: 1, to: 3_600, expected: "from 1 second to 1 hour, such as PT10S")
+            ?? burstSeconds
+        section.finish()
+    }
+}
+
+extension TLSFiles {
+    /// nil if neither file is given.
+    init?(_ section: SettingsReader.Section) {
+        let certificate = section.text("certificate", expected: "the path of a file")
+        let key = section.text("key", expected: "the path of a file")
+        section.finish()
+        if certificate != nil || key != nil {
+            section.require("certificate")
+            section.require("key")
+        }
+        guard let certificate, let key else { return nil }
+        self.init(certificate: certificate, key: key)
     }
 }
 

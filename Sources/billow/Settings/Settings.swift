@@ -30,6 +30,8 @@ struct Settings: Sendable {
     var cacheMegabytes = CacheBudget.defaultBytes >> 20
     /// The limits of export jobs; the folder is that of the database unless it is given.
     var exportJobs = ExportJobSettings()
+    /// The schedule of backups; nil for none.
+    var backups: BackupSettings?
     var logLevel = "info"
     var logFormat = LogFormat.text
     /// Whether each request is logged.
@@ -147,6 +149,7 @@ extension Settings {
             longest: polygonSection.value("history", expected: "0.5, 1, 2, 4 or 6") { History($0) } ?? .sixHours,
             upTo: polygonSection.flag("upTo") ?? true)
         polygonSection.finish()
+        backups = BackupSettings(root.section("backups"))
         cacheMegabytes =
             root.integer("cacheMegabytes", in: 16...65_536, unit: "megabytes") ?? cacheMegabytes
         areaLimitKm2 =
@@ -210,6 +213,30 @@ extension Settings {
 extension SettingsReader.Section {
     /// The permitted silence in seconds.
     func staleAfter() -> Int? { duration("staleAfter", from: 1, expected: "above 0, such as PT5M") }
+}
+
+extension BackupSettings {
+    /// nil without a folder.
+    init?(_ section: SettingsReader.Section) {
+        let folder = section.value("folder", expected: "the path of a folder, which is made where there is none") {
+            // The path must not name a file.
+            $0.isEmpty || FileManager.default.fileExists(atPath: $0) && !FileManager.default.isFolder($0) ? nil : $0
+        }
+        let every = section.duration("every", from: 60, expected: "of 1 minute or more, such as P1D")
+        let keep = section.integer("keep", in: 1...10_000)
+        let command = section.text("copyCommand", expected: "a command of the shell")
+        let timeout = section.duration("copyTimeout", from: 1, expected: "of 1 second or more, such as PT1H")
+        section.finish()
+        guard let folder else {
+            if every != nil || keep != nil || command != nil || timeout != nil { section.require("folder") }
+            return nil
+        }
+        self.init(folder: folder)
+        everySeconds = every ?? everySeconds
+        self.keep = keep ?? self.keep
+        copyCommand = command
+        copyTimeoutSeconds = timeout ?? copyTimeoutSeconds
+    }
 }
 
 extension SeverityTable {

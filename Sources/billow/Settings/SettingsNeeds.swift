@@ -1,3 +1,4 @@
+import BillowHTTP
 import BillowRaster
 import BillowStore
 import Foundation
@@ -18,10 +19,19 @@ struct SettingsNeeds: OptionSet, Sendable {
     /// A file at the database's path, whatever it contains.
     static let existing = SettingsNeeds(rawValue: 16)
 
+    /// The certificate and key of TLS, if they are given.
+    static let certificate = SettingsNeeds(rawValue: 32)
+
     /// Records missing files, each with the setting that names it.
     func check(_ settings: Settings, root: SettingsReader.Section, server: SettingsReader.Section) {
         if contains(.viewer), !FileManager.default.isFolder(settings.server.publicFolder) {
             missing("publicFolder", settings.server.publicFolder, .viewer, server)
+        }
+        if contains(.certificate), let files = settings.server.tls {
+            do throws(TLSProblem) { _ = try TLSIdentity(files) } catch {
+                let name = error.path == files.certificate ? "certificate" : "key"
+                server.section("tls").problem(name, "is '\(error.path)'; \(error.reason)", kind: .inputOutput)
+            }
         }
         if contains(.styles) { checkStyles(settings.server.stylesFolder, server) }
         if !isDisjoint(with: [.stored, .existing]), !FileManager.default.fileExists(atPath: settings.database) {
