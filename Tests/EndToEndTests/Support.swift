@@ -171,6 +171,12 @@ struct Server: Sendable {
         port = try await command.port(after: "Billow is at http://127.0.0.1:")
     }
 
+    /// Waits until a started command serves.
+    init(starting command: Command) async throws {
+        self.command = command
+        port = try await command.port(after: "Billow is at http://127.0.0.1:")
+    }
+
     func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Answer {
         try await Answer.of("http://127.0.0.1:\(port)\(path)", headers)
     }
