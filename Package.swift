@@ -410,9 +410,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowSync", "BillowTimeline",
-                "Datasets",
-                "Geometry", "Turbulence", "UpstreamKit",
+                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowSnapshot", "BillowStore", "BillowSync",
+                "BillowTimeline", "Datasets", "Geometry", "Turbulence", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

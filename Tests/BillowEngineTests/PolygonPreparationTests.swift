@@ -1,3 +1,5 @@
+import BillowSnapshot
+import Datasets
 import EngineTestSupport
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowSnapshot
 import BillowStore
 import Foundation
 import Geometry
@@ -26,7 +27,8 @@ struct KilledProcessTests {
         let database = try Self.environment[KillSeries.ordersVariable].orMissing()
         let store = try await SQLiteStore.open(path: database)
         let retention = Retention(
-            store: store, retentionSeconds: 3_600, now: { Instant(Date()) }, logger: Logger(label: "victim"))
+            store: store, lifetimes: DataLifetimes(retentionSeconds: 3_600), now: { Instant(Date()) },
+            logger: Logger(label: "victim"))
         try await retention.prune()
         try store.close()
     }

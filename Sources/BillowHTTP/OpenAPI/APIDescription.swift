@@ -32,7 +32,7 @@ struct APIDescription: Sendable {
             ],
             "servers": [["url": .string(base)]], "paths": .object(paths),
             "components": [
-                "parameters": .object(Self.parameters(form)), "schemas": .object(Self.schemas),
+                "parameters": .object(Self.parameters(version)), "schemas": .object(Self.schemas),
                 "responses": [
                     "problem": [
                         "description": "A problem document that describes the error",
@@ -322,10 +322,10 @@ struct APIDescription: Sendable {
     /// as the maximum. So the description for others has none.
     ///
     /// Source: OGC 17-069r4 section 7.15.2
-    private static func parameters(_ form: Form) -> [String: JSONValue] {
+    private static func parameters(_ version: OpenAPIVersion) -> [String: JSONValue] {
         QueryParameter.all.reduce(into: [:]) { all, parameter in
             var schema = parameter.schema
-            if parameter.name == "limit", form == .oas30, case .object(var members) = schema {
+            if parameter.name == "limit", version == .oas30, case .object(var members) = schema {
                 members["maximum"] = .number(Double(PageParameters.maximumLimit))
                 schema = .object(members)
             }
