@@ -125,7 +125,9 @@ struct RateLimitTests {
     @Test("a cached tile counts too, and is not given beyond the limit")
     func cached() throws {
         let limiter = RateLimiter<[UInt8]>(RateLimit(perSecond: 1, burst: 2))
-        let microcache = ResponseMicrocache { 7 }
+        let microcache = ResponseMicrocache {
+            ResponseMicrocache.CacheContext(second: 7, snapshot: 0, sources: 0, styles: 0)
+        }
         let channel = try channel(limiter, from: "192.0.2.1", microcache: microcache)
         #expect(try ask(channel) != nil)
         _ = try answer(channel, ["Content-Type": "image/png", "Cache-Control": "public, max-age=9"])
