@@ -67,6 +67,7 @@ private struct Moody: Upstream {
     let merge = MergeRule.replace
     let simulated: Bool? = false
     let feeds: Set<FeedKind> = [.observations]
+    let collections = ["turbulence"]
     let credential: String? = "key"
     var query: DataQuery?
     final class Mood: Sendable { let failure = Mutex<SyncError?>(nil) }

@@ -26,6 +26,7 @@ private final class Scripted: Upstream {
     init() throws { id = try skypath() }
 
     var feeds: Set<FeedKind> { [.observations] }
+    var collections: [String] { ["turbulence"] }
 
     /// Rounds that have begun.
     var rounds: Int { state.withLock { $0.rounds } }

@@ -1,6 +1,6 @@
 import BillowEngine
-import BillowParameters
 import BillowPacks
+import BillowParameters
 import BillowRaster
 import BillowSnapshot
 import BillowTiles
@@ -128,8 +128,12 @@ struct ExportRoutes: Sendable {
             case .tileset, .archive: preconditionFailure("a pack has no features")
             }
         return PreparedExport(
-            address: "\(collection.id).\(path.format.ending)?\(parsed.query)", headers: headers,
+            address: Self.address("\(collection.id).\(path.format.ending)", parsed.query), headers: headers,
             version: snapshot.publication.version.rawValue, content: content)
+    }
+
+    private static func address(_ file: String, _ query: String) -> String {
+        query.isEmpty ? file : "\(file)?\(query)"
     }
 
     /// The file name, with content and time.
@@ -166,7 +170,7 @@ struct ExportRoutes: Sendable {
         headers[.contentDisposition] = Self.disposition(path.what, last.instant, path.format)
         return .pack(
             PreparedExport(
-                address: "\(path.what).\(path.format.ending)?\(reader.replacing([:]))", headers: headers,
+                address: Self.address("\(path.what).\(path.format.ending)", reader.replacing([:])), headers: headers,
                 version: snapshot.publication.version.rawValue, content: .file(PackFile(packs, order, in: snapshot))))
     }
 }

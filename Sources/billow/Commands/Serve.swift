@@ -153,7 +153,7 @@ private struct Server {
         configuration.cacheBytes = settings.cacheMegabytes << 20
         configuration.connections = settings.server.connections(
             descriptorLimit: FileDescriptors.raiseLimit(), used: FileDescriptors.used())
-        configuration.exportJobs = settings.exportJobs
+        configuration.exportJobs = settings.server.exportJobs
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
         configuration.fieldRetentionSeconds = settings.fieldRetentionSeconds
         configuration.ingestSourcesPerKey = settings.server.ingestSourcesPerKey

@@ -1,5 +1,6 @@
 import BillowEngine
 import BillowHTTP
+import Foundation
 import UpstreamKit
 
 extension Settings {
@@ -29,6 +30,8 @@ extension Settings {
         var timeouts = ConnectionSettings()
         /// The most sources that one key may name in its observations.
         var ingestSourcesPerKey = 4
+        /// The limits of export jobs; the folder is that of the database unless it is given.
+        var exportJobs = ExportJobSettings()
     }
 }
 
@@ -81,6 +84,34 @@ extension Settings.Server {
         timeouts.read(section.section("timeouts"))
         ingestSourcesPerKey = section.integer("ingestSourcesPerKey", in: 1...64) ?? ingestSourcesPerKey
         section.finish()
+    }
+}
+
+extension Settings.Server {
+    /// Reads the section `exports`.
+    ///
+    /// - Parameter database: the path of the database, whose folder is the default.
+    mutating func readExports(_ section: SettingsReader.Section, database: String) {
+        let folder = section.value("folder", expected: "an existing folder") {
+            FileManager.default.isFolder($0) ? $0 : nil
+        }
+        exportJobs.folder = folder ?? URL(fileURLWithPath: database).deletingLastPathComponent().path
+        if let megabytes = section.integer("diskMegabytes", in: 1...1_048_576, unit: "megabytes") {
+            exportJobs.diskBytes = megabytes << 20
+        }
+        exportJobs.keepSeconds =
+            section.duration("keep", from: 60, to: 604_800, expected: "from 1 minute to 7 days, such as PT1H")
+            ?? exportJobs.keepSeconds
+        section.finish()
+    }
+
+    /// Records a certificate or key that can't be used as a problem of its setting.
+    func checkCertificate(_ section: SettingsReader.Section) {
+        guard let files = tls else { return }
+        do throws(TLSProblem) { _ = try TLSIdentity(files) } catch {
+            let name = error.path == files.certificate ? "certificate" : "key"
+            section.problem(name, "is '\(error.path)'; \(error.reason)", kind: .inputOutput)
+        }
     }
 }
 

@@ -1,5 +1,4 @@
 import BillowEngine
-import BillowHTTP
 import BillowSnapshot
 import BillowSync
 import Foundation
@@ -28,8 +27,6 @@ struct Settings: Sendable {
     var areaLimitKm2 = 10_000_000.0
     /// The memory budget of all caches in 2²⁰ bytes.
     var cacheMegabytes = CacheBudget.defaultBytes >> 20
-    /// The limits of export jobs; the folder is that of the database unless it is given.
-    var exportJobs = ExportJobSettings()
     /// The schedule of backups; nil for none.
     var backups: BackupSettings?
     var logLevel = "info"
@@ -156,25 +153,9 @@ extension Settings {
             root.value("areaLimit", expected: "a number of km² above 0") {
                 Double($0).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
             } ?? areaLimitKm2
-        exportJobs = Self.exportJobs(root.section("exports"), database: database)
+        server.readExports(root.section("exports"), database: database)
         severityTable = SeverityTable(root.section("severityThresholds"))
         readSources(root, demo: overrides.demo)
-    }
-
-    private static func exportJobs(_ section: SettingsReader.Section, database: String) -> ExportJobSettings {
-        let folder = section.value("folder", expected: "an existing folder") {
-            FileManager.default.isFolder($0) ? $0 : nil
-        }
-        var settings = ExportJobSettings(
-            folder: folder ?? URL(fileURLWithPath: database).deletingLastPathComponent().path)
-        if let megabytes = section.integer("diskMegabytes", in: 1...1_048_576, unit: "megabytes") {
-            settings.diskBytes = megabytes << 20
-        }
-        settings.keepSeconds =
-            section.duration("keep", from: 60, to: 604_800, expected: "from 1 minute to 7 days, such as PT1H")
-            ?? settings.keepSeconds
-        section.finish()
-        return settings
     }
 
     private static func database(_ root: SettingsReader.Section) -> String? {

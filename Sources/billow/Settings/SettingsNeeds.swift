@@ -1,4 +1,3 @@
-import BillowHTTP
 import BillowRaster
 import BillowStore
 import Foundation
@@ -27,12 +26,7 @@ struct SettingsNeeds: OptionSet, Sendable {
         if contains(.viewer), !FileManager.default.isFolder(settings.server.publicFolder) {
             missing("publicFolder", settings.server.publicFolder, .viewer, server)
         }
-        if contains(.certificate), let files = settings.server.tls {
-            do throws(TLSProblem) { _ = try TLSIdentity(files) } catch {
-                let name = error.path == files.certificate ? "certificate" : "key"
-                server.section("tls").problem(name, "is '\(error.path)'; \(error.reason)", kind: .inputOutput)
-            }
-        }
+        if contains(.certificate) { settings.server.checkCertificate(server.section("tls")) }
         if contains(.styles) { checkStyles(settings.server.stylesFolder, server) }
         if !isDisjoint(with: [.stored, .existing]), !FileManager.default.fileExists(atPath: settings.database) {
             root.problem("database", "is '\(settings.database)'; there is no such file", kind: .inputOutput)
