@@ -216,11 +216,8 @@ let package = Package(
             name: "BillowHTTP",
             dependencies: [
                 "BillowEngine", "BillowPacks", "Datasets", "BillowParameters", "Turbulence", "Geometry",
-                "BillowSnapshot",
-                "BillowAreas", "BillowFields",
-                "BillowStore", "BillowSync",
-                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate", "CZlib",
-                "Digests",
+                "BillowSnapshot", "BillowAreas", "BillowFields", "BillowStore", "BillowSync", "BillowTiles",
+                "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate", "Digests",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
