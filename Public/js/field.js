@@ -23,10 +23,10 @@ export function fieldName({ product, run, lead, validTime, source }) {
     const clock = (instant) => (instant === null ? "unknown" : `${clockTime(instant).slice(0, 5)}Z`);
     const centre = /^centre-(\d+)$/.exec(source ?? "")?.[1];
     const origin = centre ? `of WMO centre ${centre}` : String(product ?? "").toUpperCase();
-    const title = `${FIELD_PRODUCTS.get(product) ?? "Field"} ${origin}`;
-    // Without a lead time, the run is the valid time.
-    const runText = lead ? `, run ${clock(start)} + ${age(lead * 1000)}` : "";
-    return `${title}${runText}, valid ${clock(valid)}`;
+    const kind = FIELD_PRODUCTS.get(product) ?? "Field";
+    // The run of a nowcast is its valid time.
+    const runText = kind === "Nowcast" ? "" : `, run ${clock(start)} + ${age((lead ?? 0) * 1000)}`;
+    return `${kind} ${origin}${runText}, valid ${clock(valid)}`;
 }
 
 /** Describes the fields in the picture; null if the view shows none.
