@@ -60,14 +60,12 @@ const line = (kind, colour, width, minzoom = 0) => ({
 });
 
 /** The MapLibre style of the base map.
- * @param {Theme} newTheme
- * @param {boolean} isGlobe */
-export function style(newTheme, isGlobe) {
+ * @param {Theme} newTheme */
+export function style(newTheme) {
     theme = newTheme;
     const colour = colours();
     return {
         version: 8,
-        projection: { type: isGlobe ? "globe" : "mercator" },
         sources: {
             [BASE_MAP]: {
                 type: "geojson", data: address(COARSE),

@@ -466,28 +466,6 @@ def ground(viewer):
     assert not overlaps, overlaps
 
 
-def globe(viewer):
-    """the map can be a globe, by its button and by a link, with the same layers and clicks"""
-    viewer.open("#layers=hexagons&map=3.00/39.000/-96.000")
-    viewer.page.click(".maplibregl-ctrl-globe")
-    viewer.until("location.hash.includes('projection=globe')")
-    viewer.until_shown()
-    assert viewer.vivid(400, 150, 500, 300) > 200
-    link = viewer.hash()
-    viewer.page.goto("about:blank")
-    viewer.open(link)
-    viewer.until("billow.map.getProjection().type === 'globe'")
-    # Beyond the edge of the globe there is no land and no turbulence.
-    viewer.page.evaluate("billow.map.jumpTo({ zoom: 0.5, center: [-96, 39] })")
-    viewer.until_shown()
-    assert viewer.vivid(900, 150, 90, 90) == 0
-    viewer.page.evaluate("billow.map.jumpTo({ zoom: 4, center: [-96, 39] })")
-    viewer.page.mouse.click(620, 330)
-    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
-    viewer.page.click(".maplibregl-ctrl-globe-enabled")
-    viewer.until("!location.hash.includes('projection=')")
-
-
 def toggle_layers(viewer):
     """a selected layer is drawn and in the address, and the last one can't be deselected"""
     viewer.open("#layers=hexagons")
@@ -1310,7 +1288,7 @@ def status_page(viewer):
 ALL = [
     live_picture, first_load, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause, space_plays,
     scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles,
-    filters_keep_playing, ground, globe, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
+    filters_keep_playing, ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
     typed_instant, bad_link, inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, open_cards, take_along, new_user, lost_contact, resting, offline, key_entry,
     narrow_screen, layouts, readers_settings, accessible, examples, timeline_elsewhere, status_page,

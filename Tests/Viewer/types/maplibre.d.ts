@@ -79,8 +79,6 @@ declare namespace maplibregl {
         setFilter(id: string, filter: unknown[]): this;
         setPaintProperty(layer: string, name: string, value: unknown): this;
         isSourceLoaded(id: string): boolean;
-        getProjection(): { type: string } | undefined;
-        setProjection(projection: { type: "globe" | "mercator" }): this;
         areTilesLoaded(): boolean;
         getCanvas(): HTMLCanvasElement;
         getContainer(): HTMLElement;
@@ -103,8 +101,6 @@ declare namespace maplibregl {
         setLngLat(place: LngLatLike): this;
         remove(): this;
     }
-
-    class GlobeControl implements Control {}
 
     class NavigationControl implements Control {
         constructor(options: { showCompass?: boolean });
