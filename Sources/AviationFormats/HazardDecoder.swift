@@ -1,4 +1,5 @@
 public import Foundation
+import JSONKit
 
 /// Parses the records of some products, such as G-AIRMETs and SIGMETs, in all formats: the service's JSON array and
 /// GeoJSON FeatureCollection. They have today's units, or those from before September 2025. An archive has GeoJSON of
@@ -212,8 +213,8 @@ extension WireRecord {
 
     /// A time in the archive's format: the first of an array, without seconds and zone (it is UTC).
     func looseTime(_ name: String) throws(ReportError) -> Date? {
-        let texts = try? values.decode([String].self, forKey: WireKey(name))
-        guard var text = texts.map({ $0.first ?? "" }) ?? self.text(name), Double(text) == nil else {
+        let texts = value(name)?.array.map { $0.first?.string ?? "" }
+        guard var text = texts ?? self.text(name), Double(text) == nil else {
             return try time(name)
         }
         if text.isEmpty { return nil }
@@ -236,25 +237,17 @@ extension WireRecord {
     func outlines(shape: String?) throws(ReportError) -> ([[HazardPosition]], dropped: Int) {
         let rings: [[WireCorner]]
         if isFeature {
-            guard let geometry, let type = try? geometry.decode(String.self, forKey: WireKey("type")) else {
-                throw .missing(field: "geometry")
-            }
+            guard let geometry, let type = geometry["type"]?.string else { throw .missing(field: "geometry") }
+            let coordinates = geometry["coordinates"]?.array ?? []
             switch type {
-            case "Polygon":
-                let polygon = try? geometry.decode([[WireCorner]].self, forKey: WireKey("coordinates"))
-                rings = polygon.map { Array($0.prefix(1)) } ?? []
-            case "MultiPolygon":
-                let polygons = try? geometry.decode([[[WireCorner]]].self, forKey: WireKey("coordinates"))
-                rings = polygons.map { $0.compactMap(\.first) } ?? []
+            case "Polygon": rings = WireCorner.rings(coordinates.prefix(1))
+            case "MultiPolygon": rings = WireCorner.rings(coordinates.compactMap { $0.array?.first })
             default: throw .notAnArea(type)
             }
         } else {
             if shape == "LINE" { throw .notAnArea("LINE") }
-            if let corners = try? values.decode([WireCorner].self, forKey: WireKey("coords")) {
-                rings = [corners]
-            } else {
-                rings = (try? values.decode([[WireCorner]].self, forKey: WireKey("coords"))) ?? []
-            }
+            let coordinates = value("coords")?.array ?? []
+            rings = WireCorner.ring(coordinates).map { [$0] } ?? WireCorner.rings(coordinates)
         }
         guard !rings.isEmpty else { throw .missing(field: isFeature ? "coordinates" : "coords") }
         var outlines: [[HazardPosition]] = []
@@ -275,42 +268,52 @@ extension WireRecord {
 }
 
 /// A corner in any format: `{"lat": 46.55, "lon": "-95.03"}` or `["-95.03", 46.55]`, with numbers or texts.
-private struct WireCorner: Decodable {
+private struct WireCorner {
     /// nil if a number is missing or invalid.
     let place: HazardPosition?
 
-    init(from decoder: any Decoder) throws {
-        if var list = try? decoder.unkeyedContainer() {
-            // A list of lists is a further nesting level, which the caller handles.
-            let longitude = try list.decode(WireNumber.self)
-            let latitude = try list.decode(WireNumber.self)
-            place = WireCorner.place(longitude, latitude)
+    /// The corner of a value; nil if the value is no corner, such as a list of corners.
+    init?(_ value: JSONValue) {
+        let pair: (longitude: JSONValue?, latitude: JSONValue?)
+        switch value {
+        case .array(let list) where list.count >= 2: pair = (list[0], list[1])
+        case .object: pair = (value["lon"], value["lat"])
+        default: return nil
+        }
+        guard Self.isNumber(pair.longitude), Self.isNumber(pair.latitude) else { return nil }
+        if let longitude = Self.number(pair.longitude), let latitude = Self.number(pair.latitude) {
+            place = HazardPosition(longitude: longitude, latitude: latitude)
         } else {
-            let object = try decoder.container(keyedBy: WireKey.self)
-            place = WireCorner.place(
-                try object.decodeIfPresent(WireNumber.self, forKey: WireKey("lon")),
-                try object.decodeIfPresent(WireNumber.self, forKey: WireKey("lat")))
+            place = nil
         }
     }
 
-    private static func place(_ longitude: WireNumber?, _ latitude: WireNumber?) -> HazardPosition? {
-        guard let longitude = longitude?.value, let latitude = latitude?.value else { return nil }
-        return HazardPosition(longitude: longitude, latitude: latitude)
+    /// The corners of a ring; nil if a value is no corner, or without corners.
+    static func ring(_ values: [JSONValue]) -> [WireCorner]? {
+        let corners = values.compactMap { WireCorner($0) }
+        return corners.count == values.count && !corners.isEmpty ? corners : nil
     }
-}
 
-private struct WireNumber: Decodable {
-    let value: Double?
-
-    init(from decoder: any Decoder) throws {
-        let single = try decoder.singleValueContainer()
-        if single.decodeNil() {
-            value = nil
-        } else if let number = try? single.decode(Double.self) {
-            value = number
-        } else {
-            value = Double(try single.decode(String.self)).flatMap { $0.isFinite ? $0 : nil }
+    /// The rings of a list; none if one of them isn't a ring.
+    static func rings(_ values: some Sequence<JSONValue>) -> [[WireCorner]] {
+        var rings: [[WireCorner]] = []
+        for value in values {
+            guard let ring = ring(value.array ?? []) else { return [] }
+            rings.append(ring)
         }
+        return rings
+    }
+
+    /// Whether a value can be a number: a number, a text, null, or absent.
+    private static func isNumber(_ value: JSONValue?) -> Bool {
+        switch value {
+        case nil, .null, .number, .string: true
+        case .bool, .array, .object: false
+        }
+    }
+
+    private static func number(_ value: JSONValue?) -> Double? {
+        (value?.number ?? value?.string.flatMap { Double($0) }).flatMap { $0.isFinite ? $0 : nil }
     }
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import JSONKit
 
 /// Parses aircraft reports in all of the service's formats. These are the JSON array, the GeoJSON FeatureCollection
 /// (other names, absent keys, ISO times) and the older ADDS CSV (feet).
@@ -106,17 +107,13 @@ extension WireRecord {
 
     /// The cloud layers. Their heights are feet in every format.
     fileprivate func clouds() -> [CloudLayer] {
-        struct Wire: Decodable {
-            var cover: String?
-            var base: Double?
-            var top: Double?
+        // Heights that can't be parsed don't invalidate the report.
+        func feet(_ value: JSONValue?) -> Int? {
+            value?.number.flatMap { try? ReportFields.feet("clouds", $0, unit: 1) }
         }
-        // Clouds that can't be parsed don't invalidate the report.
-        let layers = (try? values.decodeIfPresent([Wire].self, forKey: WireKey("clouds"))) ?? []
-        return layers.map {
+        return (value("clouds")?.array ?? []).map { layer in
             CloudLayer(
-                cover: $0.cover ?? "", baseFeet: $0.base.flatMap { try? ReportFields.feet("base", $0, unit: 1) },
-                topFeet: $0.top.flatMap { try? ReportFields.feet("top", $0, unit: 1) })
+                cover: layer["cover"]?.string ?? "", baseFeet: feet(layer["base"]), topFeet: feet(layer["top"]))
         }
     }
 }

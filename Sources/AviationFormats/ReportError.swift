@@ -83,8 +83,8 @@ public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownForm
     /// The body is an HTML page.
     case html
-    /// The body is truncated or damaged JSON, with the parser's message.
-    case malformed(String)
+    /// The body isn't JSON from this byte on, or is truncated there.
+    case notJSON(atByte: Int)
     /// The body is the service's error message.
     case service(String)
 
@@ -92,7 +92,7 @@ public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unknownForm: "neither a JSON array, a GeoJSON FeatureCollection nor an ADDS CSV"
         case .html: "an HTML page instead of an answer"
-        case .malformed(let reason): "malformed JSON: \(reason)"
+        case .notJSON(let byte): "not JSON at byte \(byte)"
         case .service(let reason): "the service answered with an error: \(reason.prefix(500).printable)"
         }
     }

@@ -140,7 +140,8 @@ extension UnreadableResponse {
         self =
             switch error {
             case .html: .html
-            case .unknownForm, .malformed, .service: .undecodable(error.description)
+            case .notJSON(let byte): .notJSON(atByte: byte)
+            case .unknownForm, .service: .undecodable(error.description)
             }
     }
 }

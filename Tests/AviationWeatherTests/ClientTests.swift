@@ -235,7 +235,7 @@ struct ClientFailureTests {
         try await withClient(flights: 10) { client, simulator in
             simulator.setFault(.cutJSON)
             await #expect { try await client.hazards(.sigmets) } throws: {
-                if case .unreadable(.undecodable) = $0 as? UpstreamError { true } else { false }
+                if case .unreadable(.notJSON) = $0 as? UpstreamError { true } else { false }
             }
             simulator.setFault(.connectionReset)
             await #expect { try await client.hazards(.sigmets) } throws: {

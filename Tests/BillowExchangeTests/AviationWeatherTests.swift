@@ -161,6 +161,7 @@ struct AircraftReportDecoderTests {
         let cut = try Fixture.florida.data().prefix(2_000)
         #expect(throws: DocumentError.self) { try PilotReportDecoder.decode(cut) }
         let deep = Data(String(repeating: "[", count: 100_000).utf8)
-        #expect(throws: DocumentError.self) { try PilotReportDecoder.decode(deep) }
+        #expect(throws: DocumentError.notJSON(atByte: 64)) { try PilotReportDecoder.decode(deep) }
+        #expect(throws: DocumentError.notJSON(atByte: 6)) { try PilotReportDecoder.decode(Data("[{},{}".utf8)) }
     }
 }
