@@ -1,6 +1,7 @@
 // @ts-check
 // The histogram over the altitude slider: the number of reports at each level. It counts the reports in view, but at
 // all levels. The page loads this module when the pointer or the focus reaches the slider.
+import { PROPERTIES } from "./datasets.js";
 import { byId, element } from "./dom.js";
 import { flightLevel } from "./format.js";
 import { CELLS } from "./layers.js";
@@ -20,7 +21,8 @@ let requestedAt = -Infinity;
 export function countLevels(csv) {
     const [head, ...rows] = csv.trimEnd().split(/\r?\n/);
     const names = head.split(",");
-    const [low, high, severity] = ["altitudeMin", "altitudeMax", "severity"].map((name) => names.indexOf(name));
+    const { lowerAltitude, upperAltitude, severity: severityName } = PROPERTIES.get(CELLS) ?? {};
+    const [low, high, severity] = [lowerAltitude, upperAltitude, severityName].map((name) => names.indexOf(name ?? ""));
     const counts = Array.from({ length: BLOCKS }, () => ({ all: 0, worse: 0 }));
     if (low < 0 || high < 0 || severity < 0) return counts;
     for (const row of rows) {

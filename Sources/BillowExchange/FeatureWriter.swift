@@ -264,7 +264,7 @@ package struct FeatureWriter: Sendable {
         if kml != nil {
             kml?.begin(feature, &json.bytes)
             features += 1
-            height = KMLWriter.Height(feature)
+            height = kml?.height(of: feature)
             kml?.beginParts(&json.bytes)
             return
         }

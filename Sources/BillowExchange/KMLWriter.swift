@@ -39,12 +39,9 @@ package enum KMLFolder: Sendable, Hashable {
 
     /// The folders in which a dataset's features lie, the worst last and so on top; without severities none.
     package static func all(of dataset: Dataset) -> [KMLFolder] {
-        guard dataset.properties.contains(where: { "\($0.name)" == severity }) else { return [] }
+        guard dataset.property(.severity) != nil else { return [] }
         return [.other] + Severity.allCases.map { .severity($0) }
     }
-
-    /// The property that decides the folder of a feature.
-    static let severity = "severity"
 
     var style: String {
         switch self {
@@ -69,6 +66,10 @@ struct KMLWriter: Sendable {
     private let design: KMLStyle
     private let isSimulated: Bool
     private let properties: [Property]
+    /// The names of the properties with a role.
+    private let names: [Property.Role: String]
+    /// The names of the properties that are names for people, the best first.
+    private let titles: [String]
     /// The folders of the written features, each with the place at which its bytes begin.
     private(set) var sections: [(folder: KMLFolder, start: Int)] = []
 
@@ -81,6 +82,15 @@ struct KMLWriter: Sendable {
         self.design = design ?? KMLStyle(name: dataset.title, description: dataset.summary, colours: [:])
         self.isSimulated = isSimulated
         properties = dataset.properties.filter { !$0.isOfTilesOnly }
+        var names: [Property.Role: String] = [:]
+        var titles: [(rank: Int, name: String)] = []
+        for property in properties {
+            guard let role = property.role else { continue }
+            names[role] = "\(property.name)"
+            if case .title(let rank) = role { titles.append((rank, "\(property.name)")) }
+        }
+        self.names = names
+        self.titles = titles.sorted { $0.rank < $1.rank }.map(\.name)
     }
 
     // MARK: - Document
@@ -144,16 +154,16 @@ struct KMLWriter: Sendable {
 
     mutating func write(_ feature: Feature, _ text: inout [UInt8]) {
         begin(feature, &text)
-        let height = Height(feature)
+        let height = height(of: feature)
         geometry(feature.geometry, height, &text)
         endPlacemark(&text)
     }
 
     /// Begins a placemark, up to its geometry.
     mutating func begin(_ feature: Feature, _ text: inout [UInt8]) {
-        let own = Self.folder(of: feature)
+        let own = folder(of: feature)
         if sections.last?.folder != own { sections.append((own, text.count)) }
-        text += Array("<Placemark><name>\(Self.escaped(Self.name(of: feature)))</name>".utf8)
+        text += Array("<Placemark><name>\(Self.escaped(name(of: feature)))</name>".utf8)
         time(of: feature, &text)
         text += Array("<styleUrl>#\(own.style)</styleUrl><ExtendedData><SchemaData schemaUrl=\"#\(dataset.id)\">".utf8)
         data(Self.id, Self.escaped(feature.id), &text)
@@ -168,34 +178,36 @@ struct KMLWriter: Sendable {
         text += Array("<SimpleData name=\"\(name)\">\(value)</SimpleData>".utf8)
     }
 
-    private static func folder(of feature: Feature) -> KMLFolder {
-        guard case .integer(let number)? = feature.value(KMLFolder.severity),
+    private func folder(of feature: Feature) -> KMLFolder {
+        guard case .integer(let number)? = value(.severity, of: feature),
             let severity = UInt8(exactly: number).flatMap({ Severity(rawValue: $0) })
         else { return .other }
         return .severity(severity)
     }
 
-    /// The name of a feature for people: the first of these properties that it has.
-    private static func name(of feature: Feature) -> String {
-        for name in ["callsign", "hazard", "severityName", "icao24", "type"] {
+    /// The name of a feature for people.
+    private func name(of feature: Feature) -> String {
+        for name in titles {
             if case .text(let text)? = feature.value(name) { return text }
         }
         return feature.id
     }
 
+    /// The value of the property with a role; nil if the feature has none.
+    private func value(_ role: Property.Role, of feature: Feature) -> PropertyValue? {
+        names[role].flatMap { feature.value($0) }
+    }
+
     /// Writes the time of a feature: the range from its start to its end, or the instant that `datetime` filters by.
     private func time(of feature: Feature, _ text: inout [UInt8]) {
-        let instants = properties.filter { $0.type == .instant }.map { (property: $0, name: "\($0.name)") }
-        func instant(_ suffix: String) -> Instant? {
-            instants.first { $0.name.hasSuffix(suffix) }.flatMap { feature.instant($0.name) }
+        func instant(_ role: Property.Role) -> Instant? {
+            if case .instant(let instant)? = value(role, of: feature) { instant } else { nil }
         }
-        let (begin, end) = (instant("From"), instant("To"))
+        let (begin, end) = (instant(.start), instant(.end))
         if begin != nil || end != nil {
             let parts = [begin.map { "<begin>\($0)</begin>" }, end.map { "<end>\($0)</end>" }].compactMap(\.self)
             text += Array("<TimeSpan>\(parts.joined())</TimeSpan>".utf8)
-        } else if let own = instants.first(where: { $0.property.filter == "datetime" }),
-            let when = feature.instant(own.name)
-        {
+        } else if let when = instant(.time) {
             text += Array("<TimeStamp><when>\(when)</when></TimeStamp>".utf8)
         }
     }
@@ -221,12 +233,9 @@ struct KMLWriter: Sendable {
         private var metres: Double?
         private var isAboveGround = false
 
-        init(_ feature: Feature) {
-            for name in ["altitude", "altitudeMin"] {
-                guard metres == nil, case .integer(let feet)? = feature.value(name) else { continue }
-                metres = Double(feet) * KMLWriter.metresPerFoot
-            }
-            if case .text("AGL")? = feature.value("altitudeReference") { isAboveGround = true }
+        fileprivate init(feet: PropertyValue?, reference: PropertyValue?) {
+            if case .integer(let feet)? = feet { metres = Double(feet) * KMLWriter.metresPerFoot }
+            if case .text("AGL")? = reference { isAboveGround = true }
         }
 
         var mode: String {
@@ -244,6 +253,13 @@ struct KMLWriter: Sendable {
             }
             text.append(UInt8(ascii: " "))
         }
+    }
+
+    /// The height at which a feature is drawn: its altitude, or its lower limit.
+    func height(of feature: Feature) -> Height {
+        Height(
+            feet: value(.altitude, of: feature) ?? value(.lowerAltitude, of: feature),
+            reference: value(.altitudeReference, of: feature))
     }
 
     private func geometry(_ geometry: FeatureGeometry, _ height: Height, _ text: inout [UInt8]) {
@@ -313,10 +329,6 @@ struct KMLWriter: Sendable {
 extension Feature {
     /// The value of a property; nil if it has none.
     fileprivate func value(_ name: String) -> PropertyValue? { properties.first { "\($0.name)" == name }?.value }
-
-    fileprivate func instant(_ name: String) -> Instant? {
-        if case .instant(let instant)? = value(name) { instant } else { nil }
-    }
 }
 
 extension Property {

@@ -129,10 +129,13 @@ extension Dataset {
         /// The severities that a record's words for hazard and intensity mean, such as `TURB SEV`. Other words mean
         /// something else.
         package let severities: [String: Severity]
+        /// The sign of its areas on maps; nil for areas without one.
+        package let sign: AreaSign?
 
-        package init(_ id: String, _ title: String, from origin: Origin?) {
+        package init(_ id: String, _ title: String, from origin: Origin?, sign: AreaSign? = nil) {
             self.id = id
             self.title = title
+            self.sign = sign
             self.origin = origin
             product = nil
             hazards = nil
@@ -141,11 +144,12 @@ extension Dataset {
 
         /// A product of hazards of aviationweather.gov.
         package init(
-            _ product: HazardProduct, _ title: String, hazards: Set<String>? = nil,
+            _ product: HazardProduct, _ title: String, sign: AreaSign, hazards: Set<String>? = nil,
             severities: [String: Severity] = [:]
         ) {
             id = product.id
             self.title = title
+            self.sign = sign
             origin = .aviationWeather(product)
             self.product = product
             self.hazards = hazards
@@ -217,20 +221,20 @@ extension Dataset {
             }
         }
 
-        /// The sign of an area.
-        package let sign: @Sendable (IssuedArea) -> AreaSign
+        private let signs: [String: AreaSign]
         /// Whether an area without a named hazard counts as turbulence.
         package let isUnnamedTurbulence: Bool
         package let legend: [LegendEntry]
 
-        package init(
-            legend: [LegendEntry], isUnnamedTurbulence: Bool = true,
-            sign: @escaping @Sendable (IssuedArea) -> AreaSign
-        ) {
-            self.sign = sign
+        /// - Parameter kinds: the kinds of the areas, with their signs.
+        package init(of kinds: [AreaKind], legend: [LegendEntry], isUnnamedTurbulence: Bool = true) {
+            signs = kinds.reduce(into: [:]) { $0[$1.id] = $1.sign }
             self.isUnnamedTurbulence = isUnnamedTurbulence
             self.legend = legend
         }
+
+        /// The sign of an area. An area of an unknown kind has the sign of an advisory.
+        package func sign(_ area: IssuedArea) -> AreaSign { signs[area.kind] ?? .advisory }
     }
 
     /// The lowest zoom at which `turbulence` shows hexagons; below it shows polygons. It is the same at every scale, so
@@ -300,9 +304,13 @@ extension Dataset {
             names.insert("\($0.name)").inserted
         }
     }
+    /// The property of its features with a role; nil if they have none.
+    package func property(_ role: Property.Role) -> Property? { featureProperties.first { $0.role == role } }
     /// The altitudes in feet that its features may have; nil if features have none, or without limits.
     package var altitudeRange: ClosedRange<Double>? {
-        featureProperties.first { "\($0.name)".hasPrefix("altitude") && $0.range != nil }?.range
+        featureProperties.first { property in
+            [.altitude, .lowerAltitude, .upperAltitude].contains(property.role) && property.range != nil
+        }?.range
     }
     /// The collection of its areas; nil for a dataset without areas.
     package var areas: IssuedArea.DatasetNumber? {

@@ -52,8 +52,26 @@ import Testing
         "Public/js/styles.js": ["skypath": "a style"],
     ]
 
-    /// The ids that stand as whole literals in the code of a folder, without comments, by file.
-    private static func literals(_ folder: String, _ ending: String) throws -> [String: Set<String>] {
+    /// The names of properties that are no words of their own, such as `altitudeMin`.
+    private static let properties = Set(Catalogue.all.flatMap(\.propertyNames).filter { $0.contains(/[A-Z]/) })
+
+    /// The files that name properties by literals, and why.
+    private static let namingProperties = [
+        "Sources/BillowExchange/CSVTable.swift": "errors of a table's head",
+        "Sources/BillowExchange/ObservationDecoder.swift": "errors of a record's fields",
+        "Sources/BillowExchange/RecordFields.swift": "the fields of imports, which must be in the schema",
+        "Sources/BillowExchange/RefusedRecord.swift": "errors of a record's fields",
+        "Sources/BillowHTTP/EDR/CoverageWriter.swift": "axes of a coverage",
+        "Sources/BillowHTTP/Routes/IngestRoutes.swift": "errors of a record's fields",
+        "Sources/BillowStore/Query.swift": "columns of the database",
+        "Sources/BillowStore/Salvage+Copy.swift": "columns of the database",
+        "Sources/billow/Commands/Record.swift": "properties of recorded aircraft",
+    ]
+
+    /// The names that stand as whole literals in the code of a folder, without comments, by file.
+    private static func literals(_ names: Set<String>, _ folder: String, _ ending: String) throws -> [String: Set<
+        String
+    >] {
         let walk = try #require(FileManager.default.enumerator(atPath: root.appending(path: folder).path))
         var found: [String: Set<String>] = [:]
         for case let name as String in walk where name.hasSuffix(ending) {
@@ -63,7 +81,7 @@ import Testing
             for line in text.split(separator: "\n") {
                 let code = line.trimmingPrefix(while: \.isWhitespace)
                 guard !["//", "/*", "*"].contains(where: code.hasPrefix) else { continue }
-                for match in code.matches(of: #/(["'`])([a-z-]+)\1/#) where ids.contains(String(match.2)) {
+                for match in code.matches(of: #/(["'`])([A-Za-z0-9-]+)\1/#) where names.contains(String(match.2)) {
                     // In Swift the other two are marks of prose.
                     if ending == ".js" || match.1 == "\"" { found[path, default: []].insert(String(match.2)) }
                 }
@@ -74,7 +92,8 @@ import Testing
 
     @Test("no code but the catalogue's names a dataset, a product or a kind of source, except with another meaning")
     func literals() throws {
-        let found = try Self.literals("Sources", ".swift").merging(Self.literals("Public/js", ".js")) { $1 }
+        let found = try Self.literals(Self.ids, "Sources", ".swift")
+            .merging(Self.literals(Self.ids, "Public/js", ".js")) { $1 }
         #expect(found.count > 15)
         for (path, names) in found.sorted(by: { $0.key < $1.key }) {
             let unexplained = names.subtracting(Self.allowed[path].map { Set($0.keys) } ?? [])
@@ -83,6 +102,17 @@ import Testing
         for (path, names) in Self.allowed {
             #expect(Set(names.keys).subtracting(found[path] ?? []) == [], "\(path) no longer has it")
         }
+    }
+
+    @Test("no code but the schemas and what reads records names a property of features")
+    func properties() throws {
+        let found = try Self.literals(Self.properties, "Sources", ".swift")
+            .merging(Self.literals(Self.properties, "Public/js", ".js")) { $1 }
+        #expect(Self.properties.count > 15 && found.count > 5)
+        for (path, names) in found.sorted(by: { $0.key < $1.key }) where Self.namingProperties[path] == nil {
+            Issue.record("\(path) names \(names.sorted()): find a property by its role")
+        }
+        for path in Self.namingProperties.keys { #expect(found[path] != nil, "\(path) no longer names one") }
     }
 
     @Test("the services of the catalogue are the kinds of sources")

@@ -18,14 +18,12 @@ struct QGISStyle: Sendable {
 
     var tableStyle: GeoPackageMetadata.TableStyle { .init(name: style.id, document: document) }
 
-    private static let severity = "severity"
-
     private var document: String {
-        let hasSeverity = dataset.properties.contains { $0.name.description == Self.severity }
+        let severity = dataset.property(.severity).map { "\($0.name)" }
         return """
             <!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>
             <qgis version="3.22.0" styleCategories="Symbology">
-            \(hasSeverity ? categories : single)
+            \(severity.map(categories(by:)) ?? single)
             <blendMode>0</blendMode><featureBlendMode>0</featureBlendMode><layerOpacity>1</layerOpacity>
             </qgis>
 
@@ -40,7 +38,8 @@ struct QGISStyle: Sendable {
         """
     }
 
-    private var categories: String {
+    /// - Parameter property: the name of the property with the severity.
+    private func categories(by property: String) -> String {
         let severities = Severity.allCases
         var categories = severities.map { severity in
             "<category symbol=\"\(severity.rawValue)\" value=\"\(severity.rawValue)\" type=\"long\" "
@@ -56,11 +55,11 @@ struct QGISStyle: Sendable {
         symbols.append(
             symbol(severities.count, fill: StraightColour(red: 128, green: 128, blue: 128, alpha: 102), border: nil))
         return """
-            <renderer-v2 type="categorizedSymbol" attr="\(Self.severity)" symbollevels="0" enableorderby="1" \
+            <renderer-v2 type="categorizedSymbol" attr="\(property)" symbollevels="0" enableorderby="1" \
             forceraster="0">
             <categories>\(categories.joined(separator: "\n"))</categories>
             <symbols>\(symbols.joined(separator: "\n"))</symbols>
-            <orderby><orderByClause asc="1" nullsFirst="1">"\(Self.severity)"</orderByClause></orderby>
+            <orderby><orderByClause asc="1" nullsFirst="1">"\(property)"</orderByClause></orderby>
             </renderer-v2>
             """
     }

@@ -285,7 +285,7 @@ enum CollectionPages {
         switch value {
         case .number(let number):
             let words = self.number(number)
-            if "\(column.name)" == "severity", colours.indices.contains(Int(number)) {
+            if column.role == .severity, colours.indices.contains(Int(number)) {
                 // A style sheet of the page can't know the colours, and an inline one isn't allowed.
                 let sign =
                     "<svg class=\"severity\" viewBox=\"0 0 12 12\" aria-hidden=\"true\">"

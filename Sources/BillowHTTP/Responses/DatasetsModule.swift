@@ -17,7 +17,8 @@ enum DatasetsModule {
 
     /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members
     /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names, and `FIELD_PRODUCTS` the `product` of fields.
-    /// `SEVERITIES` has the label of each severity, and `HISTORIES` all histories in hours.
+    /// `PROPERTIES` maps the ids of layers to the names of their features' properties, by role. `SEVERITIES` has the
+    /// label of each severity, and `HISTORIES` all histories in hours.
     static var text: String {
         let layers = Catalogue.all.compactMap { dataset in
             LayerDescription(dataset).map { Layer(id: dataset.id, layer: $0) }
@@ -30,10 +31,32 @@ enum DatasetsModule {
             export const LAYERS = \(String(decoding: data, as: UTF8.self)).map(({ id, layer }) => ({ id, ...layer }));
             export const AREA_KINDS = new Map(\(pairs(Catalogue.areaKinds.map { ($0.id, $0.title) })));
             export const FIELD_PRODUCTS = new Map(\(pairs(FieldProduct.allCases.map { ($0.name, $0.title) })));
+            export const PROPERTIES = new Map(\(properties));
             export const SEVERITIES = \(list(Severity.allCases) { $0.value($1.label) });
             export const HISTORIES = [\(History.allCases.map(\.text).joined(separator: ","))];
 
             """
+    }
+
+    /// The roles that the viewer needs, with their names there.
+    private static let roles: [(name: StaticString, role: Property.Role)] = [
+        ("severity", .severity), ("altitude", .altitude), ("lowerAltitude", .lowerAltitude),
+        ("upperAltitude", .upperAltitude),
+    ]
+
+    private static var properties: String {
+        list(Catalogue.all.filter { $0.drawing != nil }) { writer, dataset in
+            writer.openArray()
+            writer.value(dataset.id)
+            writer.openObject()
+            for (name, role) in roles {
+                guard let property = dataset.property(role) else { continue }
+                writer.name(name)
+                writer.value("\(property.name)")
+            }
+            writer.closeObject()
+            writer.closeArray()
+        }
     }
 
     private static func pairs(_ pairs: [(String, String)]) -> String {

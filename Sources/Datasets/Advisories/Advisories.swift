@@ -15,13 +15,10 @@ extension Dataset {
         areas: .advisories, id: "advisories", title: "Advisories",
         summary: "Center Weather Advisories of the US that are valid at an instant, for two hours at most.",
         updates: .changes,
-        areaKinds: [AreaKind(.centerWeatherAdvisory, "Center Weather Advisory")],
+        areaKinds: [AreaKind(.centerWeatherAdvisory, "Center Weather Advisory", sign: .advisory)],
         isImported: true, isWarning: true,
-        drawing: AreaDrawing(
-            legend: [
-                .init("Center advisory, turbulence", .advisory),
-                .init("Center advisory, other", .advisory, isOfTurbulence: false),
-            ], isUnnamedTurbulence: false
-        ) { _ in .advisory },
-        stacking: 15, isShownAtFirst: false)
+        legend: [
+            .init("Center advisory, turbulence", .advisory),
+            .init("Center advisory, other", .advisory, isOfTurbulence: false),
+        ], isUnnamedTurbulence: false, stacking: 15, isShownAtFirst: false)
 }

@@ -5,7 +5,8 @@ extension Schema where Record == AircraftPosition {
         Field(.icao24, .text { $0.icao24.text }),
         Field(.callsign, .text { $0.callsign }),
         Field(
-            Property("altitude", .integer, "The barometric altitude", unit: "ft", filter: "minAltitude"),
+            Property(
+                "altitude", .integer, "The barometric altitude", role: .altitude, unit: "ft", filter: "minAltitude"),
             .integer { $0.altitudeFeet }),
         Field(
             Property("geometricAltitude", .integer, "The altitude by satellite", unit: "ft"),
@@ -24,7 +25,7 @@ extension Schema where Record == AircraftPosition {
             Property("category", .integer, "The emitter category of ADS-B", range: 0...20),
             .integer { $0.category.map(Int.init) }),
         Field(
-            Property("observedAt", .instant, "The time of the last position", filter: "datetime"),
+            Property("observedAt", .instant, "The time of the last position", role: .time, filter: "datetime"),
             .instant { $0.observedAt }),
         Field(.source, .text { $0.source.name }),
     ])
@@ -51,8 +52,10 @@ extension Schema where Record == TrackFeature {
     package static let tracks = Schema([
         Field(.icao24, .text { $0.newest.icao24.text }),
         Field(.callsign, .text { $0.newest.callsign }),
-        Field(Property("observedFrom", .instant, "The time of its first vertex"), .instant { $0.observedFrom }),
-        Field(Property("observedTo", .instant, "The time of its last vertex"), .instant { $0.observedTo }),
+        Field(
+            Property("observedFrom", .instant, "The time of its first vertex", role: .start),
+            .instant { $0.observedFrom }),
+        Field(Property("observedTo", .instant, "The time of its last vertex", role: .end), .instant { $0.observedTo }),
         Field(
             Property("times", .instants, "The time of every vertex", isInTiles: false),
             .instants { $0.times.isEmpty ? nil : $0.times }),

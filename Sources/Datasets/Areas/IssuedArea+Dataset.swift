@@ -8,23 +8,31 @@ extension Schema where Record == IssuedArea {
             Property("kind", .text, "The product, such as sigmet: a value of the parameter kind"),
             .text { $0.kind }),
         Field(
-            Property("hazard", .text, "The hazard: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others"),
+            Property(
+                "hazard", .text, "The hazard: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others",
+                role: .title(rank: 2)),
             .text { $0.hazard }),
         Field(.severity, .number { $0.severity }),
         Field(.severityName, .name { $0.severity }),
         Field(
             Property(
-                "altitudeMin", .integer, "The lower limit; absent if the product names none", unit: "ft",
-                filter: "maxAltitude"), .integer { $0.altitudeMinFeet }),
+                "altitudeMin", .integer, "The lower limit; absent if the product names none",
+                role: .lowerAltitude, unit: "ft", filter: "maxAltitude"), .integer { $0.altitudeMinFeet }),
         Field(
             Property(
-                "altitudeMax", .integer, "The upper limit; absent if the product names none", unit: "ft",
-                filter: "minAltitude"), .integer { $0.altitudeMaxFeet }),
+                "altitudeMax", .integer, "The upper limit; absent if the product names none",
+                role: .upperAltitude, unit: "ft", filter: "minAltitude"), .integer { $0.altitudeMaxFeet }),
         Field(
-            Property("altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level"),
+            Property(
+                "altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level",
+                role: .altitudeReference),
             .text { $0.isAboveGround ? "AGL" : nil }),
-        Field(Property("validFrom", .instant, "The start of validity", filter: "datetime"), .instant { $0.validFrom }),
-        Field(Property("validTo", .instant, "The end of validity", filter: "datetime"), .instant { $0.validTo }),
+        Field(
+            Property("validFrom", .instant, "The start of validity", role: .start, filter: "datetime"),
+            .instant { $0.validFrom }),
+        Field(
+            Property("validTo", .instant, "The end of validity", role: .end, filter: "datetime"),
+            .instant { $0.validTo }),
         Field(Property("issuedAt", .instant, "The time of issue"), .instant { $0.issuedAt }),
         Field(
             Property("forecastHour", .integer, "Hours from the issue to this step of a forecast", unit: "h"),
@@ -56,13 +64,15 @@ extension Dataset {
     package convenience init(
         areas: IssuedArea.DatasetNumber, kind: FeedKind? = nil, id: String, title: String, summary: String,
         updates: Updates,
-        areaKinds: [AreaKind], isImported: Bool = false, isWarning: Bool = false, drawing: AreaDrawing, stacking: Int,
+        areaKinds: [AreaKind], isImported: Bool = false, isWarning: Bool = false,
+        legend: [AreaDrawing.LegendEntry], isUnnamedTurbulence: Bool = true, stacking: Int,
         isShownAtFirst: Bool
     ) {
         self.init(
             id: id, title: title, shortTitle: title, summary: summary,
             kind: kind ?? FeedKind(rawValue: id), geometry: .polygon, content: .areas(areas),
-            selection: .standing, timeProperty: "validFrom", updates: updates, drawing: .areas(drawing),
+            selection: .standing, timeProperty: "validFrom", updates: updates,
+            drawing: .areas(AreaDrawing(of: areaKinds, legend: legend, isUnnamedTurbulence: isUnnamedTurbulence)),
             properties: Schema.areas.properties,
             origins: areaKinds.compactMap(\.origin) + (isImported ? [.file] : []), areaKinds: areaKinds,
             isWarning: isWarning, stacking: stacking, isShownAtFirst: isShownAtFirst)
@@ -74,19 +84,19 @@ extension Dataset {
         summary: "SIGMETs and G-AIRMETs that are valid at an instant.", updates: .changes,
         areaKinds: [
             // Aircraft avoid thunderstorms, mountain waves and ash like turbulence, so all SIGMETs are used.
-            AreaKind(.sigmet, "SIGMET", severities: ["TURB SEV": .moderateSevere]),
+            AreaKind(.sigmet, "SIGMET", sign: .warning, severities: ["TURB SEV": .moderateSevere]),
             AreaKind(
-                .isigmet, "SIGMET", severities: ["TURB SEV": .moderateSevere, "MTW SEV": .moderateSevere]),
+                .isigmet, "SIGMET", sign: .warning,
+                severities: ["TURB SEV": .moderateSevere, "MTW SEV": .moderateSevere]),
             AreaKind(
-                .gairmet, "G-AIRMET", hazards: ["TURB-HI", "TURB-LO", IssuedArea.windShear],
+                .gairmet, "G-AIRMET", sign: .advisory, hazards: ["TURB-HI", "TURB-LO", IssuedArea.windShear],
                 severities: ["TURB-HI MOD": .moderate, "TURB-LO MOD": .moderate]),
         ], isImported: true, isWarning: true,
-        drawing: AreaDrawing(legend: [
+        legend: [
             .init("SIGMET, turbulence", .warning), .init("SIGMET, other", .warning, isOfTurbulence: false),
             .init("G-AIRMET, turbulence", .advisory), .init("G-AIRMET, other", .advisory, isOfTurbulence: false),
             .init("Forecast step, or ends within 30 min", .advisory, isFaint: true),
-        ]) { $0.kind.lowercased().contains("sigmet") ? .warning : .advisory },
-        stacking: 20, isShownAtFirst: true)
+        ], stacking: 20, isShownAtFirst: true)
 
     /// Forecast and nowcast areas.
     public static let forecast = Dataset(
@@ -94,8 +104,7 @@ extension Dataset {
         summary: "Forecast and nowcast areas of turbulence that are valid at an instant; not observations.",
         updates: .every(seconds: 3_600),
         areaKinds: [
-            AreaKind("forecast", "Forecast", from: nil),
-            AreaKind("nowcast", "Nowcast", from: Origin("skypath", "nowcast")),
-        ], drawing: AreaDrawing(legend: [.init("Forecast", .forecast)]) { _ in .forecast }, stacking: 10,
-        isShownAtFirst: false)
+            AreaKind("forecast", "Forecast", from: nil, sign: .forecast),
+            AreaKind("nowcast", "Nowcast", from: Origin("skypath", "nowcast"), sign: .forecast),
+        ], legend: [.init("Forecast", .forecast)], stacking: 10, isShownAtFirst: false)
 }

@@ -62,12 +62,14 @@ extension Schema where Record == FieldFeature {
         Field(.severityName, .text { $0.severity.name }),
         Field(
             Property(
-                "altitudeMin", .integer, "The lowest level that is shown; absent for the whole column", unit: "ft",
-                range: 0...65_000, filter: "maxAltitude"), .integer { $0.levels?.lowerBound }),
+                "altitudeMin", .integer, "The lowest level that is shown; absent for the whole column",
+                role: .lowerAltitude, unit: "ft", range: 0...65_000, filter: "maxAltitude"),
+            .integer { $0.levels?.lowerBound }),
         Field(
             Property(
-                "altitudeMax", .integer, "The highest level that is shown; absent for the whole column", unit: "ft",
-                range: 0...65_000, filter: "minAltitude"), .integer { $0.levels?.upperBound }),
+                "altitudeMax", .integer, "The highest level that is shown; absent for the whole column",
+                role: .upperAltitude, unit: "ft", range: 0...65_000, filter: "minAltitude"),
+            .integer { $0.levels?.upperBound }),
         Field(.fieldProduct, .text { $0.identity.product.name }),
         Field(.fieldRun, .instant { $0.identity.run }),
         Field(.fieldLead, .integer { $0.identity.lead }),

@@ -40,7 +40,8 @@ extension Schema where Record == FieldSampleFeature {
         Field(.fieldCell, .text { $0.cell }),
         Field(
             Property(
-                "altitude", .integer, "The level; absent for the whole column", unit: "ft", range: 0...65_000),
+                "altitude", .integer, "The level; absent for the whole column", role: .altitude, unit: "ft",
+                range: 0...65_000),
             .integer { $0.feet }),
         Field(
             Property(
@@ -82,5 +83,5 @@ extension Property {
         "lead", .integer, "The valid time minus the time of the run", unit: "s", range: 0...604_800)
     /// The valid time of a field.
     static let fieldValidTime = Property(
-        "validTime", .instant, "The time for which the field is computed", filter: "datetime")
+        "validTime", .instant, "The time for which the field is computed", role: .time, filter: "datetime")
 }

@@ -45,17 +45,19 @@ extension Schema where Record == ObservationFeature {
             .text { $0.observation.cell.h3String }),
         Field(
             Property(
-                "altitude", .integer, "The lower edge of the lowest block of 1,000 feet", unit: "ft",
+                "altitude", .integer, "The lower edge of the lowest block of 1,000 feet", role: .altitude, unit: "ft",
                 range: 0...60_000, filter: "minAltitude", aliases: ["altitudeFt", "altitudeFeet"]),
             .integer { $0.observation.altitude.lowest.feet }),
         Field(
             Property(
-                "altitudeMin", .integer, "The lower edge of the lowest block", unit: "ft", range: 0...60_000,
+                "altitudeMin", .integer, "The lower edge of the lowest block", role: .lowerAltitude, unit: "ft",
+                range: 0...60_000,
                 filter: "maxAltitude",
                 aliases: ["altitudeMinFt"]), .integer { $0.observation.altitude.lowest.feet }),
         Field(
             Property(
-                "altitudeMax", .integer, "The lower edge of the highest block", unit: "ft", range: 0...60_000,
+                "altitudeMax", .integer, "The lower edge of the highest block", role: .upperAltitude, unit: "ft",
+                range: 0...60_000,
                 filter: "minAltitude",
                 aliases: ["altitudeMaxFt"]), .integer { $0.observation.altitude.highest.feet }),
         Field(.severity, .integer { Int($0.severity.rawValue) }),
@@ -68,7 +70,7 @@ extension Schema where Record == ObservationFeature {
                 "edr", .decimal(4), "The cube root of the eddy dissipation rate", unit: "m^(2/3) s^-1", range: 0...1),
             .decimal { $0.observation.intensity.edr?.value }),
         Field(
-            Property("observedAt", .instant, "The time of the observation", filter: "datetime"),
+            Property("observedAt", .instant, "The time of the observation", role: .time, filter: "datetime"),
             .instant { $0.observation.observedAt }),
         Field(.source, .text { $0.observation.source.name }),
         Field(
@@ -115,11 +117,13 @@ extension Schema where Record == CoarseCell {
 
 extension Property {
     static let severity = Property(
-        "severity", .integer, "From 0, smooth, to 4, moderate to severe", range: 0...4, filter: "severity")
-    static let severityName = Property("severityName", .text, "The name of the severity")
+        "severity", .integer, "From 0, smooth, to 4, moderate to severe", role: .severity, range: 0...4,
+        filter: "severity")
+    static let severityName = Property("severityName", .text, "The name of the severity", role: .title(rank: 3))
     static let source = Property("source", .text, "The source, by its name in the settings", filter: "source")
-    static let callsign = Property("callsign", .text, "The flight's call sign")
-    static let icao24 = Property("icao24", .text, "The aircraft's 24-bit address, six hexadecimal digits")
+    static let callsign = Property("callsign", .text, "The flight's call sign", role: .title(rank: 1))
+    static let icao24 = Property(
+        "icao24", .text, "The aircraft's 24-bit address, six hexadecimal digits", role: .title(rank: 4))
     /// A property of cells at low zooms.
     package static let resolution = Property(
         "resolution", .integer, "The H3 resolution of the drawn cells", range: 0...15, isOfTilesOnly: true)

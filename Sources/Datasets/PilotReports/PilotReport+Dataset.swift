@@ -2,15 +2,17 @@ package import Turbulence
 
 extension Schema where Record == PilotReport {
     package static let pireps = Schema([
-        Field(Property("type", .text, "PIREP, Urgent PIREP or AIREP"), .text { $0.type }),
+        Field(Property("type", .text, "PIREP, Urgent PIREP or AIREP", role: .title(rank: 5)), .text { $0.type }),
         Field(Property("aircraft", .text, "The aircraft's type, or the call sign of an AIREP"), .text { $0.aircraft }),
         Field(
-            Property("altitude", .integer, "The flight level", unit: "ft", range: 0...60_000, filter: "minAltitude"),
+            Property(
+                "altitude", .integer, "The flight level", role: .altitude, unit: "ft", range: 0...60_000,
+                filter: "minAltitude"),
             .integer { $0.altitudeFeet }),
         Field(.severity, .number { $0.severity }),
         Field(.severityName, .name { $0.severity }),
         Field(
-            Property("observedAt", .instant, "The time of the observation", filter: "datetime"),
+            Property("observedAt", .instant, "The time of the observation", role: .time, filter: "datetime"),
             .instant { $0.observedAt }),
         Field(
             Property(

@@ -52,16 +52,24 @@ extension Schema where Record == PolygonFeature {
                 "mode", .text, "exact: cells of this severity; atLeast: of this severity or worse", filter: "mode"),
             .text { $0.mode }),
         Field(
-            Property("altitudeMin", .integer, "The lowest requested altitude", unit: "ft", range: 0...60_000),
+            Property(
+                "altitudeMin", .integer, "The lowest requested altitude", role: .lowerAltitude, unit: "ft",
+                range: 0...60_000),
             .integer { $0.altitudeMinFeet }),
         Field(
-            Property("altitudeMax", .integer, "The highest requested altitude", unit: "ft", range: 0...60_000),
+            Property(
+                "altitudeMax", .integer, "The highest requested altitude", role: .upperAltitude, unit: "ft",
+                range: 0...60_000),
             .integer { $0.altitudeMaxFeet }),
         Field(
             Property("hexagons", .integer, "The number of cells that the polygon is made of", range: 1...3_000_000),
             .integer { $0.hexagons }),
-        Field(Property("observedFrom", .instant, "The time of its oldest observation"), .instant { $0.observedFrom }),
-        Field(Property("observedTo", .instant, "The time of its newest observation"), .instant { $0.observedTo }),
+        Field(
+            Property("observedFrom", .instant, "The time of its oldest observation", role: .start),
+            .instant { $0.observedFrom }),
+        Field(
+            Property("observedTo", .instant, "The time of its newest observation", role: .end),
+            .instant { $0.observedTo }),
         Field(.source, .text { $0.source }),
     ])
 }

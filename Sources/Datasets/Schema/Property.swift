@@ -18,6 +18,23 @@ package struct Property: Sendable {
         case groups
     }
 
+    /// What a property means to code that handles the features of any dataset.
+    package enum Role: Sendable, Hashable {
+        /// A name of the feature for people. Of those that a feature has, the one with the lowest rank is shown.
+        case title(rank: Int)
+        /// The number of the severity.
+        case severity
+        /// The altitude in feet of a feature at one level; if there is an upper one too, the lowest.
+        case altitude
+        case lowerAltitude, upperAltitude
+        /// `AGL` for altitudes above the ground.
+        case altitudeReference
+        /// The instant of a feature.
+        case time
+        /// The beginning and the end of the time to which a feature applies.
+        case start, end
+    }
+
     /// The name in GeoJSON, CSV and vector tiles.
     package let name: StaticString
     package let type: ValueType
@@ -27,6 +44,8 @@ package struct Property: Sendable {
     package let range: ClosedRange<Double>?
     /// A sentence without a full stop.
     package let summary: String
+    /// nil if it means something else.
+    package let role: Role?
     /// The query parameter that filters by it; nil if there is none.
     package let filter: String?
     /// Other names that an import accepts.
@@ -37,13 +56,14 @@ package struct Property: Sendable {
     package let isInTiles: Bool
 
     package init(
-        _ name: StaticString, _ type: ValueType, _ summary: String, unit: String? = nil,
+        _ name: StaticString, _ type: ValueType, _ summary: String, role: Role? = nil, unit: String? = nil,
         range: ClosedRange<Double>? = nil, filter: String? = nil, aliases: [String] = [], isInTiles: Bool = true,
         isOfTilesOnly: Bool = false
     ) {
         self.name = name
         self.type = type
         self.summary = summary
+        self.role = role
         self.unit = unit
         self.range = range
         self.filter = filter

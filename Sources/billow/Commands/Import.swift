@@ -2,6 +2,7 @@ import ArgumentParser
 import BillowExchange
 import BillowStore
 import BillowSync
+import Datasets
 import Foundation
 import Turbulence
 
@@ -9,11 +10,20 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read files of observations, pilot reports, hazards and turbulence grids into the database.",
         discussion: """
-            Reads GRIB2, GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs, G-AIRMETs and Center Weather Advisories \
-            as aviationweather.gov sends them. The content decides the format. In an archive of hazards, a file is \
+            Reads GRIB2, GeoJSON, GeoJSONSeq, CSV, and records as aviationweather.gov sends them: pilot report, \
+            \(hazards). The content decides the format. In an archive of hazards, a file is \
             valid until the next one begins, by the times in their names. A second import of a file changes nothing. \
             May run beside a server, which shows the new data within a second.
             """)
+
+    /// The titles of the products of hazards, in words.
+    private static var hazards: String {
+        var titles: [String] = []
+        for kind in Catalogue.areaKinds where kind.product != nil && !titles.contains(kind.title) {
+            titles.append(kind.title)
+        }
+        return titles.formatted(.list(type: .and).locale(Locale(identifier: "en_GB")))
+    }
 
     @OptionGroup var common: CommonOptions
 

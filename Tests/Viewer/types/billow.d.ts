@@ -10,6 +10,7 @@ declare module "*/datasets.js" {
     export const FIELD_PRODUCTS: Map<string, string>;
     export const SEVERITIES: string[];
     export const HISTORIES: number[];
+    export const PROPERTIES: Map<string, Record<string, string | undefined>>;
 }
 
 declare namespace Billow {

@@ -1,5 +1,5 @@
 // @ts-check
-import { AREA_KINDS, FIELD_PRODUCTS, HISTORIES, LAYERS, SEVERITIES } from "/js/datasets.js";
+import { AREA_KINDS, FIELD_PRODUCTS, HISTORIES, LAYERS, PROPERTIES, SEVERITIES } from "/js/datasets.js";
 import { equal, ok, test } from "../harness.js";
 
 test("the server's module of datasets has each layer once, with a name and a known shape", () => {
@@ -43,4 +43,13 @@ test("each layer has features and tiles on this server", async () => {
         equal((await fetch(`/collections/${id}/items?limit=1`)).status, 200, id);
         equal((await fetch(`/tiles/${id}.json`)).status, 200, id);
     }
+});
+
+test("the properties by role are those of each collection's schema", async () => {
+    equal([...PROPERTIES.keys()].sort(), LAYERS.map(({ id }) => id).sort());
+    for (const [id, names] of PROPERTIES) {
+        const { properties } = await (await fetch(`/collections/${id}/schema`)).json();
+        for (const [role, name] of Object.entries(names)) ok(name && name in properties, `${id}: ${role} is ${name}`);
+    }
+    equal(PROPERTIES.get("hexagons")?.severity, "severity");
 });
