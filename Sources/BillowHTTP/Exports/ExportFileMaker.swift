@@ -35,23 +35,23 @@ struct ExportFileMaker: Sendable {
     ) async throws -> ExportedFile {
         let (file, _) = try place.open { _, _ in }
         var pieces = export.parts(isAhead: true, in: place)
-        let hash = SHA256()
+        let digest = FileDigest()
         var size = 0
         while true {
             // Several clients may wait for the file, so it does not end with the client that started it.
             let (rest, piece) = try await work.run(workClass, isContinuing: true) { [pieces] in
                 var pieces = pieces
                 let piece = try await pieces.next()
+                if let piece { await digest.update(piece) }
                 return (pieces, piece)
             }
             guard let piece else { break }
             pieces = rest
             try check(Progress(items: pieces.features, bytes: size + piece.count + pieces.spooledBytes), file)
-            hash.update(piece)
             try await NIOThreadPool.singleton.runIfActive { [size] in try file.write(piece, at: size) }
             size += piece.count
         }
-        return ExportedFile(file, size: size, entityTag: Self.entityTag(hash))
+        return ExportedFile(file, size: size, entityTag: try await digest.entityTag())
     }
 
     private func file(
@@ -70,20 +70,34 @@ struct ExportFileMaker: Sendable {
             isWhole = !goesOn
         }
         let file = parts.file
-        let hash = SHA256()
+        let digest = FileDigest()
         var size = 0
         while true {
-            let bytes = try await NIOThreadPool.singleton.runIfActive { [size] in
-                try file.read(Self.hashedBytes, at: size)
+            let count = try await work.run(workClass, isContinuing: true) { [size] in
+                let bytes = try file.read(Self.hashedBytes, at: size)
+                await digest.update(bytes)
+                return bytes.count
             }
-            guard !bytes.isEmpty else { break }
-            hash.update(bytes)
-            size += bytes.count
+            guard count > 0 else { break }
+            size += count
         }
-        return ExportedFile(file, size: size, entityTag: Self.entityTag(hash))
+        return ExportedFile(file, size: size, entityTag: try await digest.entityTag())
     }
 
-    private static let hashedBytes = 1 << 20
+    /// The bytes that are read and hashed in one job.
+    private static let hashedBytes = 4 << 20
+}
 
-    private static func entityTag(_ hash: consuming SHA256) -> String { Hexadecimal.text(hash.finalize().prefix(16)) }
+/// The digest of a file that is made part by part. Like any actor it runs on the threads of the job that calls it.
+private actor FileDigest {
+    private var hash: SHA256? = SHA256()
+
+    func update(_ bytes: some Collection<UInt8> & Sendable) { hash?.update(bytes) }
+
+    /// The entity tag of all bytes, without quotes. Ends the digest.
+    /// - Throws: `EngineError.cancelled` if it has ended before.
+    func entityTag() throws(EngineError) -> String {
+        guard let hash = hash.take() else { throw .cancelled }
+        return Hexadecimal.text(hash.finalize().prefix(16))
+    }
 }

@@ -15,6 +15,10 @@ final class ExportJobs: Sendable {
     private struct JobState {
         var jobs: [ExportJob] = []
         var outcomes: [ExportJob.Status: Int] = [:]
+        /// Each is told of new jobs, and of the end of jobs, after which another of the same owner may begin.
+        var listeners: [AsyncStream<Void>.Continuation] = []
+
+        func tell() { for listener in listeners { listener.yield() } }
 
         func index(_ id: String) -> Int? { jobs.firstIndex { $0.id == id } }
 
@@ -62,6 +66,7 @@ final class ExportJobs: Sendable {
                 return .failure(full(settings.diskBytes, retryAfterSeconds: wait(for: state.jobs)))
             }
             state.jobs.append(job)
+            state.tell()
             return .success(job)
         }
         return try result.get()
@@ -79,6 +84,8 @@ final class ExportJobs: Sendable {
             guard let index = state.index(id) else { return nil }
             var job = state.jobs.remove(at: index)
             if !job.status.isFinal { state.outcomes[.dismissed, default: 0] += 1 }
+            // Another job of its owner may begin.
+            state.tell()
             job.status = .dismissed
             job.finished = job.finished ?? now()
             return job
@@ -125,6 +132,17 @@ final class ExportJobs: Sendable {
     var bytes: Int { state.withLock { $0.bytes } }
 
     // MARK: - Work
+
+    /// A sequence with an element at once, and one when another job may begin. Changes during a job are told once,
+    /// after it.
+    func changes() -> AsyncStream<Void> {
+        let (changes, listener) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { state in
+            state.listeners.append(listener)
+            listener.yield()
+        }
+        return changes
+    }
 
     /// Removes the files whose names an earlier process could not remove.
     func removeLeftovers() {
@@ -185,6 +203,7 @@ final class ExportJobs: Sendable {
             state.jobs[index].expires = now.advanced(by: settings.keepSeconds)
             body(&state.jobs[index])
             state.outcomes[status, default: 0] += 1
+            state.tell()
         }
     }
 
