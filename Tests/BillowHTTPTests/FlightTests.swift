@@ -134,7 +134,7 @@ struct FlightTests {
         }
     }
 
-    @Test("flights of a publication are looked at as a job, one after another, which ends when it is cancelled")
+    @Test("flights of a publication are checked in a job, one after another, which ends when it is cancelled")
     func isJob() async throws {
         try await withWorld { world in
             let store = GatedStore(store: world.store, gate: TestGate(), misplaced: GatedStore.Counter())
@@ -276,7 +276,7 @@ struct FlightTests {
         }
     }
 
-    @Test("alerts over HTTP say what lies ahead, grouped, with what was looked at")
+    @Test("alerts over HTTP say what lies ahead, grouped, with the searched area")
     func answer() async throws {
         try await withWorld { world in
             try await world.insert([try observation(try cell(1, 0)), try observation(try cell(1.3, 0))])
@@ -303,10 +303,10 @@ struct FlightTests {
                 #"{"position": [0, 0], "altitude": 38000, "track": 90, "time": "2026-11-21T11:00:00Z"}"#)
             #expect(try before.json["time"]?.string == "2026-11-21T11:00:00Z")
             #expect(try before.json["items"]?.items.isEmpty == true)
-            // Without a direction nothing is looked at, which must not look like smooth air.
+            // Without a direction no area is searched, which must not look like smooth air.
             let blind = try await post(#"{"position": [0, 0], "altitude": 38000}"#)
             #expect(blind.status == .badRequest)
-            #expect(try blind.json["code"]?.string == "nothing-looked-at")
+            #expect(try blind.json["code"]?.string == "area-missing")
             let none = try await post(#"{"position": [0, 0], "altitude": 10000, "track": 90}"#)
             #expect(try none.json["items"]?.items.isEmpty == true)
             for body in [
@@ -324,7 +324,7 @@ struct FlightTests {
         }
     }
 
-    @Test("hazards that touch what is looked at are named, at its altitudes and its instant, and are no event")
+    @Test("hazards that touch the searched area are named, at its altitudes and its instant, and are no event")
     func hazards() async throws {
         try await withWorld { world in
             func hazard(_ id: String, _ longitude: Double, top: Int) throws -> IssuedArea {

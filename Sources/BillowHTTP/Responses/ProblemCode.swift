@@ -16,7 +16,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case invalidBody = "invalid-body"
     case unknownMember = "unknown-member"
     case severalAreas = "several-areas"
-    case nothingLookedAt = "nothing-looked-at"
+    case areaMissing = "area-missing"
     case invalidSetting = "invalid-setting"
     case invalidRing = "invalid-ring"
     case queryInvalid = "query-invalid"
@@ -123,7 +123,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .invalidBody: (.badRequest, "the body is not valid JSON of the form that the route expects")
         case .unknownMember: (.badRequest, "the body has an unknown member")
         case .severalAreas: (.badRequest, "the body has more than one of `route`, `polygon` and `cells`")
-        case .nothingLookedAt: (.badRequest, "the body has no track, near route, polygon or cells")
+        case .areaMissing: (.badRequest, "the body has no track, near route, polygon or cells")
         case .invalidSetting: (.badRequest, "the value is not allowed for this setting of a source")
         case .invalidRing: (.badRequest, "a source's `polygon` or `viewport` is not a usable ring")
         case .queryInvalid: (.badRequest, "the upstream doesn't support the changed query")

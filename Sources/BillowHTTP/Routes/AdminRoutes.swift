@@ -19,7 +19,6 @@ struct AdminRoutes: Sendable {
     let logger: Logger
 
     /// The longest body in bytes: far more than a ring of 250 positions with all digits needs.
-    private static let longestBody = 256 << 10
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/admin/sources") { request, _ in
@@ -60,8 +59,8 @@ struct AdminRoutes: Sendable {
 
     private func change(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let loop = try steered(parameters)
-        let members = try await members(of: request)
-        do { try await loop.change(by: members) } catch let error as SourceSettings.Problem {
+        let body = try SourceChangeBody(Data(try await request.bytes(upTo: SourceChangeBody.longest).readableBytesView))
+        do { try await loop.change(by: body.members) } catch let error as SourceSettings.Problem {
             let problem = Problem(error)
             if let area = error.area { feed.failed(loop.id, await loop.settings.query, area, problem) }
             throw problem
@@ -70,25 +69,6 @@ struct AdminRoutes: Sendable {
             "a source was changed",
             metadata: ["source": "\(loop.id)", "key": "\(AccessKey.ofRequest?.id ?? "none")"])
         return try answer(status[loop.id], request)
-    }
-
-    private func members(of request: Request) async throws -> [String: JSONValue] {
-        let bytes = try await request.bytes(upTo: Self.longestBody)
-        // An empty body changes nothing.
-        if bytes.readableBytes == 0 { return [:] }
-        guard
-            case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
-        else {
-            throw Problem(
-                .invalidBody, detail: "The body is no JSON object.", parameter: "body",
-                value: String(decoding: bytes.readableBytesView.prefix(100), as: UTF8.self), allowed: "a JSON object")
-        }
-        // Members may be nested under `query`, as in the settings file and the response, or be beside `update`.
-        if case .object(let query)? = members["query"] {
-            members["query"] = nil
-            members.merge(query) { $1 }
-        }
-        return members
     }
 
     private func refresh(_ request: Request, _ parameters: Parameters) async throws -> Response {

@@ -99,7 +99,7 @@ struct AlertRoutes: Sendable {
 extension Problem {
     /// Without a track the response would have no items and look like smooth air.
     fileprivate static let withoutTrack = Problem(
-        .nothingLookedAt,
+        .areaMissing,
         detail: "Without a track there is no beam: give 'track', a 'route' that is near enough, a "
             + "'polygon' or 'cells'.",
         parameter: "track", value: "missing", allowed: "degrees from 0 to 360")

@@ -60,7 +60,7 @@ struct IngestRoutes: Sendable {
         private(set) var detail: String?
         private(set) var code: String?
 
-        var isOfUse: Bool { accepted + duplicate > 0 }
+        var hasStoredItem: Bool { accepted + duplicate > 0 }
 
         /// The answer as a problem document, which has these counts and refusals as further members.
         ///
@@ -84,7 +84,7 @@ struct IngestRoutes: Sendable {
         let body = try await body(of: request)
         let answer = try await work.run(.intake) { try await ingest(body, of: key) }
         let headers: HTTPFields = [.cacheControl: "no-store"]
-        guard !answer.isOfUse else { return try JSONResponse.make(answer, headers: headers, request: request) }
+        guard !answer.hasStoredItem else { return try JSONResponse.make(answer, headers: headers, request: request) }
         return try JSONResponse.make(
             answer.asProblem(), headers: headers, contentType: "application/problem+json",
             status: ProblemCode.unusableBody.status, request: request)
