@@ -331,6 +331,37 @@ import Turbulence
         }
     }
 
+    @Test("a sentence has at most 25 words") func sentences() throws {
+        var count = 0
+        for page in try ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + Self.files("docs", ".md") {
+            for sentence in try Self.sentences(of: Self.text(page)) {
+                let words = sentence.split(separator: " ").filter { $0.contains(/\w/) }
+                #expect(words.count <= 25, "\(page): \(sentence)")
+                count += 1
+            }
+        }
+        #expect(count > 1_000)
+    }
+
+    /// The sentences of a page's prose: no code, no tables, no headings and no generated parts. Inline code is a word.
+    private static func sentences(of page: String) -> [String] {
+        page.replacing(/<!-- generated.*?<!-- end -->/.dotMatchesNewlines(), with: "")
+            .replacing(/```.*?```/.dotMatchesNewlines(), with: "\n\n")
+            .replacing(/!\[[^\]]*\]\([^)]*\)/, with: "")
+            .replacing(/\[([^\]]*)\]\([^)]*\)/) { String($0.1) }
+            .replacing(/`[^`]*`/, with: "Code")
+            .replacing(#/\n\s*(?:[-*]|\d+\.) /#, with: "\n\n")
+            .replacing(/\n(?=[|#])/, with: "\n\n")
+            .split(separator: /\n\s*\n/)
+            .filter { !$0.hasPrefix("|") && !$0.hasPrefix("#") && !$0.hasPrefix("<") }
+            .flatMap { paragraph in
+                paragraph.replacing(/\s+/, with: " ").replacing(#/[.!?:;]\W* (?=[A-Z"(])/#, with: "\u{0}").split(
+                    separator: "\u{0}"
+                )
+                .map(String.init)
+            }
+    }
+
     @Test("sources and tests name pages that are there, and nothing outside of the repository")
     func sources() throws {
         var count = 0
