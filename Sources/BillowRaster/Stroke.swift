@@ -33,7 +33,7 @@ package struct Stroke: Sendable, Hashable {
         let reach = width / 2 + 1
         return rings(
             points, isClosed: isClosed,
-            in: Window(
+            in: ClipBox(
                 left: -reach, top: -reach, right: Double(canvasWidth) + reach, bottom: Double(canvasHeight) + reach))
     }
 
@@ -42,7 +42,7 @@ package struct Stroke: Sendable, Hashable {
         rings(points, isClosed: isClosed, in: .everywhere)
     }
 
-    private func rings(_ points: [Point], isClosed: Bool, in window: Window) -> [[Point]] {
+    private func rings(_ points: [Point], isClosed: Bool, in box: ClipBox) -> [[Point]] {
         var rings: [[Point]] = []
         var travelled = 0.0
         for index in 0..<max(isClosed ? points.count : points.count - 1, 0) {
@@ -50,12 +50,12 @@ package struct Stroke: Sendable, Hashable {
             let (dx, dy) = (b.x - a.x, b.y - a.y)
             let length = (dx * dx + dy * dy).squareRoot()
             guard length > 0, length.isFinite else { continue }
-            if let shown = window.part(of: a, b) {
+            if let shown = box.part(of: a, b) {
                 for part in parts(from: shown.lowerBound * length, to: shown.upperBound * length, after: travelled) {
                     rings.append(bar(a, dx / length, dy / length, from: part.lowerBound, to: part.upperBound))
                 }
                 // A round joint where the line continues.
-                if width > 1.5, dash == nil, isClosed || index > 0, window.contains(a) { rings.append(dot(a)) }
+                if width > 1.5, dash == nil, isClosed || index > 0, box.contains(a) { rings.append(dot(a)) }
             }
             travelled += length
         }
@@ -88,10 +88,10 @@ package struct Stroke: Sendable, Hashable {
 
     private func dot(_ centre: Point) -> [Point] { Point.circle(centre: centre, radius: width / 2) }
 
-    private struct Window {
+    private struct ClipBox {
         var left, top, right, bottom: Double
 
-        static let everywhere = Window(left: -1e9, top: -1e9, right: 1e9, bottom: 1e9)
+        static let everywhere = ClipBox(left: -1e9, top: -1e9, right: 1e9, bottom: 1e9)
 
         func contains(_ point: Point) -> Bool {
             point.x >= left && point.x <= right && point.y >= top && point.y <= bottom

@@ -427,9 +427,9 @@ struct SyncStateMachine: Sendable {
             return actions + wake(area, .wake)
         }
         guard isActive || isSuperseded else { return actions }
-        let wasAsked = wasActive && before != nil
+        let wasRequested = wasActive && before != nil
         let needsData = request != before && lane.held?.serves(request) != true
-        guard needsData || isSuperseded || !wasAsked else { return actions }
+        guard needsData || isSuperseded || !wasRequested else { return actions }
         // The new request has not failed yet.
         if request != before { lanes[area]?.resetFailures() }
         return actions + wake(area, .debounce)

@@ -36,7 +36,7 @@ extension IssuedArea {
 
 /// An issued area as drawn.
 struct AreaMark: Sendable, Hashable {
-    /// The rings in the window's pixels, in one copy of the world.
+    /// The rings in the region's pixels, in one copy of the world.
     let rings: [MarkRing]
     let appearance: AreaAppearance
 
@@ -52,7 +52,7 @@ struct AreaMark: Sendable, Hashable {
     static let firstLabelZoom = 4
     private static let margin = 8.0
 
-    /// The marks of a window, in the order of `areas`.
+    /// The marks of a region, in the order of `areas`.
     static func marks(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> [AreaMark] {
         areas.flatMap { area in
             let appearance = AreaAppearance(of: area, at: instant)
@@ -176,7 +176,7 @@ enum InteriorPoint {
     private static let shares = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]
 
     /// The middle of the widest interval inside the ring on several horizontal lines. The first line is at half height,
-    /// the others lie above and below. The result is the same for every window of a scale.
+    /// the others lie above and below. The result is the same for every region of a scale.
     static func all(of ring: [Point]) -> [Point] {
         let top = ring.map(\.y).min() ?? 0
         let bottom = ring.map(\.y).max() ?? 0
@@ -204,9 +204,9 @@ enum InteriorPoint {
 }
 
 extension MapRegion {
-    /// The rings of a polygon in the window's pixels, once for each copy of the world in which they come near it. The
+    /// The rings of a polygon in the region's pixels, once for each copy of the world in which they come near it. The
     /// rings aren't closed.
-    /// - Parameter margin: pixels around the window that count as near.
+    /// - Parameter margin: pixels around the region that count as near.
     func copies(of polygon: [[LonLat]], margin: Double) -> [[[Point]]] {
         guard let exterior = polygon.first, exterior.count > 3 else { return [] }
         let worlds = polygon.map { $0.dropLast().map(worldPoint) }

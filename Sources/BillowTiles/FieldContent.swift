@@ -3,7 +3,7 @@ import BillowRaster
 import Geometry
 import Turbulence
 
-/// The pixels of a field in a window, one code for each. Equal contents give equal pictures.
+/// The pixels of a field in a region, one code for each. Equal contents give equal pictures.
 ///
 /// A pixel shows the value of the grid point nearest to its centre, or interpolates between the four points around it
 /// (`FieldAppearance.isSmoothed`). A line marks where pixels with a value meet pixels without one.
@@ -28,7 +28,7 @@ struct FieldContent: Sendable, Hashable {
         static let outside: UInt8 = 255
     }
 
-    /// Samples a field in a window; nil if nothing of it is visible. A window outside the grid isn't nil: it shows that
+    /// Samples a field in a region; nil if nothing of it is visible. A region outside the grid isn't nil: it shows that
     /// data is missing there.
     ///
     /// - Parameter paint: decides whether codes are severities or EDRs.
@@ -54,7 +54,7 @@ struct FieldContent: Sendable, Hashable {
         self.codes = codes
     }
 
-    /// The content of a window without any data.
+    /// The content of a region without any data.
     static func unknown(in region: MapRegion) -> FieldContent {
         FieldContent(
             width: region.width, height: region.height,
@@ -123,7 +123,7 @@ struct FieldContent: Sendable, Hashable {
     }
 }
 
-/// Reads a field at the pixels of a window.
+/// Reads a field at the pixels of a region.
 struct FieldSampler {
     private let field: FieldPicture
     private let paint: FieldPaint

@@ -8,7 +8,7 @@ enum IncompleteMark {
     /// The patterns by scale, from 1 on.
     private static let patterns = (1...3).map { Pattern(.backHatch, period: period * $0, width: width * Double($0)) }
 
-    /// The lines at their position in a window.
+    /// The lines at their position in a region.
     static func pattern(in region: MapRegion) -> PlacedPattern {
         PlacedPattern(patterns[region.scale - 1], originX: region.originX, originY: region.originY)
     }

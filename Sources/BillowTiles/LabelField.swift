@@ -44,14 +44,14 @@ extension LabelSource {
 /// Places labels so that no two overlap. In the order of rank, each label gets the first of its spots that is still
 /// free, or none.
 ///
-/// The placement depends on the whole map of a zoom and not on the window, so the labels of adjacent tiles match. It is
-/// computed only for labels near the window, and for labels that those depend on.
+/// The placement depends on the whole map of a zoom and not on the region, so the labels of adjacent tiles match. It is
+/// computed only for labels near the region, and for labels that those depend on.
 struct LabelField {
     /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and one line of text.
     static let reach = SIMD2(400.0, 24.0)
 
     private let region: MapRegion
-    /// The whole picture that the window is a part of; its edge cuts no label. It is nil if other pictures adjoin, as
+    /// The whole picture that the region is a part of; its edge cuts no label. It is nil if other pictures adjoin, as
     /// with tiles.
     private let frame: MapRegion?
     private let sources: [LabelSource]
@@ -92,7 +92,7 @@ struct LabelField {
         for anchor in anchors { squares[self.square(of: anchor.place), default: []].append(Int32(anchor.rank)) }
     }
 
-    /// The labels that reach into the window, in the order of their rank.
+    /// The labels that reach into the region, in the order of their rank.
     func marks() -> [LabelMark] {
         let wanted = near()
         if wanted.isEmpty { return [] }
@@ -164,7 +164,7 @@ struct LabelField {
         return found
     }
 
-    /// The ranks of labels that may reach into the window.
+    /// The ranks of labels that may reach into the region.
     private func near() -> [Int] {
         let reach = LabelField.reach * Double(region.scale)
         let (top, bottom) = (Double(region.originY) - reach.y, Double(region.originY + region.height) + reach.y)

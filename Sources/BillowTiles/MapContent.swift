@@ -24,7 +24,7 @@ package struct MapContent: Sendable {
     ///   - style: see `PictureContent`.
     ///   - list: the layers.
     ///   - data: the data of the layers.
-    ///   - region: the window of the map.
+    ///   - region: the region of the map.
     package init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
         isHatched: Bool = false, style: Style? = nil

@@ -30,7 +30,7 @@ package struct MapFurniture: Sendable, Hashable {
     private static let padding = 7.0
     private static let longestBar = 150.0
 
-    /// Mixes in everything that decides the furniture's pixels, besides the window.
+    /// Mixes in everything that decides the furniture's pixels, besides the region.
     package func mix(into fingerprint: inout Fingerprint, style: Style) {
         fingerprint.mix(UInt64(timeStamp.count))
         for words in timeStamp + warnings { fingerprint.mix(words) }

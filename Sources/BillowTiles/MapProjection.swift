@@ -62,12 +62,12 @@ package struct PlaneBox: Sendable, Hashable {
 }
 
 extension MapRegion {
-    /// The height of a window of a given width that makes its pixels square.
+    /// The height of a region of a given width that makes its pixels square.
     package static func height(of box: PlaneBox, width: Int) -> Int {
         side((Double(width) * (box.maxY - box.minY) / (box.maxX - box.minX)).rounded())
     }
 
-    /// The width of a window of a given height that makes its pixels square.
+    /// The width of a region of a given height that makes its pixels square.
     package static func width(of box: PlaneBox, height: Int) -> Int {
         side((Double(height) * (box.maxX - box.minX) / (box.maxY - box.minY)).rounded())
     }
@@ -83,7 +83,7 @@ extension MapRegion {
         return zoom
     }
 
-    /// The tile with the same pixels, and its scale; nil if the window is no tile.
+    /// The tile with the same pixels, and its scale; nil if the region is no tile.
     package var tile: (coord: TileCoord, scale: TileScale)? {
         guard let zoom = zoomOfTiles, let tileScale = TileScale(rawValue: scale), width == tileScale.pixels,
             height == width, originX % width == 0, originY % width == 0

@@ -2,10 +2,10 @@ import BillowRaster
 import Foundation
 public import Geometry
 
-/// A window onto the map: the shown part of the world and the size in pixels. Windows of one scale onto the web
+/// A region of the map: the shown part of the world and the size in pixels. Regions of one scale onto the web
 /// mercator map fit together, because their corners lie on whole pixels of the world, unless they are made `exactly`.
 public struct MapRegion: Sendable, Hashable {
-    /// The projection of the window.
+    /// The projection of the region.
     public let projection: MapProjection
     /// The width in pixels.
     public let width: Int
@@ -25,7 +25,7 @@ public struct MapRegion: Sendable, Hashable {
 
     /// The permitted widths and heights in pixels.
     public static let sides = 1...4_096
-    /// The most copies of the world in a window.
+    /// The most copies of the world in a region.
     private static let maximumWorlds = 3.0
 
     private init(
@@ -43,7 +43,7 @@ public struct MapRegion: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// The window of a tile.
+    /// The region of a tile.
     public init(_ coord: TileCoord, scale: TileScale) {
         self.init(
             width: scale.pixels, height: scale.pixels, scale: scale.rawValue,
@@ -51,7 +51,7 @@ public struct MapRegion: Sendable, Hashable {
             originY: coord.y * scale.pixels)
     }
 
-    /// The smallest window of a size that shows a whole box, centered on the box. It is no finer than zoom 22 and shows
+    /// The smallest region of a size that shows a whole box, centered on the box. It is no finer than zoom 22 and shows
     /// at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
     public init?(_ box: BoundingBox, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
@@ -72,8 +72,8 @@ public struct MapRegion: Sendable, Hashable {
     /// A corner that is nearer than this to a pixel of tiles, in pixels, is taken to lie on it.
     private static let snap = 0.01
 
-    /// The window with the edges of a rectangle, whose pixels need not be square. If the edges lie on pixels of tiles,
-    /// apart from rounding, the window has the pixels of tiles.
+    /// The region with the edges of a rectangle, whose pixels need not be square. If the edges lie on pixels of tiles,
+    /// apart from rounding, the region has the pixels of tiles.
     ///
     /// nil for a side outside `sides`, a scale outside 1…3, and pixels smaller than those of zoom 22.
     package init?(
@@ -101,7 +101,7 @@ public struct MapRegion: Sendable, Hashable {
             originY: Int(y.whole), projection: projection, worldRows: rows, offset: SIMD2(x.offset, y.offset))
     }
 
-    /// The window of a zoom, centered on a place. nil for a side outside `sides`, a scale outside 1…3 or a zoom outside
+    /// The region of a zoom, centered on a place. nil for a side outside `sides`, a scale outside 1…3 or a zoom outside
     /// 0…22.
     public init?(center: LonLat, zoom: Int, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale),
@@ -116,7 +116,7 @@ public struct MapRegion: Sendable, Hashable {
             originY: Int((y * world - Double(height) / 2).rounded()))
     }
 
-    /// The height for a width, with which a box fills the window.
+    /// The height for a width, with which a box fills the region.
     public static func height(of box: BoundingBox, width: Int) -> Int {
         let unit = unitBox(box)
         let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
@@ -124,7 +124,7 @@ public struct MapRegion: Sendable, Hashable {
         return Int(min(max((Double(width) * down / across).rounded(), 1), Double(sides.upperBound)))
     }
 
-    /// The width for a height, with which a box fills the window.
+    /// The width for a height, with which a box fills the region.
     public static func width(of box: BoundingBox, height: Int) -> Int {
         let unit = unitBox(box)
         let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
@@ -151,7 +151,7 @@ public struct MapRegion: Sendable, Hashable {
             north: projection.latitude(y: projection.onEarth(y)))
     }
 
-    /// A part of the window.
+    /// A part of the region.
     func part(x: Int, y: Int, width: Int, height: Int) -> MapRegion {
         MapRegion(
             width: width, height: height, scale: scale, worldPixels: worldPixels, originX: originX + x,
@@ -185,7 +185,7 @@ public struct MapRegion: Sendable, Hashable {
             maxX: column(originX + width + margin, .up), maxY: row(originY + height + margin, .up))
     }
 
-    /// The width of a pixel in metres in the center of the window.
+    /// The width of a pixel in metres in the center of the region.
     ///
     /// Source: EPSG:3857 on the sphere of 6,378,137 m
     public var metresPerPixel: Double {
@@ -215,8 +215,8 @@ public struct MapRegion: Sendable, Hashable {
         projection.latitude(y: (Double(originY + row) + offset.y + 0.5) / worldRows)
     }
 
-    /// The copies of the world in which an object touches the window. The object extends from one pixel of the world to
-    /// another. The window is extended by `margin` pixels.
+    /// The copies of the world in which an object touches the region. The object extends from one pixel of the world to
+    /// another. The region is extended by `margin` pixels.
     ///
     /// A margin counts up to one world. Otherwise, in a picture of a few pixels, a symbol would be drawn a hundred
     /// times on top of itself.
@@ -228,14 +228,14 @@ public struct MapRegion: Sendable, Hashable {
         return Int(first)..<Int(last) + 1
     }
 
-    /// Converts the world's pixels to the window's.
+    /// Converts the world's pixels to the region's.
     @inline(__always)
     func local(_ point: Point, copy: Int) -> Point {
         Point(x: point.x + Double(copy) * worldPixels - Double(originX), y: point.y - Double(originY))
     }
 
-    /// Converts grid units to subpixels from the window's corner. A grid point has the same position in the world's
-    /// subpixels in every window, so rounding never depends on where a window begins.
+    /// Converts grid units to subpixels from the region's corner. A grid point has the same position in the world's
+    /// subpixels in every region, so rounding never depends on where a region begins.
     @inline(__always)
     func subpixels(_ point: GridPoint, copy: Int64) -> SIMD2<Int64> {
         let perPixel = Double(CoverageRaster.subpixels)

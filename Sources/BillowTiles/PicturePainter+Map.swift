@@ -1,7 +1,7 @@
 package import BillowRaster
 
 extension PicturePainter {
-    /// The picture of a window of up to 4,096 × 4,096 pixels, drawn block by block. Empty pixels are transparent.
+    /// The picture of a region of up to 4,096 × 4,096 pixels, drawn block by block. Empty pixels are transparent.
     package func canvas(_ content: MapContent, style: Style) throws(PictureError) -> Canvas {
         var canvas: Canvas
         do { canvas = try Canvas(width: content.region.width, height: content.region.height) } catch {
@@ -13,12 +13,12 @@ extension PicturePainter {
         return canvas
     }
 
-    /// The picture of some layers in a window.
+    /// The picture of some layers in a region.
     /// - Parameters:
     ///   - labels: see `PictureContent`.
     ///   - list: the layers.
     ///   - data: the data of the layers.
-    ///   - region: the window of the map.
+    ///   - region: the region of the map.
     ///   - style: the style of the layers.
     package func canvas(
         _ list: LayerList, of data: PictureData, in region: MapRegion, style: Style,

@@ -55,7 +55,7 @@ public final class PicturePainter {
     }
 
     /// The PNG of a map by the path of tiles. It must be of one layer in plain colours and no larger than a block. A
-    /// layer of cells must also have a tile's window. Returns nil for any other map.
+    /// layer of cells must also have a tile's region. Returns nil for any other map.
     ///
     /// - Parameter background: the colour under the picture; nil leaves it transparent.
     package func png(
@@ -67,7 +67,7 @@ public final class PicturePainter {
         do { return try encoder.encode(background.map(picture.on) ?? picture) } catch { throw .png(error) }
     }
 
-    /// The picture of a window with one layer in plain colours, drawn directly to palette indices; nil for any other.
+    /// The picture of a region with one layer in plain colours, drawn directly to palette indices; nil for any other.
     private func plain(_ content: PictureContent, in region: MapRegion, style: Style) throws(PictureError)
         -> IndexedPicture?
     {
@@ -93,7 +93,7 @@ public final class PicturePainter {
         do { return try HexagonClasses(style) } catch { throw .style(error) }
     }
 
-    /// The picture of a window about as large as a tile.
+    /// The picture of a region about as large as a tile.
     public func canvas(_ content: PictureContent, in region: MapRegion, style: Style) throws(PictureError) -> Canvas {
         var canvas: Canvas
         do { canvas = try Canvas(width: region.width, height: region.height) } catch { throw .canvas(error) }

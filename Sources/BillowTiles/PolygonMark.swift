@@ -2,15 +2,15 @@ import BillowRaster
 import Geometry
 import Turbulence
 
-/// The part of a window that an upstream's turbulence polygons of one severity cover, as drawn. They have the colours
+/// The part of a region that an upstream's turbulence polygons of one severity cover, as drawn. They have the colours
 /// of cells and no borders, as the polygons that Billow dissolves.
 struct PolygonMark: Sendable, Hashable {
     let severity: Severity
-    /// In the window's pixels, not closed; holes have the opposite winding. The vertices aren't thinned, because
+    /// In the region's pixels, not closed; holes have the opposite winding. The vertices aren't thinned, because
     /// adjacent polygons share edges.
     let rings: [[Point]]
 
-    /// The marks of a window, from the highest severity to the lowest.
+    /// The marks of a region, from the highest severity to the lowest.
     static func marks(of areas: [IssuedArea], in region: MapRegion) -> [PolygonMark] {
         Severity.allCases.reversed().compactMap { severity in
             let polygons: [[[LonLat]]] = areas.filter { $0.severity == severity }.flatMap(\.geometry.polygons)

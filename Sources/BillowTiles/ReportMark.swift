@@ -24,7 +24,7 @@ struct ReportMark: Sendable, Hashable {
         isUrgent = report.isUrgent
     }
 
-    /// The marks of a window, the highest rank on top, and the labels with their altitudes.
+    /// The marks of a region, the highest rank on top, and the labels with their altitudes.
     static func marks(of reports: [PilotReport], in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
@@ -45,7 +45,7 @@ struct ReportMark: Sendable, Hashable {
         )
     }
 
-    /// The reports that are visible in a window, in drawing order: the highest rank last.
+    /// The reports that are visible in a region, in drawing order: the highest rank last.
     static func shown(_ reports: [PilotReport], in region: MapRegion) -> [PilotReport] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         return grid.copies(of: thinned(reports, grid, everywhere: false)).map { reports[$0.index] }

@@ -1,10 +1,10 @@
 import BillowRaster
 import Geometry
 
-/// Thins out symbols that would overlap, and places the remaining ones in a window.
+/// Thins out symbols that would overlap, and places the remaining ones in a region.
 ///
 /// The map is divided into squares of some points, counted from the world's north-west corner. One symbol of each
-/// square is shown. So the choice depends only on the zoom, not on the window, and a symbol on the edge between two
+/// square is shown. So the choice depends only on the zoom, not on the region, and a symbol on the edge between two
 /// tiles is drawn in both.
 ///
 /// From `wholeZoom` on, the squares are so small that only symbols at the same place are left out. This bounds the cost
@@ -13,7 +13,7 @@ struct SymbolGrid {
     let region: MapRegion
     /// The side of a square in pixels.
     private let spacing: Double
-    /// The distance outside the window up to which symbols are found, in pixels.
+    /// The distance outside the region up to which symbols are found, in pixels.
     private let margin: Double
 
     /// The lowest zoom at which only symbols at the same place are thinned out.
@@ -38,7 +38,7 @@ struct SymbolGrid {
 
     /// The items that are shown, in the order of `items`.
     /// - Parameters:
-    ///   - everywhere: whether to include items far from the window.
+    ///   - everywhere: whether to include items far from the region.
     ///   - isBetter: decides which of two items in a square is shown; must not depend on their order.
     func thinned<Item>(
         _ items: [Item], everywhere: Bool, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
@@ -55,7 +55,7 @@ struct SymbolGrid {
         return best.values.sorted { $0.index < $1.index }
     }
 
-    /// The items that reach into the window, once for each visible copy of the world.
+    /// The items that reach into the region, once for each visible copy of the world.
     func copies(of symbols: [PlacedSymbol]) -> [(index: Int, at: Point)] {
         symbols.filter { isNear($0.point, margin) }.flatMap { symbol in
             region.copies(from: symbol.point.x, to: symbol.point.x, margin: margin).map { copy in

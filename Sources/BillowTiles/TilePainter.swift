@@ -64,7 +64,7 @@ public final class TilePainter {
         return builder(for: classes).picture(from: raster)
     }
 
-    /// The picture of a window that is a tile; nil for any other window.
+    /// The picture of a region that is a tile; nil for any other region.
     func paint(_ content: TileContent, in region: MapRegion, classes: HexagonClasses) -> IndexedPicture? {
         guard let (coord, scale) = region.tile else { return nil }
         return paint(content, at: coord, scale: scale, classes: classes)
@@ -264,8 +264,8 @@ struct CellOutlines {
                     memory[corner] = projection.project(ring[corner], world: world)
                     let neighbour = neighbours[corner]
                     let rim = rimOf[Int(neighbour)]
-                    let isTheirs = rim != InkRaster.nothing && neighbour < position
-                    beyond[corner] = isTheirs ? InkRaster.neighbours : rim
+                    let isOfNeighbour = rim != InkRaster.nothing && neighbour < position
+                    beyond[corner] = isOfNeighbour ? InkRaster.neighbours : rim
                 }
                 let corners = UnsafeMutableBufferPointer(rebasing: memory[..<ring.count])
                 guard let base = beyond.baseAddress else { return }
@@ -339,7 +339,7 @@ struct SubpixelProjection {
     var firstRow: Int { Int(origin.y >> 10) }
 
     /// - Parameters:
-    ///   - region: a window whose pixels are those of tiles.
+    ///   - region: a region whose pixels are those of tiles.
     ///   - zoom: the zoom of those tiles.
     init(_ region: MapRegion, zoom: Int) {
         scale = Int64(region.scale)

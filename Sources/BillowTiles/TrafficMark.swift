@@ -28,7 +28,7 @@ struct TrafficMark: Sendable, Hashable {
         isSmall = zoom < TrafficMark.fullSizeZoom
     }
 
-    /// The marks of a window, with airborne aircraft on top, and their labels. A label is the call sign and level of an
+    /// The marks of a region, with airborne aircraft on top, and their labels. A label is the call sign and level of an
     /// airborne aircraft. Each 256 × 256 points have at most `labels` of them.
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
         -> (marks: [TrafficMark], labels: LabelSource?)
@@ -49,7 +49,7 @@ struct TrafficMark: Sendable, Hashable {
         )
     }
 
-    /// The aircraft that are visible in a window.
+    /// The aircraft that are visible in a region.
     static func shown(_ positions: [AircraftPosition], in region: MapRegion) -> [AircraftPosition] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         return grid.copies(of: thinned(positions, grid, everywhere: false)).map { positions[$0.index] }
@@ -92,7 +92,7 @@ struct TrackMark: Sendable, Hashable {
 
     /// - Parameter tracks: the positions of one aircraft each, oldest first.
     static func marks(of tracks: [[AircraftPosition]], in region: MapRegion) -> [TrackMark] {
-        // The choice of tracks depends on their ends, which may be far from the window.
+        // The choice of tracks depends on their ends, which may be far from the region.
         let spacing = (region.zoom >= SymbolGrid.wholeZoom ? 1 : TrackMark.spacing) * Double(region.scale)
         var kept: [SIMD2<Int32>: Int] = [:]
         for (index, track) in tracks.enumerated() {

@@ -15,19 +15,19 @@ package struct Timeline: Sendable, Hashable {
     /// The recommended maximum: more frames cost clients more than they show.
     package static let advisedIntervals = 20
 
-    /// - Parameter asked: the request in whose words errors speak.
+    /// - Parameter request: the request, which errors quote.
     /// - Throws: `ParameterError` for the end, or for a start without an end, if the range is empty or too long.
     ///   `ParameterError` for `intervals` outside 1…`limits.intervals`.
     package init(
         start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits(),
-        asked: TimelineRequest = TimelineRequest()
+        request: TimelineRequest = TimelineRequest()
     ) throws(ParameterError) {
         guard (1...limits.intervals).contains(intervals) else {
             throw ParameterError(
                 parameter: "intervals", value: String(intervals), expected: "from 1 to \(limits.intervals)")
         }
         guard start < end, end.seconds - start.seconds <= limits.spanSeconds else {
-            throw asked.unusable(start, end, spanSeconds: limits.spanSeconds)
+            throw request.unusable(start, end, spanSeconds: limits.spanSeconds)
         }
         self.init(start, end, intervals, isAnchored: false, live: nil)
     }

@@ -33,7 +33,7 @@ package struct TimelineRequest: Sendable, Hashable {
             start = first?.point.resolved(now: now) ?? now.advanced(by: defaults.startSeconds)
         }
         let timeline = try Timeline(
-            start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits, asked: self)
+            start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits, request: self)
         return isAnchored ?? (self.start == nil && self.end == nil) ? timeline.anchored(now: now) : timeline
     }
 }

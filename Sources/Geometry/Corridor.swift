@@ -53,11 +53,11 @@ public struct Corridor: Sendable, Hashable {
         let half = width / 2 * Geodesic.metresPerNauticalMile
         let widthDegrees = width / 60
         let exact = CorridorOutline(route, half: half).ring
-        let asked = min(max(tolerance ?? 0, 0), widthDegrees / 10)
+        let requested = min(max(tolerance ?? 0, 0), widthDegrees / 10)
         let most = widthDegrees / 4
         guard
             var (ring, tolerance) = LineSimplifier.simplified(
-                exact, to: AreaRing.positions.upperBound, least: asked, most: most)
+                exact, to: AreaRing.positions.upperBound, least: requested, most: most)
         else { throw .tooWinding }
         // Leaving out corners can make a ring cross itself; another tolerance leaves out others.
         while tolerance <= most, ring.count > AreaRing.positions.upperBound || !RingRules.isSimple(ring) {

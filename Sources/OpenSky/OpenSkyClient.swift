@@ -31,7 +31,7 @@ public final class OpenSkyClient: Sendable {
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
     private let now: @Sendable () -> Int
-    private let keeper: TokenCache?
+    private let tokens: TokenCache?
     private let ledger: Mutex<CreditLedger>
 
     /// - Parameters:
@@ -51,7 +51,7 @@ public final class OpenSkyClient: Sendable {
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
             secrets: configuration.credentials.map { [$0.clientSecret] } ?? [], dialect: Self.dialect, now: now)
         let exchange = exchange
-        keeper = configuration.credentials.map { credentials in
+        tokens = configuration.credentials.map { credentials in
             let call = TokenCall(
                 credentials: credentials, url: configuration.effectiveTokenURL, exchange: exchange, now: now)
             return TokenCache(now: now) { () async throws(UpstreamError) in try await call.token() }
@@ -97,8 +97,8 @@ public final class OpenSkyClient: Sendable {
             }
             let seconds = try self.seconds(time, "the time")
             guard seconds >= now() - Self.statesHistorySeconds else {
-                let asked = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-                throw .invalidQuery("the time must be at most an hour back: \(asked)")
+                let earliest = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+                throw .invalidQuery("the time must be at most an hour back: \(earliest)")
             }
             query.add("time", seconds)
         }
@@ -278,12 +278,12 @@ public final class OpenSkyClient: Sendable {
             guard wait == 0 else { throw .creditsSpent(budget: bucket.rawValue, retryAfterSeconds: wait) }
         }
         let url = configuration.baseURL + "/api/" + path + query.text
-        guard let keeper else { return try answer(try await send(url, nil), bucket, token: nil) }
-        let token = try await keeper.token()
+        guard let tokens else { return try answer(try await send(url, nil), bucket, token: nil) }
+        let token = try await tokens.token()
         var reply = try await send(url, token)
         guard reply.status == 401 else { return try answer(reply, bucket, token: token) }
-        await keeper.discard(token)
-        let renewed = try await keeper.token()
+        await tokens.discard(token)
+        let renewed = try await tokens.token()
         reply = try await send(url, renewed)
         return try answer(reply, bucket, token: renewed)
     }

@@ -26,7 +26,7 @@ struct TokenCall: Sendable {
             ByteBuffer(
                 string: "grant_type=client_credentials&client_id=\(Self.encoded(credentials.clientID))"
                     + "&client_secret=\(Self.encoded(credentials.clientSecret.value))"))
-        let asked = now()
+        let requestedAt = now()
         let answer = try await exchange.answer(to: request)
         guard answer.status == 200 else {
             let error = exchange.refusal(answer, in: Self.dialect)
@@ -34,7 +34,7 @@ struct TokenCall: Sendable {
             if case .invalidRequest(let problem) = error { throw .unauthorized(problem) }
             throw error
         }
-        return try Self.token(answer.bytes, asked: asked)
+        return try Self.token(answer.bytes, requestedAt: requestedAt)
     }
 
     /// Source: RFC 6749 section 5.2
@@ -42,7 +42,7 @@ struct TokenCall: Sendable {
         codeMember: "error", messageMember: "error_description",
         waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
 
-    private static func token(_ bytes: [UInt8], asked: Int) throws(UpstreamError) -> TokenCache.Token {
+    private static func token(_ bytes: [UInt8], requestedAt: Int) throws(UpstreamError) -> TokenCache.Token {
         var text: String?
         var seconds: Double?
         do throws(UnreadableResponse) {
@@ -64,7 +64,7 @@ struct TokenCall: Sendable {
         guard let value = text.flatMap({ Secret($0) }) else { throw .unreadable(.missing("access_token")) }
         // Without a lifetime, the token is valid for one call.
         let life = seconds.flatMap { Int(exactly: $0.rounded(.down)) } ?? 0
-        return TokenCache.Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
+        return TokenCache.Token(value: value, endsAt: requestedAt + min(max(0, life), maximumTokenSeconds))
     }
 
     /// Source: RFC 3986 section 2.3, unreserved characters.

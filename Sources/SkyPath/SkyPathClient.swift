@@ -26,7 +26,7 @@ public struct SkyPathClient: Sendable {
     /// The client's configuration.
     public let configuration: SkyPathConfiguration
     private let exchange: Exchange
-    private let keeper: TokenCache?
+    private let tokens: TokenCache?
 
     /// - Parameters:
     ///   - now: the clock in Unix seconds, for the session's expiry and for a `Retry-After` with a date.
@@ -44,7 +44,7 @@ public struct SkyPathClient: Sendable {
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
             secrets: [configuration.apiKey], now: now)
         self.exchange = exchange
-        keeper = configuration.account.map { account in
+        tokens = configuration.account.map { account in
             let call = SessionCall(account: account, configuration: configuration, exchange: exchange)
             return TokenCache(now: now) { () async throws(UpstreamError) in try await call.token() }
         }
@@ -52,12 +52,12 @@ public struct SkyPathClient: Sendable {
 
     /// The open session; nil before the first call, after the session was rejected, and without an account.
     public var session: SkyPathSession? {
-        get async { await keeper?.current.map { SkyPathSession(token: $0.value, expiresAt: $0.endsAt) } }
+        get async { await tokens?.current.map { SkyPathSession(token: $0.value, expiresAt: $0.endsAt) } }
     }
 
     /// Resumes an earlier session until it expires.
     public func resume(_ session: SkyPathSession) async {
-        await keeper?.resume(TokenCache.Token(value: session.token, endsAt: session.expiresAt))
+        await tokens?.resume(TokenCache.Token(value: session.token, endsAt: session.expiresAt))
     }
 
     /// The local clock in Unix seconds.
@@ -170,14 +170,14 @@ public struct SkyPathClient: Sendable {
     private func send(_ request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
         var request = request
         var exchange = exchange
-        let token = try await keeper?.token()
+        let token = try await tokens?.token()
         if let token {
             request.headers.add(name: configuration.wire.accessTokenHeader, value: token.value)
             exchange = exchange.redacting(token)
         }
         let answer = try await exchange.answer(to: request)
         guard answer.status == 200 else {
-            if answer.status == 401, let token { await keeper?.discard(token) }
+            if answer.status == 401, let token { await tokens?.discard(token) }
             throw exchange.refusal(answer)
         }
         return Answer(

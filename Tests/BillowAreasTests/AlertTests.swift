@@ -80,7 +80,7 @@ struct AlertTests {
         }
     }
 
-    @Test("at a route's end nothing lies ahead on it, and where no corridor follows it a beam is looked along")
+    @Test("at a route's end nothing lies ahead on it, and where no corridor follows it a beam is searched")
     func routeEnds() throws {
         var query = AlertQuery()
         query.search = .route(try Route([try degrees(-5, 0), try degrees(0, 0)]))
@@ -122,7 +122,7 @@ struct AlertTests {
         #expect(abs(parked.east - 1.664) < 0.01)
     }
 
-    @Test("four blocks are looked at: 2,000 ft below to 2,000 ft above")
+    @Test("four blocks are searched: 2,000 ft below to 2,000 ft above")
     func altitudes() throws {
         let range = AlertQuery().altitudes(of: try flight())
         #expect(range.minimum == 36)

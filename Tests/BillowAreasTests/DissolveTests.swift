@@ -156,7 +156,7 @@ struct DissolveTests {
         #expect(abs(size(simple.area(atLeast: 1)) - all) < 0.05 * all)
     }
 
-    @Test("with chunks taken over from the dissolve before it is the same as without")
+    @Test("with chunks of the dissolve before it, it is the same as without")
     func incremental() throws {
         var work = Patchwork(around: try degrees(178, 60), reach: 40, filled: 60, seed: 5)
         var random = SeededGenerator(seed: 6)

@@ -222,7 +222,7 @@ struct HazardDecoderTests {
 
 @Suite("Hazards as areas")
 struct HazardAreaTests {
-    @Test("only turbulence is taken from G-AIRMETs, and MOD is moderate")
+    @Test("only turbulence is used of G-AIRMETs, and MOD is moderate")
     func onlyTurbulenceIsKeptOfG() throws {
         let hazards = HazardAreas(try decoded(.gairmets).reports, source: try awc())
         #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])

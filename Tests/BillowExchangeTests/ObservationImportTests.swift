@@ -232,7 +232,7 @@ struct CSVImportTests {
         #expect(summary.read == 2)
     }
 
-    @Test("other separators are taken", arguments: [";", "\t"])
+    @Test("other separators are accepted", arguments: [";", "\t"])
     func otherSeparatorsAreTaken(separator: String) {
         let text = (header + row).replacing(",", with: separator)
         #expect(importing(text).items.observations.count == 1)

@@ -267,7 +267,7 @@ struct AreaAndTrafficTests {
         }
     }
 
-    @Test("an aircraft is led on by its speed and track where that is asked for")
+    @Test("an aircraft is led on by its speed and track where that is requested")
     func deadReckoning() async throws {
         try await withWorld { world in
             try await world.insert(positions: [aircraft("aaaaaa", at: -120)])

@@ -73,7 +73,7 @@ struct BoundedResponseTests {
         }
     }
 
-    @Test("the next piece of a streamed answer is made only when the last was taken, in a job; its room is given back")
+    @Test("the next piece of a streamed answer is made only when the last was read, in a job; its room is given back")
     func backPressure() async throws {
         let budget = ResponseBudget(bytes: 10 * ResponseBudget.stream)
         let made = Count()

@@ -171,7 +171,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("a hexagon is told by its cell alone unless its shape is asked for; a polygon has no other name")
+    @Test("a hexagon is told by its cell alone unless its shape is requested; a polygon has no other name")
     func geometry() async throws {
         try await withWorld { world in
             try await world.insert([try observation(try cell(10, 50))])
@@ -376,7 +376,7 @@ struct ChangeModelTests {
         #expect(log.removed(since: first).count == Int(3_000 - first))
     }
 
-    @Test("features that share an id change with any of them, and not by being asked for again")
+    @Test("features that share an id change with any of them, and not by being requested again")
     func sharedIDs() {
         func next(_ log: ChangeLog, _ state: UInt64, _ hashes: [UInt64]) -> ChangeLog {
             var next = ChangeLog.Builder(after: log, state: state)

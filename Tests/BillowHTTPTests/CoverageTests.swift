@@ -193,7 +193,7 @@ struct CoverageTests {
         }
     }
 
-    @Test("what retention deleted is incomplete wherever it is asked for, and is cached for a minute at most")
+    @Test("what retention deleted is incomplete wherever it is requested, and is cached for a minute at most")
     func retention() async throws {
         try await withOldImport { world in
             for daysAgo in [10, 15, 20, 40] {
@@ -368,7 +368,7 @@ struct CoverageTests {
 
     // MARK: - Hatching
 
-    @Test("incomplete pictures are hatched where that is asked for, and only they")
+    @Test("incomplete pictures are hatched where that is requested, and only they")
     func hatch() async throws {
         try await withWorld(feeds: ["skypath": [.observations]]) { world in
             try await world.insert([try observation(try cell(10, 50), at: -60)])

@@ -103,7 +103,7 @@ struct EventTests {
         #expect(throws: Problem.self) { try hub.listen() }
     }
 
-    @Test("who comes back with the last id hears what it missed; who can't be told that is told to look at everything")
+    @Test("a client that returns with the last id gets the missed events; if they are gone, it reads everything")
     func replay() async throws {
         let hub = EventHub.quiet()
         for number in 1...10 { hub.publish("data", ["n": number], to: number == 9 ? .flight("F1") : .everyone) }
@@ -238,7 +238,7 @@ struct EventTests {
         }
     }
 
-    @Test("an upstream that is gone or there again, and a key that is refused or taken again, are told once each")
+    @Test("an upstream that is gone or there again, and a key that is refused or accepted again, are told once each")
     func sources() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let upstream = Moody(id: try source("skypath"))

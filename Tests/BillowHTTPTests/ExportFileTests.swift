@@ -32,7 +32,7 @@ struct ExportFileTests {
         return try await world.get(Self.path, headers)
     }
 
-    @Test("HEAD tells the length, and parts together are the whole, while the data goes on")
+    @Test("HEAD tells the length, and parts together are the whole, while the data changes")
     func parts() async throws {
         try await withObservations { world in
             let whole = try await world.get(Self.path)
@@ -62,7 +62,7 @@ struct ExportFileTests {
         }
     }
 
-    @Test("a minute after the last reader the next one gets newer data; a reader who goes on is told by If-Range")
+    @Test("a minute after the last reader the next one gets newer data; If-Range tells a reader who continues")
     func expiry() async throws {
         try await withObservations { world in
             let first = try await part("0-9", world)
@@ -111,7 +111,7 @@ struct ExportFileTests {
         }
     }
 
-    @Test("what is asked for in another order of parameters is the same file, and a file for itself by other ones")
+    @Test("what is requested in another order of parameters is the same file, and a file for itself by other ones")
     func addresses() async throws {
         try await withObservations { world in
             let files = world.application.exportFiles

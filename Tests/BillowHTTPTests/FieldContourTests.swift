@@ -99,7 +99,7 @@ struct FieldContourTests {
         }
     }
 
-    @Test("smooth air has a contour only where it is asked for, in both modes and in vector tiles")
+    @Test("smooth air has a contour only where it is requested, in both modes and in vector tiles")
     func smooth() async throws {
         try await withField { world in
             for mode in ["exact", "atLeast"] {

@@ -52,7 +52,7 @@ struct FieldTests {
         return Set(picture.pixels.map { $0.alpha == 0 ? "none" : $0.hexadecimal })
     }
 
-    @Test("tiles have the severity of the altitudes that are asked for")
+    @Test("tiles have the severity of the altitudes that are requested")
     func tiles() async throws {
         try await withWorld { world in
             try await world.insertField(.nowcast, run: -600, value: 17)
@@ -224,7 +224,7 @@ struct FieldTests {
         }
     }
 
-    @Test("a position has the value of every level, or of the nearest to the altitudes that are asked for")
+    @Test("a position has the value of every level, or of the nearest to the altitudes that are requested")
     func position() async throws {
         try await withWorld { world in
             try await world.insertField(.nowcast, run: -600, value: 17, missing: [0])

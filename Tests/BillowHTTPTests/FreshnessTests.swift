@@ -166,7 +166,7 @@ struct AgeTests {
         }
     }
 
-    @Test("a kind that is asked for more seldom may be silent for twice that time, whatever the setting")
+    @Test("a kind that is requested more seldom may be silent for twice that time, whatever the setting")
     func slow() async throws {
         for setting in [nil, 60, 7_200] {
             var feed = FreshnessSettings.FetchedSource(kinds: [.observations, .forecasts], intervalSeconds: 60)

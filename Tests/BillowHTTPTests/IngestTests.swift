@@ -95,7 +95,7 @@ struct IngestTests {
         }
     }
 
-    @Test("what can't be used is named by its place and reason, the rest is taken; nothing usable is 422")
+    @Test("what can't be used is named by its place and reason, the rest is accepted; nothing usable is 422")
     func refusals() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let key = try await world.key(.ingest)
@@ -142,7 +142,7 @@ struct IngestTests {
         }
     }
 
-    @Test("more than 10,000 observations or 8 MiB is 413, and none of it is taken")
+    @Test("more than 10,000 observations or 8 MiB is 413, and none of it is accepted")
     func tooLarge() async throws {
         try await withWorld { world in
             let key = try await world.key(.ingest)
@@ -329,7 +329,7 @@ struct IngestTests {
         }
     }
 
-    @Test("every field's extremes are taken or refused, never an error")
+    @Test("every field's extremes are accepted or refused, never an error")
     func extremes() async throws {
         try await withWorld { world in
             let key = try await world.key(.ingest)

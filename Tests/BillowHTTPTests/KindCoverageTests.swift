@@ -115,7 +115,7 @@ struct KindCoverageTests {
         }
     }
 
-    @Test("issued polygons are complete where they are asked for, wherever the hexagons are")
+    @Test("issued polygons are complete where they are requested, wherever the hexagons are")
     func polygonsOfTheWorld() async throws {
         try await withPolygonsOfTheWorld { world in
             let (spain, america) = ("bbox=-11,41,-1,49", "bbox=-100,30,-70,50")

@@ -130,7 +130,7 @@ struct LayerTests {
         }
     }
 
-    @Test("a map has the size that is asked for, and shows its box; one side brings the other")
+    @Test("a map has the size that is requested, and shows its box; one side brings the other")
     func maps() async throws {
         try await withWorld { world in
             try await world.insert(
@@ -147,7 +147,7 @@ struct LayerTests {
         }
     }
 
-    @Test("legend, time and scale bar are drawn where they are asked for")
+    @Test("legend, time and scale bar are drawn where they are requested")
     func furniture() async throws {
         try await withWorld(simulated: true) { world in
             try await world.insert([try observation(try cell(10, 50))])

@@ -74,7 +74,7 @@ private struct History {
     }
 }
 
-@Suite("Changes where a client looks", .timeLimit(.minutes(20)))
+@Suite("Changes of a client's own area", .timeLimit(.minutes(20)))
 struct OwnAreaChangeTests {
     @Test(
         "taking in every delta of a place gives what a whole answer has, also of what moved away and what aged out",
@@ -157,7 +157,7 @@ struct OwnAreaChangeTests {
         }
     }
 
-    @Test("the state of a place outlives whatever else is asked for before its client polls again")
+    @Test("the state of a place outlives whatever else is requested before its client polls again")
     func states() async throws {
         try await withWorld { world in
             let cells = H3.disk(around: try cell(10, 50), distance: 30).sorted()

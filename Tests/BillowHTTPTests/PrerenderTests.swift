@@ -16,7 +16,7 @@ import Turbulence
 
 @Suite("Tiles drawn before they are requested")
 struct PrerenderTests {
-    @Test("the newest picture's tiles that were asked for are there when the next is published")
+    @Test("the newest picture's tiles that were requested are there when the next is published")
     func prerendered() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)

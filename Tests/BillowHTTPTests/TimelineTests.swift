@@ -41,7 +41,7 @@ extension World {
 
 @Suite("The timeline over HTTP")
 struct TimelineTests {
-    @Test("the default manifest begins at its start, goes on on round times and ends live, and says how each stands")
+    @Test("the default manifest begins at its start, continues at round times and ends live, and has the state of each")
     func manifest() async throws {
         try await withWorld(at: noon.advanced(by: 7 * 60 + 5), configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 20)
@@ -338,7 +338,7 @@ struct TimelineTests {
         }
     }
 
-    @Test("frames of cells are counted where that is asked for, as their features are")
+    @Test("frames of cells are counted where that is requested, as their features are")
     func counts() async throws {
         try await withWorld { world in
             let severities: [Severity] = [.smooth, .light, .moderate, .moderateSevere, .moderate]
@@ -386,7 +386,7 @@ struct TimelineTests {
         }
     }
 
-    @Test("a frame's address names what the picture looks like, and leads on when that has changed")
+    @Test("a frame's address names the picture's appearance, and redirects when that has changed")
     func look() async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
@@ -424,7 +424,7 @@ struct TimelineTests {
         return try StyleLibrary(folder: folder.path)
     }
 
-    @Test("a look is the same wherever log and settings are, and another where any of them is")
+    @Test("an appearance is the same for the same log and settings, and another if any of them differs")
     func looks() throws {
         let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
         func look(

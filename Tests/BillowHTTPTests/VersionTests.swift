@@ -30,7 +30,7 @@ struct VersionTests {
         try observation(place, severity: severity, at: seconds - 86_400, source: source)
     }
 
-    @Test("an archived instant asked for between a commit and its publication has no row of it, nor later half of it")
+    @Test("an archived instant requested between a commit and its publication has no row of it, nor later half of it")
     func betweenCommitAndPublication() async throws {
         try await withWorld { world in
             let (first, second) = (try cell(10, 50), try cell(12, 50))

@@ -450,7 +450,7 @@ struct WMSTests {
         }
     }
 
-    @Test("an error of GetMap is a picture where that is asked for, in words or blank, and as large as asked")
+    @Test("an error of GetMap is a picture where that is requested, in words or blank, and as large as requested")
     func pictures() async throws {
         try await withWorld { world in
             let wrong = ["LAYERS": "nope", "WIDTH": "300", "HEIGHT": "120"]

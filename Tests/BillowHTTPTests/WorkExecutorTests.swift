@@ -103,7 +103,7 @@ struct RefusedWorkTests {
         }
     }
 
-    @Test("a tile that was asked for before is renewed after a publication while new tiles fill their class")
+    @Test("a tile that was requested before is renewed after a publication while new tiles fill their class")
     func renewal() async throws {
         let work = WorkExecutor(hasOwnThreads: true)
         try await withWorld(work: work) { world in

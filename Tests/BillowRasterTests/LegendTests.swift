@@ -89,7 +89,7 @@ struct LegendTests {
         #expect(border["rgba"] as? [Int] == [137, 137, 137, 204])
     }
 
-    @Test("only the severities asked for are listed")
+    @Test("only the requested severities are listed")
     func severities() throws {
         let style = try StyleLibrary(folder: stylesFolder).default
         let legend = Legend(style: style, layer: "hexagons", severities: .atLeast(.moderate))

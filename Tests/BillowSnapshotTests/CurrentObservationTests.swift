@@ -138,7 +138,7 @@ struct CurrentObservationTests {
         #expect((RowMaker.severity(rows, minute: 0, Filter(altitudes: range)) == .light) == expected)
     }
 
-    @Test("a severity counts for its category, EDR is classed by the category asked for")
+    @Test("a severity counts for its category, EDR is classed by the category requested")
     func categories() throws {
         let table = SeverityTable([
             AircraftCategory("C10")!: SeverityThresholds(

@@ -4,7 +4,7 @@ import Turbulence
 
 @testable import BillowStore
 
-@Suite("Areas that a source is asked for")
+@Suite("Requested areas of a source")
 struct CoveredAreaTests {
     private func ring(_ west: Double, _ south: Double, _ east: Double, _ north: Double) throws -> AreaRing {
         try AreaRing(

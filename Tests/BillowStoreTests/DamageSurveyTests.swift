@@ -25,7 +25,7 @@ struct DamageSurveyTests: DamagedFiles {
         #expect(damaged.damage.first?.gaps == 1)
     }
 
-    @Test("a survey finds nothing wrong with the rows of sources that come while it goes on")
+    @Test("a survey finds nothing wrong with rows that come while it runs")
     func surveyBesideNewSources() async throws {
         let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)

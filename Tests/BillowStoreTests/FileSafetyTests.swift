@@ -157,7 +157,7 @@ struct FileSafetyTests {
         }
     }
 
-    @Test("reading goes on beside a writer, and in a log that a killed process left")
+    @Test("reading continues beside a writer, and in a log that a killed process left")
     func readingBesideWriter() async throws {
         let store = try await makeStore("a.sqlite")
         let reader = try await SQLiteStore.open(path: store.path, access: .reading)

@@ -197,7 +197,7 @@ struct FlippedBitTests {
         }
     }
 
-    @Test("of a position is missed wherever it was asked for, whichever time it seems to be of now")
+    @Test("of a position is missed wherever it was requested, whichever time it seems to be of now")
     func positionOfAnotherTime() async throws {
         for (column, value) in [("since", 1_000_000), ("observedAt", 5)] {
             let path = folder.path("\(column).sqlite")

@@ -219,7 +219,7 @@ struct ReadTests {
         }
     }
 
-    @Test("pages, ids and tracks are of the version that is asked for, whatever was corrected or added later")
+    @Test("pages, ids and tracks are of the version that is requested, whatever was corrected or added later")
     func asOf() async throws {
         let store = try await makeStore()
         var versions: [Version] = []

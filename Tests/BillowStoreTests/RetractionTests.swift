@@ -43,7 +43,7 @@ struct RetractionTests {
     }
 
     /// Hidden rows are shown once they are requested, and shown rows remain.
-    @Test("what was shown is not hidden and what was hidden is shown when it is asked for")
+    @Test("what was shown is not hidden and what was hidden is shown when it is requested")
     func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

@@ -147,7 +147,7 @@ struct FieldImportTests {
         #expect(try await product("a", lead: 2, jpeg: true) == "gtg")
     }
 
-    @Test("what is broken is refused by message and reason, and the rest is taken") func broken() async throws {
+    @Test("what is broken is refused by message and reason, and the rest is accepted") func broken() async throws {
         func message(_ feet: Int, _ change: (inout GRIBDraft) -> Void = { _ in }) throws -> [UInt8] {
             var draft = GRIBDraft(
                 grid: Self.grids[2], referenceSeconds: Self.run, values: (0..<60).map { Float($0) / 100 })
@@ -172,6 +172,34 @@ struct FieldImportTests {
             #expect(summary.description.contains("refused, message: truncated: 1 (message 6)"))
             #expect(try await frames(store).first?.levels.map(\.level) == [.column, .feet(10_000)])
         }
+    }
+
+    @Test("levels out of order make the same field as levels in order") func order() async throws {
+        let levels = [34_000, 12_000, 50_000, 100, 20_000]
+        func frame(_ feet: [Int]) async throws -> [FieldLevel: [UInt8]] {
+            var bytes: [UInt8] = []
+            for feet in feet {
+                var draft = GRIBDraft(
+                    grid: Self.grids[2], referenceSeconds: Self.run,
+                    values: (0..<60).map { Float($0 + feet / 1_000) / 100 })
+                draft.level = .altitude(AltitudeLevel(feet: feet))
+                bytes += try draft.message()
+            }
+            let file = bytes
+            var planes: [FieldLevel: [UInt8]] = [:]
+            try await withFolder { folder, store, importer in
+                let summary = try await importer.importFile(try write(file, "gtg.grib2", in: folder))
+                #expect(summary.fields == ["gtg": 5] && summary.refusedCount == 0)
+                let levels = try #require(try await frames(store).first).levels
+                #expect(levels.map(\.level) == feet.sorted().map { .feet(UInt16($0)) })
+                for record in levels { planes[record.level] = try await store.fieldPlane(row: record.row)?.values }
+            }
+            return planes
+        }
+        let sorted = try await frame(levels.sorted())
+        #expect(sorted.count == 5)
+        #expect(try await frame(levels) == sorted)
+        #expect(try await frame(levels.sorted().reversed()) == sorted)
     }
 
     @Test("a grid that says that it is a test goes only where all is simulated", arguments: [false, nil])

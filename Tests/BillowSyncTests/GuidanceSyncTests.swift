@@ -358,7 +358,7 @@ struct GuidanceSyncTests {
         }
     }
 
-    @Test("without an index the whole file is read, and the wanted levels taken") func sequential() async throws {
+    @Test("without an index the whole file is read, and the wanted levels are used") func sequential() async throws {
         let content = RememberedGuidance(SimulatedGuidance(seed: 7, extent: .whole, every: every))
         try await withGuidance(content: content, simulate: { $0.indexed = [.gtg] }) { rig in
             let plan = GuidancePlan(products: [.gtgn], levels: levels.map { AltitudeLevel(feet: $0) })

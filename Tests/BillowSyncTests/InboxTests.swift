@@ -176,7 +176,7 @@ struct InboxTests {
     }
 
     /// What is known of the database is compared with what a file is, as `billow import` does it.
-    @Test("real data is not taken into a simulated database nor the other way round")
+    @Test("real data is not accepted into a simulated database nor the other way round")
     func realDataIsNotTakenIntoASimulatedDatabaseNorTheOtherWayRound() async throws {
         let made = #"{"type":"FeatureCollection","simulated":true,"features":[\#(good)]}"#
         let rows: [(database: Bool?, inbox: Bool?, file: String, isTaken: Bool)] = [

@@ -68,7 +68,7 @@ struct IntakeTests {
     }
 
     /// At its own time, so that pictures of before stay as they were.
-    @Test("a severity that is not wanted is taken without being shown")
+    @Test("a severity that is not wanted is accepted without being shown")
     func aSeverityThatIsNotWantedIsTakenWithoutBeingShown() throws {
         let rough = SeveritySet.atLeast(.moderate)
         let intake = try intake(

@@ -111,7 +111,7 @@ struct OpenSkyTests {
         }
     }
 
-    @Test("bad rows are counted and the rest taken")
+    @Test("bad rows are counted and the rest accepted")
     func badRowsAreCountedAndTheRestTaken() async throws {
         try await withRig(flights: 120) { rig in
             rig.simulator.setFault(.wrongTypes)

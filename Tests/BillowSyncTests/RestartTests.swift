@@ -196,7 +196,7 @@ struct RestartTests {
         }
     }
 
-    @Test("the world's data stays when a viewport is looked at, and another after it")
+    @Test("the world's data stays when a viewport is requested, and another after it")
     func theWorldsDataStaysWhenAViewportIsLookedAtAndAnotherAfterIt() async throws {
         try await withRig(flights: 40) { rig in
             let loop = try await start(rig, .v4, DataQuery())

@@ -70,7 +70,7 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test("a nowcast is replaced whole and asked for once in a quarter of an hour")
+    @Test("a nowcast is replaced whole and requested once in a quarter of an hour")
     func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(.v4, query([.nowcast]))
@@ -123,7 +123,7 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test("where all types are disabled the state says so and nothing is asked for an hour")
+    @Test("where all types are disabled the state says so and nothing is requested for an hour")
     func whereAllTypesAreDisabledTheStateSaysSoAndNothingIsAskedForAnHour() async throws {
         try await withRig { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights, .nowcast])))

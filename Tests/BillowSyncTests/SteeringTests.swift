@@ -506,7 +506,7 @@ struct SteeringTests {
         }
     }
 
-    @Test("whether the key is taken is for the upstream to say")
+    @Test("the upstream decides whether a key is accepted")
     func whetherTheKeyIsTakenIsForTheUpstreamToSay() async throws {
         let stage = try await stage()
         #expect(try stage.state.session == nil)
@@ -522,7 +522,7 @@ struct SteeringTests {
         #expect(try stage.state.session == false && stage.state.areas[.all]?.failures == 2)
     }
 
-    @Test("a session goes on after a restart until it ends")
+    @Test("a session continues after a restart until it ends")
     func aSessionGoesOnAfterARestartUntilItEnds() async throws {
         try await withRig(flights: 5, needsSession: true) { rig in
             func restarted(user: String = "dispatch-1") throws -> SkyPathUpstream {

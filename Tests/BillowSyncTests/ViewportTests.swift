@@ -131,7 +131,7 @@ struct ViewportTests {
         }
     }
 
-    @Test("the areas of a source are stored with their time, whatever is asked for next and after a restart")
+    @Test("the areas of a source are stored with their time, whatever is requested next and after a restart")
     func history() async throws {
         try await withRig(flights: 10) { rig in
             let start = rig.clock.now

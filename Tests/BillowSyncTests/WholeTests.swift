@@ -8,7 +8,7 @@ import UpstreamSimulator
 
 @testable import BillowSync
 
-@Suite("What a whole answer says by leaving out, and what is not taken")
+@Suite("Whole answers end what they leave out, and some answers are refused")
 struct WholeTests {
     /// What a retraction may close: neither end of the window, where clocks may differ.
     private func inner(_ rows: [ObservationRow], _ rig: Rig) -> [ObservationRow] {
@@ -164,7 +164,7 @@ struct WholeTests {
     }
 
     /// Bulk calls request no milder severity than needed: most of a response is smooth air.
-    @Test("what became milder than a bulk call is asked for ends without being sent")
+    @Test("what became milder than a bulk call requests ends without being sent")
     func whatBecameMilderThanABulkCallIsAskedForEndsWithoutBeingSent() async throws {
         try await withRig(flights: 12) { rig in
             let query = DataQuery(severities: .atLeast(.moderate))
@@ -404,7 +404,7 @@ struct WholeTests {
         }
     }
 
-    @Test("a source that was simulated is not taken for real")
+    @Test("a source that was simulated does not count as real")
     func aSourceThatWasSimulatedIsNotTakenForReal() async throws {
         try await withRig(flights: 4) { rig in
             try await rig.round(rig.upstream(.v4))

@@ -318,7 +318,7 @@ struct WireFaultTests {
         }
     }
 
-    @Test("a connection that is never taken") func fullQueue() async throws {
+    @Test("a connection that is never accepted") func fullQueue() async throws {
         let queue = try FullQueue()
         let failure = try await failure(at: "http://127.0.0.1:\(queue.port)", timeout: .seconds(1))
         #expect(failure.code == .upstream(.timeout))

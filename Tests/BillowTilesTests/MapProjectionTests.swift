@@ -7,7 +7,7 @@ import Turbulence
 
 @testable import BillowTiles
 
-@Suite("Windows that are asked for exactly")
+@Suite("Regions that are requested exactly")
 struct MapProjectionTests {
     private static func box(
         _ west: Double, _ south: Double, _ east: Double, _ north: Double, _ projection: MapProjection

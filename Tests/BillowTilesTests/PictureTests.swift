@@ -133,7 +133,7 @@ struct PictureTests {
         }
     }
 
-    @Test("the western edge of the world shows what the eastern edge goes on with")
+    @Test("the western edge of the world continues what the eastern edge shows")
     func antimeridian() throws {
         let west = try #require(TileCoord(z: 5, x: 31, y: 17))
         let east = try #require(TileCoord(z: 5, x: 0, y: 17))

@@ -50,7 +50,7 @@ struct TilePainterTests {
 
     /// For a release build or patience: `BILLOW_ORACLE_TILES=300 swift test --filter manyTiles`.
     @Test(
-        "the share of every pixel is exact in as many tiles as asked for, at all zooms",
+        "the share of every pixel is exact in as many tiles as requested, at all zooms",
         .enabled(if: ProcessInfo.processInfo.environment["BILLOW_ORACLE_TILES"] != nil))
     func manyTiles() throws {
         let wanted = try #require(Int(ProcessInfo.processInfo.environment["BILLOW_ORACLE_TILES"] ?? ""))

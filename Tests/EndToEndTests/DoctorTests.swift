@@ -8,7 +8,7 @@ import Turbulence
 @Suite("The doctor reports what a set-up lacks") struct DoctorTests {
     // MARK: This machine
 
-    @Test("tables of ecCodes and fonts that aren't there are failures, with where they were looked for")
+    @Test("tables of ecCodes and fonts that aren't there are failures, with the searched places")
     func librariesAndFonts() throws {
         #expect(SetupChecks.libraries().status == .ok)
         let without = SetupChecks.libraries(tables: ["/nowhere/definitions"])

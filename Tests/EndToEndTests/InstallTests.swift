@@ -62,7 +62,7 @@ import Testing
         #expect(linked.status == 0, "\(linked.errors)")
     }
 
-    @Test("an executable alone names every place that it looked at, and no setting that was never given")
+    @Test("an executable alone names every place that it searched, and no setting that was never given")
     func alone() async throws {
         let folder = try TemporaryFolder()
         let bin = folder.url.appending(path: "bin")

@@ -56,7 +56,7 @@ struct SourceTests {
         #expect(try await second.stop() == 0)
     }
 
-    @Test("a type that is asked for while it runs is fetched within a second, and one that isn't any more grows stale")
+    @Test("a type that is requested while it runs is fetched within a second, and one that isn't any more grows stale")
     func types() async throws {
         let simulator = try await Simulator(flights: 40)
         let database = folder.path("types.sqlite")

@@ -15,7 +15,7 @@ struct CorpusTests {
             .sorted { $0.path < $1.path }.map { [UInt8](try Data(contentsOf: $0)) }
     }
 
-    @Test("every input is taken or refused", arguments: FuzzTarget.allCases)
+    @Test("every input is accepted or refused", arguments: FuzzTarget.allCases)
     func replay(_ target: FuzzTarget) throws {
         let inputs = try Self.inputs(target)
         #expect(!inputs.isEmpty)

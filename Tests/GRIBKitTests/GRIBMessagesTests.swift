@@ -146,7 +146,7 @@ struct GRIBMessagesTests {
             Self.words(GRIBMessages.items(in: stream, limits: limits)).allSatisfy { $0.hasPrefix("too-long") })
     }
 
-    @Test("are taken or refused, and decoded or refused, whatever octet is changed")
+    @Test("are accepted or refused, and decoded or refused, whatever octet is changed")
     func changedOctets() throws {
         for packing in GRIBDraft.Packing.allCases {
             var draft = Samples.draft()

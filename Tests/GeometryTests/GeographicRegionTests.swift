@@ -4,7 +4,7 @@ import Testing
 
 @testable import Geometry
 
-@Suite("Where an answer looks")
+@Suite("The region of an answer")
 struct GeographicRegionTests {
     private static func place(_ longitude: Double, _ latitude: Double) throws -> LonLat {
         try #require(LonLat(longitude: longitude, latitude: latitude))

@@ -33,7 +33,7 @@ struct AnswerTests {
         (200, ["content-length": "1000", "etag": tag], ByteRange(lower: 0, upper: 1_000)),
     ]
 
-    @Test("a part must be the one that was requested; a whole file is taken too", arguments: parts)
+    @Test("a part must be the one that was requested; a whole file is accepted too", arguments: parts)
     func good(status: Int, headers: HTTPHeaders, part: RangePlan.ByteRange) throws {
         let session = try session()
         let head = Exchange.Head(status: status, headers: headers)

@@ -66,7 +66,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a server that ignores ranges sends everything once, and all that is wanted is taken from it")
+    @Test("a server that ignores ranges sends everything once, and all wanted messages are used")
     func rangeIgnored() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.rangeIgnored)

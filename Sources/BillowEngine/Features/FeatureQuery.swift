@@ -11,7 +11,7 @@ package struct FeatureQuery: Sendable {
     package var instant: Instant
     package var filter: Filter
     /// Whether observations of a category other than the filter's are excluded.
-    package var categoryIsAsked: Bool
+    package var hasRequestedCategory: Bool
     /// The time range `from` ≤ t < `to`. It selects the observation times of observations and pilot reports. For
     /// intervals of aircraft and areas it selects positions and validity.
     package var from: Instant
@@ -44,7 +44,7 @@ package struct FeatureQuery: Sendable {
         self.collection = collection
         self.instant = instant
         self.filter = filter
-        categoryIsAsked = false
+        hasRequestedCategory = false
         from = .distantPast
         to = .distantFuture
         aggregate = true
@@ -69,7 +69,8 @@ package struct FeatureQuery: Sendable {
         guard filter.altitudes.overlaps(observation.altitude), filter.sources?.contains(observation.source) ?? true,
             observation.kind.isShown, filter.kinds?.contains(observation.kind) ?? true
         else { return nil }
-        let isForCategory = observation.category == nil || observation.category == filter.category || !categoryIsAsked
+        let isForCategory =
+            observation.category == nil || observation.category == filter.category || !hasRequestedCategory
         let found: (Severity, SeverityBasis)
         if let given = observation.intensity.severity, isForCategory {
             found = (given, .reported)

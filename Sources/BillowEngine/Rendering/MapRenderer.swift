@@ -34,19 +34,19 @@ package struct MapRequest: Sendable, Hashable {
     }
 }
 
-/// A map image of one window in several styles, or on a background of one colour.
+/// A map image of one region in several styles, or on a background of one colour.
 package struct MapComposition: Sendable, Hashable {
-    /// The parts from bottom to top, all with the same window.
+    /// The parts from bottom to top, all with the same region.
     package let parts: [MapRequest]
     /// The colour below all parts; nil for none.
     package let background: StraightColour?
 
     /// - Parameters:
     ///   - first: the lowest part.
-    ///   - others: the parts above it, with the same window.
+    ///   - others: the parts above it, with the same region.
     ///   - background: the colour below all of them; nil leaves the image transparent.
     package init(_ first: MapRequest, _ others: [MapRequest] = [], background: StraightColour? = nil) {
-        precondition(others.allSatisfy { $0.region == first.region }, "parts of different windows")
+        precondition(others.allSatisfy { $0.region == first.region }, "parts of different regions")
         parts = [first] + others
         self.background = background
     }

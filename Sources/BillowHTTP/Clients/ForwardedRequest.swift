@@ -13,7 +13,7 @@ struct ForwardedRequest: Hashable {
     var client: IPAddress?
     /// `http` or `https`.
     var scheme: String?
-    /// The host that the client asked.
+    /// The host that the client requested.
     var authority: String?
 
     /// One entry of `Forwarded`, or the parts of it that a single value of `X-Forwarded-For` has.

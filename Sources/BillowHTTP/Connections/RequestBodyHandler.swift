@@ -35,7 +35,7 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAwaited = false
     /// Whether the connection closes after the response.
     private var closes = false
-    private var isPassingOver = false
+    private var isSkipping = false
     private var deadline: Scheduled<Void>?
 
     // MARK: Requests
@@ -50,11 +50,11 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 head.version == .http1_1
                 && head.headers[canonicalForm: "Expect"].contains { $0.lowercased() == "100-continue" }
         case .body:
-            if isPassingOver { return }
+            if isSkipping { return }
         case .end:
             isReading = false
             isAwaited = false
-            if isPassingOver {
+            if isSkipping {
                 end()
                 if closes { return context.close(promise: nil) }
             }
@@ -64,7 +64,7 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         // No later handler requests the bytes that are discarded.
-        if isPassingOver { context.read() }
+        if isSkipping { context.read() }
         context.fireChannelReadComplete()
     }
 
@@ -104,14 +104,14 @@ final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func begin(_ context: ChannelHandlerContext) {
-        isPassingOver = true
+        isSkipping = true
         let channel = context.channel
         deadline = context.eventLoop.scheduleTask(in: Self.longestPassingOver) { channel.close(promise: nil) }
         context.read()
     }
 
     private func end() {
-        isPassingOver = false
+        isSkipping = false
         deadline?.cancel()
         deadline = nil
     }

@@ -87,14 +87,15 @@ enum OGCExceptionReport {
             ?? Problem(.internalError, detail: "The server failed; the error was logged.")
         var headers: HTTPFields = [:]
         if let seconds = problem.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
-        let isServers = problem.status.kind == .serverError
+        let isServerError = problem.status.kind == .serverError
         let isTime = problem.code == .timeOutsideRetention
         let code: OGCException.Code =
-            isTime ? .invalidDimensionValue : isServers ? .noApplicableCode : .invalidParameterValue
+            isTime ? .invalidDimensionValue : isServerError ? .noApplicableCode : .invalidParameterValue
         let exception = OGCException(code, isTime ? "TIME" : problem.parameter, detail: problem.detail)
         return Failure(
-            exception: native(exception, isOfWMS), status: isServers ? problem.status : .badRequest, headers: headers,
-            fault: isServers && !isRejected(error) ? error : nil)
+            exception: native(exception, isOfWMS), status: isServerError ? problem.status : .badRequest,
+            headers: headers,
+            fault: isServerError && !isRejected(error) ? error : nil)
     }
 
     /// Whether the work of a request was rejected, which is no fault.

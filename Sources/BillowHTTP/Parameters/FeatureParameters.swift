@@ -93,7 +93,7 @@ package struct FeatureParameters: Sendable {
     /// - Throws: `EngineError.timeOutsideLog` for a time outside the log.
     package func query(_ frames: FrameSource, in snapshot: Snapshot) throws(EngineError) -> FeatureQuery {
         var query = FeatureQuery(collection, at: snapshot.publication.asOf, filter: filter)
-        query.categoryIsAsked = reader.has("category")
+        query.hasRequestedCategory = reader.has("category")
         query.box = box
         query.aggregate = aggregate
         query.shape = shape

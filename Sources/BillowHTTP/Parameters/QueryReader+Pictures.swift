@@ -25,7 +25,7 @@ extension QueryReader {
         }
     }
 
-    /// The window from `bbox`, `width`, `height` and `scale`; one side determines the other.
+    /// The region from `bbox`, `width`, `height` and `scale`; one side determines the other.
     func region(defaultWidth: Int) throws(ParameterProblem) -> MapRegion {
         let box = try bbox() ?? .world
         func unusable(_ expected: String) -> ParameterProblem { invalid("bbox", text("bbox") ?? "", expected) }

@@ -45,7 +45,7 @@ final class SettingsReader {
         let path: String
         private let line: Int?
         private let mapping: Node.Mapping?
-        private var asked: Set<String> = []
+        private var requested: Set<String> = []
         private let reader: SettingsReader
 
         fileprivate init(path: String, node: Node?, reader: SettingsReader) {
@@ -61,7 +61,7 @@ final class SettingsReader {
         private func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
         private func node(_ key: String) -> Node? {
-            asked.insert(key)
+            requested.insert(key)
             guard let node = mapping?[key], !node.isNull else { return nil }
             return node
         }
@@ -215,8 +215,8 @@ final class SettingsReader {
                     reader.problem(path.isEmpty ? "the file" : path, at: key.place, "has a key that is not a name")
                     continue
                 }
-                guard !asked.contains(name) else { continue }
-                let known = asked.sorted()
+                guard !requested.contains(name) else { continue }
+                let known = requested.sorted()
                 reader.problem(
                     path(of: name), at: key.place,
                     "is not a setting; known settings here: \(known.joined(separator: ", "))", knownSettings: known)

@@ -71,7 +71,7 @@ package enum MapCRS: String, Sendable, Hashable, CaseIterable {
             box = PlaneBox(
                 minX: unit(west) + 0.5, minY: 0.5 - unit(north), maxX: unit(east) + 0.5, maxY: 0.5 - unit(south))
         } else {
-            // Clients send latitudes beyond the poles if their window is higher than the world, and then it is wide
+            // Clients send latitudes beyond the poles if their region is higher than the world, and then it is wide
             // too.
             let isOffEarth = south < -90 || north > 90
             if isOffEarth, west >= -90, east <= 90 { throw .swapped }

@@ -92,7 +92,7 @@ package struct WMSMapParameters: Sendable {
 
     /// The request to the renderers.
     package enum RenderRequest: Sendable {
-        /// The window equals a tile, which is drawn and cached as one.
+        /// The region equals a tile, which is drawn and cached as one.
         case tile(TileRequest)
         case map(MapComposition)
     }
