@@ -112,6 +112,43 @@ enum FieldSwatch {
         return drawing
     }
 
+    /// The steps of a bar between two stops.
+    private static let barSteps = 13
+
+    /// The scale as a bar downwards from its first stop, which is at the origin. A line marks each stop. The last
+    /// colour goes beyond the last stop, because it means that EDR and more.
+    ///
+    /// - Parameters:
+    ///   - stops: EDR in m^(2/3)/s, ascending.
+    ///   - distance: the points between two stops.
+    static func bar(_ stops: [Double], every distance: Double, _ style: Style) -> Drawing {
+        var drawing = Drawing()
+        func rectangle(_ top: Double, _ bottom: Double) -> [Point] {
+            [(-right, top), (right, top), (right, bottom), (-right, bottom)].map { Point(x: $0.0, y: $0.1) }
+        }
+        func colour(_ edr: Double) -> StraightColour {
+            let step = style.field.step(tenThousandths: Int((edr * 10_000).rounded()))
+            return step.map(style.field.colour(step:)) ?? .clear
+        }
+        let height = distance / Double(barSteps)
+        for (row, (low, high)) in zip(stops, stops.dropFirst()).enumerated() {
+            for step in 0..<barSteps {
+                let top = Double(row) * distance + Double(step) * height
+                let share = (Double(step) + 0.5) / Double(barSteps)
+                drawing.fill([rectangle(top, top + height)], with: colour(low + (high - low) * share))
+            }
+        }
+        let end = Double(stops.count - 1) * distance
+        if let last = stops.last { drawing.fill([rectangle(end, end + bottom)], with: colour(last)) }
+        let (edge, marks) = (Stroke(width: 0.8), style.marks.fieldHatch)
+        drawing.stroke(rectangle(0, end + bottom), isClosed: true, with: edge, colour: marks)
+        for row in stops.indices.dropFirst() {
+            let y = Double(row) * distance
+            drawing.stroke([Point(x: right - 5, y: y), Point(x: right, y: y)], with: edge, colour: marks)
+        }
+        return drawing
+    }
+
     /// A sample of a field without a value.
     static func missing(_ style: Style) -> Drawing {
         var drawing = Drawing()

@@ -116,7 +116,7 @@ struct LegendLayout {
             let middle = Point(x: x + swatchWidth / 2, y: centre)
             if case .severity(_, let paint) = entry.sign {
                 inner.append(.hexagon(centre: middle, radius: Layout.swatchRadius, paint: paint))
-            } else if let drawing = entry.drawing(legend.drawn) {
+            } else if let drawing = Layout.bar(legend, from: i, orientation) ?? entry.drawing(legend.drawn) {
                 inner.append(.drawing(drawing, centre: middle))
             }
             inner.append(
@@ -162,6 +162,21 @@ struct LegendLayout {
                         left: 0, top: 0, width: Double(width), height: Double(height), radius: Layout.cardRadius,
                         fill: colours.card, outline: colours.outline))
             ] + inner
+    }
+
+    /// The scale of EDR beside an entry of a column. The first entry of the scale has the whole bar, the others none.
+    /// Returns nil for any other entry.
+    private static func bar(_ legend: Legend, from index: Int, _ orientation: Orientation) -> Drawing? {
+        func edr(_ index: Int) -> Double? {
+            guard legend.entries.indices.contains(index), case .edr(let edr, _) = legend.entries[index].sign else {
+                return nil
+            }
+            return edr
+        }
+        guard orientation == .vertical, edr(index) != nil else { return nil }
+        if edr(index - 1) != nil { return Drawing() }
+        let stops = (index..<legend.entries.count).prefix { edr($0) != nil }.compactMap(edr)
+        return FieldSwatch.bar(stops, every: rowHeight, legend.drawn)
     }
 
     /// Breaks text at white space into lines that fit. A single word that is too wide gets its own line.
