@@ -47,6 +47,44 @@ struct SharedCacheTests {
         #expect(cache.statistics.entries == 1)
     }
 
+    @Test("a short computation runs once, on its requester's thread, and all concurrent requests get its result")
+    func madeHere() async throws {
+        let cache = SharedCache<Int, Result<String, Broken>, Never>(CacheBudget()) { _ in 3 }
+        let work = WorkExecutor(hasOwnThreads: true)
+        let made = Counter()
+        let values = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    // Half of the requests would start a task, had nobody begun.
+                    if number >= 10 {
+                        try await eventually("the computation has begun") { made.count == 1 }
+                        return try await cache.value(for: 1) { .failure(Broken()) }.get()
+                    }
+                    return try await work.run(.tile) {
+                        let isJob = WorkThreads.isOnOne
+                        return try await cache.valueMadeHere(for: 1) {
+                            made.add()
+                            // At most a minute, in which all others have come.
+                            for _ in 0..<6_000 where cache.statistics.hits < 19 { usleep(10_000) }
+                            return isJob && WorkThreads.isOnOne ? .success("one") : .failure(Broken())
+                        }.get()
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == Array(repeating: "one", count: 20))
+        #expect(made.count == 1 && cache.statistics.misses == 1 && cache.statistics.entries == 1)
+        #expect(try await cache.valueMadeHere(for: 1) { .failure(Broken()) }.get() == "one")
+    }
+
+    @Test("an error of a short computation reaches its requester, and the next one computes again")
+    func errorsMadeHere() async throws {
+        let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }
+        await #expect(throws: Broken.self) { try await cache.valueMadeHere(for: 1) { throw Broken() } }
+        #expect(try await cache.valueMadeHere(for: 1) { "well" } == "well")
+    }
+
     @Test("an error reaches all waiting requests and is not cached")
     func errors() async throws {
         let cache = SharedCache<Int, String, any Error>(CacheBudget()) { $0.count }

@@ -1,8 +1,10 @@
 import Synchronization
 
 /// A cache within a shared memory budget. Concurrent requests for a key share one computation, which runs on the
-/// threads of the first requester's job. A computation without waiting requests is cancelled. `Failure` is the error of
-/// computations.
+/// threads of the first requester's job. `Failure` is the error of computations.
+///
+/// A long computation is a task of its own, which is cancelled if no request waits for it. A short one runs to its end
+/// in the first requester's job.
 package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: Sendable {
     private struct Entry {
         var value: Value
@@ -13,14 +15,23 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
     /// A computation in flight.
     private struct Flight {
         var number: UInt64
-        var task: Task<Result<Value, Failure>, Never>
-        var waiting: Int
+        /// nil for a short computation.
+        var task: Task<Result<Value, Failure>, Never>?
+        /// The number of requests that wait for the task.
+        var waiting = 1
         var isCached: Bool
+        /// The requests that wait for a short computation.
+        var waiters: [CheckedContinuation<Result<Value, Failure>?, Never>] = []
     }
 
     private enum Lookup {
         case cached(Value)
-        case inFlight(Flight)
+        /// A task computes the value.
+        case task(Task<Result<Value, Failure>, Never>, UInt64)
+        /// The job of another request computes the value.
+        case otherJob(UInt64)
+        /// The caller must compute the value.
+        case own(UInt64)
     }
 
     private struct CacheState {
@@ -116,34 +127,73 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
     package func value(
         for key: Key, isCached: Bool = true, make: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let found = state.mutex.withLock { state -> Lookup in
+        while true {
+            let found = lookup(key) {
+                Flight(number: budget.tick(), task: WorkExecutor.flight(make), isCached: isCached)
+            }
+            if let result = await result(of: found, for: key) { return try result.get() }
+        }
+    }
+
+    /// The cached value of a key, or else the result of `make`, which runs on the calling thread. It needs neither a
+    /// task nor another thread. Cancellation does not end it, nor the wait of other requests, so it must be short: some
+    /// milliseconds. All waiting requests get its error, which is not cached.
+    package func valueMadeHere(for key: Key, _ make: () throws(Failure) -> Value) async throws(Failure) -> Value {
+        while true {
+            let found = lookup(key) { Flight(number: budget.tick(), task: nil, isCached: true) }
+            if case .own(let number) = found {
+                let result = Result(catching: make)
+                completeFlight(key, number, result)
+                return try result.get()
+            }
+            if let result = await result(of: found, for: key) { return try result.get() }
+        }
+    }
+
+    /// - Parameter begin: makes the flight if there is neither a value nor a flight.
+    private func lookup(_ key: Key, begin: () -> Flight) -> Lookup {
+        state.mutex.withLock { state in
             if let index = state.entries.index(forKey: key) {
                 state.entries.values[index].lastUsed = budget.tick()
                 state.hits += 1
                 return .cached(state.entries.values[index].value)
             }
-            if var flight = state.flights[key] {
-                flight.waiting += 1
-                state.flights[key] = flight
+            if let index = state.flights.index(forKey: key) {
                 state.hits += 1
-                return .inFlight(flight)
+                state.flights.values[index].waiting += 1
+                let flight = state.flights.values[index]
+                return flight.task.map { .task($0, flight.number) } ?? .otherJob(flight.number)
             }
             state.misses += 1
-            let task = WorkExecutor.flight(make)
-            let flight = Flight(number: budget.tick(), task: task, waiting: 1, isCached: isCached)
+            let flight = begin()
             state.flights[key] = flight
-            return .inFlight(flight)
+            return flight.task.map { .task($0, flight.number) } ?? .own(flight.number)
         }
+    }
+
+    /// Waits for the result of another's computation; nil if it ended before, so that the key must be looked up again.
+    private func result(of found: Lookup, for key: Key) async -> Result<Value, Failure>? {
         switch found {
-        case .cached(let value): return value
-        case .inFlight(let flight):
+        case .cached(let value): return .success(value)
+        case .task(let task, let number):
             let result = await withTaskCancellationHandler {
-                await flight.task.value
+                await task.value
             } onCancel: {
-                leave(key, flight.number)
+                leave(key, number)
             }
-            completeFlight(key, flight.number, result)
-            return try result.get()
+            completeFlight(key, number, result)
+            return result
+        case .otherJob(let number):
+            return await withCheckedContinuation { continuation in
+                let isWaiting = state.mutex.withLock { state in
+                    guard let index = state.flights.index(forKey: key), state.flights.values[index].number == number
+                    else { return false }
+                    state.flights.values[index].waiters.append(continuation)
+                    return true
+                }
+                if !isWaiting { continuation.resume(returning: nil) }
+            }
+        case .own: return nil
         }
     }
 
@@ -161,13 +211,15 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable, Failu
     private func completeFlight(_ key: Key, _ number: UInt64, _ result: Result<Value, Failure>) {
         let value = try? result.get()
         let bytes = value.map(bytes).map { $0 + keyBytes(key) + Self.overhead } ?? 0
-        let change = state.mutex.withLock { state -> Int in
-            guard let flight = state.flights[key], flight.number == number else { return 0 }
+        typealias Waiters = [CheckedContinuation<Result<Value, Failure>?, Never>]
+        let (change, waiters) = state.mutex.withLock { state -> (Int, Waiters) in
+            guard let flight = state.flights[key], flight.number == number else { return (0, []) }
             state.flights[key] = nil
-            guard flight.isCached, let value else { return 0 }
-            return insert(value, bytes, for: key, in: &state)
+            guard flight.isCached, let value else { return (0, flight.waiters) }
+            return (insert(value, bytes, for: key, in: &state), flight.waiters)
         }
         budget.note(change)
+        for waiter in waiters { waiter.resume(returning: result) }
     }
 
     /// - Returns: the change of the cache's bytes.

@@ -153,7 +153,8 @@ package final class TileService: Sendable {
         fingerprints.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        let png = try await tiles.value(for: fingerprint) { [painters, metrics] () async throws(EngineError) in
+        // Painting takes less than a millisecond, and a task of its own would cost two changes of threads.
+        let png = try await tiles.valueMadeHere(for: fingerprint) { () throws(EngineError) in
             try metrics.timed(.png, request.layers, zoom: request.coord.z) { () throws(EngineError) in
                 try painters.paint { (painter, encoder) throws(PictureError) in
                     try painter.png(
