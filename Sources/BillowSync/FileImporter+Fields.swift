@@ -6,8 +6,11 @@ import GRIBKit
 import Geometry
 import Turbulence
 
-/// Imports GRIB2 files: EDR grids of any model. Memory is bounded by one message and its values, whatever the file's
-/// length.
+/// Imports GRIB2 files: EDR grids of any model. Memory is bounded by one message, its values and 256 packed levels,
+/// whatever the file's length.
+///
+/// All levels of a field have one grid. It is that of the stored levels, or else that of most levels in the file, so
+/// that a single message of another grid does not displace the others.
 extension FileImporter {
     /// Whether a file starts with GRIB2 data; a bulletin's heading may precede it.
     static func isGRIB(_ start: [UInt8]) -> Bool {
@@ -17,17 +20,33 @@ extension FileImporter {
 
     /// The number of levels in one transaction, which limits the waiting time of other writers.
     private static let levelsPerBatch = 8
+    /// The number of levels that wait for the grid of most of them. A field of GTG has 52; each has some 70 kB.
+    private static let waitingLevels = 256
     /// The originating centre of NOAA's grids (common code table C-11).
     private static let ncep = 7
 
     /// The result of a file's messages so far.
     private struct FieldFile {
         var summary = ImportSummary()
-        /// Levels of one source that are not stored yet.
-        var drafts: [FieldLevelDraft] = []
-        var source: SourceID?
+        /// Levels that are not stored yet.
+        var waiting: [WaitingLevel] = []
+        /// The grids of the fields of which levels are stored.
+        var grids: [FieldKey: GridDefinition] = [:]
+    }
+
+    /// A field of a source.
+    private struct FieldKey: Hashable {
+        var source: SourceID
+        var identity: FieldIdentity
         /// Whether the messages are marked as test data.
-        var isSimulated = false
+        var isSimulated: Bool
+    }
+
+    /// A level that is not stored yet, with the number of its message.
+    private struct WaitingLevel {
+        var field: FieldKey
+        var draft: FieldLevelDraft
+        var message: Int
     }
 
     /// Imports a GRIB2 file, like `importFile`.
@@ -38,6 +57,7 @@ extension FileImporter {
         let stored = try await store.sources().lazy.compactMap(\.simulated).first
         var messages = GRIBMessages()
         var found = FieldFile()
+        try await readStoredGrids(&found)
         var piece: [UInt8]? = first
         while true {
             let items = if let piece { messages.read(piece) } else { messages.finish() }
@@ -81,15 +101,12 @@ extension FileImporter {
             if isSimulated, stored == false || !(simulated ?? stored ?? false) {
                 throw SimulatedDataError(source: nil)
             }
-            if found.source != source || found.isSimulated != isSimulated
-                || found.drafts.count >= Self.levelsPerBatch
-            {
-                try await commit(&found, stored)
-            }
-            found.source = source
-            found.isSimulated = isSimulated
-            found.drafts.append(FieldLevelDraft(identity: identity, grid: grid, level: level, packed: packed))
-            found.summary.count(levelOf: identity.product.name)
+            found.waiting.append(
+                WaitingLevel(
+                    field: FieldKey(source: source, identity: identity, isSimulated: isSimulated),
+                    draft: FieldLevelDraft(identity: identity, grid: grid, level: level, packed: packed),
+                    message: message.number))
+            if found.waiting.count >= Self.waitingLevels { try await commit(&found, stored) }
         } catch FieldReadingError.parameter {
             // A file of GTG has three such messages for each EDR message.
             found.summary.omit(message: FieldReadingError.parameter.description)
@@ -106,17 +123,57 @@ extension FileImporter {
         return header.referenceSeconds % 3_600 != 0 || header.packing.kind == .jpeg2000 ? .nowcast : .forecast
     }
 
+    /// Reads the grids of all stored fields.
+    private func readStoredGrids(_ found: inout FieldFile) async throws(StoreError) {
+        let stored = try await store.fields(asOf: nil)
+        for frame in stored.index.frames {
+            guard let grid = stored.grids[frame.grid] else { continue }
+            for isSimulated in [false, true] {
+                let key = FieldKey(source: frame.source, identity: frame.identity, isSimulated: isSimulated)
+                found.grids[key] = grid
+            }
+        }
+    }
+
+    /// Stores the waiting levels, field by field, and refuses those of another grid than their field's.
     private func commit(_ found: inout FieldFile, _ stored: Bool?) async throws {
-        guard let source = found.source, !found.drafts.isEmpty else { return }
-        let isSimulated = found.isSimulated || simulated == true || source.name.hasPrefix(SourceID.simulatorName)
+        let fields = Dictionary(grouping: found.waiting, by: \.field).values.sorted { $0[0].message < $1[0].message }
+        found.waiting = []
+        for levels in fields {
+            let field = levels[0].field
+            let grid = found.grids[field] ?? Self.mostFrequentGrid(levels)
+            let fitting = levels.filter { $0.draft.grid == grid }
+            for level in levels where level.draft.grid != grid {
+                found.summary.refuse(message: level.message, FieldReadingError.grid.description)
+            }
+            for start in stride(from: 0, to: fitting.count, by: Self.levelsPerBatch) {
+                let drafts = fitting[start..<min(start + Self.levelsPerBatch, fitting.count)].map(\.draft)
+                try await commit(drafts, of: field, stored, &found.summary)
+            }
+            found.grids[field] = grid
+        }
+    }
+
+    /// The grid of most levels; of equally many, that of the earliest message.
+    private static func mostFrequentGrid(_ levels: [WaitingLevel]) -> GridDefinition? {
+        let counts = levels.reduce(into: [GridDefinition: Int]()) { $0[$1.draft.grid, default: 0] += 1 }
+        let most = counts.values.max()
+        return levels.first { counts[$0.draft.grid] == most }?.draft.grid
+    }
+
+    private func commit(
+        _ drafts: [FieldLevelDraft], of field: FieldKey, _ stored: Bool?, _ summary: inout ImportSummary
+    ) async throws {
+        let source = field.source
+        let isSimulated = field.isSimulated || simulated == true || source.name.hasPrefix(SourceID.simulatorName)
         if isSimulated, stored == false { throw SimulatedDataError(source: source) }
         if !isSimulated, stored == true { throw SimulatedDataError(source: source, isReal: true) }
         var batch = Batch(source: source)
-        batch.fields = found.drafts
+        batch.fields = drafts
         batch.registration = SourceRegistration([source], simulated: isSimulated)
         let result = try await store.commit(batch)
-        found.summary.duplicates += found.drafts.count - result.fieldLevels
-        found.drafts = []
+        for draft in drafts { summary.count(levelOf: draft.identity.product.name) }
+        summary.duplicates += drafts.count - result.fieldLevels
     }
 }
 

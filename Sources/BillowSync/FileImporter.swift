@@ -220,7 +220,8 @@ package struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConver
                 + "they must not be mixed"
         }
         let sign = source.map { " (source '\($0)')" } ?? ""
-        return "the file holds simulated data\(sign); it must not be mixed with real data"
+        return "the file holds simulated data\(sign); it must not be mixed with real data, and only a database of "
+            + "simulated data takes it"
     }
 }
 

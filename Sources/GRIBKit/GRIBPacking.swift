@@ -20,7 +20,8 @@ package struct GRIBPacking: Sendable, Hashable {
     /// The number of bits per value; 0 if all values are equal. IEEE: 32 or 64.
     package let bits: Int
 
-    /// - Throws: `unknownTemplate` for another packing, `lengthMismatch`, `unknownValue`.
+    /// - Throws: `unknownTemplate` for another packing, `lengthMismatch`, `unknownValue`, `invalid` for a
+    ///   reference value that is no finite number.
     init(_ section: GRIBSection) throws(GRIBError) {
         count = try section.unsigned(6...9)
         let number = try section.unsigned(10...11)
@@ -41,6 +42,8 @@ package struct GRIBPacking: Sendable, Hashable {
             guard precision == 1 || precision == 2 else { throw .unknownValue("precision", precision) }
             bits = 32 * precision
         } else {
+            let reference = Float(bitPattern: UInt32(try section.unsigned(12...15)))
+            guard reference.isFinite else { throw .invalid("the reference value is \(reference)") }
             bits = try section.octet(20)
             guard bits <= 32 else { throw .unknownValue("bits of a value", bits) }
         }

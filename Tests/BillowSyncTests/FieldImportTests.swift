@@ -174,6 +174,59 @@ struct FieldImportTests {
         }
     }
 
+    /// A message of a level on one of the grids, with a value in its first point.
+    private static func message(_ feet: Int, grid: Int = 2, first: Float = 0) throws -> [UInt8] {
+        let grid = grids[grid]
+        var draft = GRIBDraft(
+            grid: grid, referenceSeconds: run, values: (0..<grid.count).map { Float($0) / 100 })
+        draft.values[0] = first
+        draft.level = .altitude(AltitudeLevel(feet: feet))
+        return try draft.message()
+    }
+
+    @Test("the grid of most levels is the field's, and a message of another is refused", arguments: [0, 2, 4])
+    func oddGrid(_ position: Int) async throws {
+        var messages = try [10_000, 12_000, 14_000, 16_000].map { try Self.message($0) }
+        messages.insert(try Self.message(12_000, grid: 1), at: position)
+        let bytes = messages.flatMap(\.self)
+        let (odd, rest) = (try Self.message(18_000, grid: 1), try Self.message(20_000))
+        try await withFolder { folder, store, importer in
+            let summary = try await importer.importFile(try write(bytes, "gtg.grib2", in: folder))
+            #expect(summary.refusedMessages == ["another grid than the rest of the file": [position + 1]])
+            #expect(summary.fields == ["gtg": 4] && summary.duplicates == 0)
+            let feet: [UInt16] = [10_000, 12_000, 14_000, 16_000]
+            #expect(try await frames(store).first?.levels.map(\.level) == feet.map { .feet($0) })
+            // The stored levels decide for later files.
+            let later = try await importer.importFile(try write(odd + odd + rest, "gtg-2.grib2", in: folder))
+            #expect(later.fields == ["gtg": 1])
+            #expect(later.refusedMessages["another grid than the rest of the file"] == [1])
+            let stored = try await store.fields(asOf: nil)
+            #expect(stored.index.frames.map { stored.grids[$0.grid] } == [try Self.grids[2].definition()])
+        }
+    }
+
+    @Test(
+        "a reference value that is no finite number is refused, in every packing",
+        arguments: [Float.nan, .infinity, -.infinity], GRIBDraft.Packing.allCases.filter { $0 != .ieee })
+    func reference(_ value: Float, _ packing: GRIBDraft.Packing) async throws {
+        var draft = GRIBDraft(
+            grid: Self.grids[2], referenceSeconds: Self.run, values: (0..<60).map { Float($0) / 100 })
+        draft.packing = packing
+        var bytes = try draft.message()
+        var section = 16
+        while bytes[section + 4] != 5 {
+            section += bytes[section..<(section + 4)].reduce(0) { $0 << 8 | Int($1) }
+        }
+        bytes.replaceSubrange(
+            (section + 11)..<(section + 15), with: withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init))
+        let file = bytes + (try Self.message(10_000))
+        try await withFolder { folder, store, importer in
+            let summary = try await importer.importFile(try write(file, "gtg.grib2", in: folder))
+            #expect(summary.refusedMessages == ["message: invalid": [1]])
+            #expect(try await frames(store).first?.levels.map(\.level) == [.feet(10_000)])
+        }
+    }
+
     @Test("levels out of order make the same field as levels in order") func order() async throws {
         let levels = [34_000, 12_000, 50_000, 100, 20_000]
         func frame(_ feet: [Int]) async throws -> [FieldLevel: [UInt8]] {

@@ -241,6 +241,8 @@ struct GuidanceTests {
         ("late-files", "new"), ("growing-file", "new"), ("missing-index", "new"), ("empty", "noaa:"),
         ("truncated-message", "skipped"), ("wrong-length", "skipped"), ("wrong-range", "noaa:"),
         ("truncated-body", "noaa:"), ("html-page", "noaa:"), ("connection-reset", "noaa:"), ("server-error", "noaa:"),
+        ("unavailable", "noaa:"), ("redirected", "noaa:"), ("rate-limited", "noaa:"), ("empty-body", "noaa:"),
+        ("replaced-file", "noaa"), ("range-ignored", "new"),
     ]
 
     @Test("through every fault and restart, 1,000 values over HTTP are ecCodes' own of the same files")
@@ -299,6 +301,7 @@ struct GuidanceTests {
             files.append(folder.path("\(number).grib2"))
             try grib.body.write(to: URL(filePath: files[number]))
         }
+        try await imports(files)
         let right = try Oracle.ask(
             "fields.py", Questions(files: files, questions: questions), answer: [Value].self)
         var wrong: [String] = []
@@ -317,6 +320,18 @@ struct GuidanceTests {
         #expect(Set(questions.map { $0.identity[3] }) == Set([nil] + Self.levels.map(String.init)))
         #expect(right.contains(.missing) && right.contains(.outside))
         #expect(right.count { if case .edr = $0 { true } else { false } } > 600)
+    }
+
+    /// The look-alike's files say that they are a test. Only a database of simulated data takes them.
+    private func imports(_ files: [String]) async throws {
+        let database = folder.path("imported.sqlite")
+        let refused = try await Command.run("import", files[0], "--database", database)
+        #expect(
+            refused.status == 65 && refused.errors.contains("only a database of simulated data"), "\(refused.errors)")
+        let taken = try await Command.run("import", "--simulated", files[0], "--database", database)
+        #expect(taken.status == 0 && taken.errors.contains("levels of fields"), "\(taken.errors)")
+        let again = try await Command.run("import", files[0], "--database", database)
+        #expect(again.status == 0 && again.errors.contains("there already"), "\(again.errors)")
     }
 
     /// After a 403 nothing is requested, whatever is restarted. It lasts ten minutes, so it is tried on a copy.

@@ -30,6 +30,9 @@ struct Import: AsyncParsableCommand {
     @Option(help: "The source of observations without one (default: import).")
     var source: String?
 
+    @Flag(help: "The files hold simulated data, and so does the database, which may be empty.")
+    var simulated = false
+
     @Argument(help: ArgumentHelp("The files; - is standard input.", valueName: "file"))
     var files: [String]
 
@@ -43,9 +46,12 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             let settings = try common.settings(needs: .database)
-            let store = try await SQLiteStore.open(path: settings.database, simulated: false)
+            let store = try await SQLiteStore.open(path: settings.database, simulated: simulated ? true : nil)
+            // Without the flag the database decides, and an empty one is for real data.
+            let isStoredSimulated = try await store.sources().contains { $0.simulated == true }
             let importer = FileImporter(
-                store: store, now: SystemClock.now, source: source.flatMap { SourceID($0) })
+                store: store, now: SystemClock.now, source: source.flatMap { SourceID($0) },
+                simulated: simulated ? true : isStoredSimulated ? nil : false)
             var unreadable: ImportFileError?
             var refused = 0
             for file in files {
