@@ -73,7 +73,7 @@ package struct DataQuery: Sendable, Hashable {
     }
 
     /// Whether the query selects any data.
-    package var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
+    package var requestsAnything: Bool { !areas.isEmpty && !severities.isEmpty }
 
     /// The areas for which a type is requested; empty if it isn't requested.
     package func areas(of type: QueryType) -> [Area] {

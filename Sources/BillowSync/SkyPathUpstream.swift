@@ -126,7 +126,7 @@ package struct SkyPathUpstream: Upstream {
     }
 
     package func request(of area: DataQuery.Area) -> SyncRequest? {
-        guard wanted.asksForAnything else { return nil }
+        guard wanted.requestsAnything else { return nil }
         var request =
             area == carrier ? SyncRequest(wanted, types: wanted.types.subtracting([.turbulence])) : SyncRequest()
         if let turbulence = SyncRequest.DataRequest(.turbulence, wanted, in: area) { request.parts.insert(turbulence) }

@@ -33,7 +33,7 @@ extension SyncPlan {
         hasKey = upstream.credential != nil
         let pairs = upstream.areas.compactMap { area in upstream.request(of: area).map { (area, $0) } }
         requests = Dictionary(uniqueKeysWithValues: pairs)
-        if upstream.query?.asksForAnything != false, let interval = update.interval(lengths) {
+        if upstream.query?.requestsAnything != false, let interval = update.interval(lengths) {
             self.interval = max(interval, upstream.shortestInterval)
         }
     }

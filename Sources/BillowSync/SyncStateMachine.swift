@@ -437,7 +437,7 @@ struct SyncStateMachine: Sendable {
 
     private mutating func requested(_ full: Bool, _ moment: EventTimes) -> [Action] {
         if isHalted { return [.refuse(.halted)] }
-        guard plan.query?.asksForAnything != false else { return [.refuse(.nothingToFetch)] }
+        guard plan.query?.requestsAnything != false else { return [.refuse(.nothingToFetch)] }
         if let requestedAt, moment.uptime - requestedAt < .seconds(Self.secondsBetweenRequests) {
             let left = Duration.seconds(Self.secondsBetweenRequests) - (moment.uptime - requestedAt)
             let seconds = Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)

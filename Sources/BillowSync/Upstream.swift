@@ -59,7 +59,7 @@ extension Upstream {
     package var areas: [DataQuery.Area] { [.all] }
     package func request(of area: DataQuery.Area) -> SyncRequest? {
         guard let query else { return SyncRequest() }
-        return query.asksForAnything ? SyncRequest(query) : nil
+        return query.requestsAnything ? SyncRequest(query) : nil
     }
     package func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
         try await synchronise(now: now)

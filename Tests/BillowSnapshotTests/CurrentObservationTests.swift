@@ -47,7 +47,7 @@ struct RowMaker {
     }
 }
 
-@Suite("The standing record")
+@Suite("The standing observation")
 struct CurrentObservationTests {
     @Test("4 → 0 at one cell and level from a source of computed values shows 0, and 4 in the picture in between")
     func computedValuesReplace() {

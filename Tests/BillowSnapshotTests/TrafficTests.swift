@@ -12,7 +12,7 @@ private func position(_ address: UInt32, at seconds: Int, source: String = "a") 
         source: try #require(SourceID(source)), observedAt: noon.advanced(by: seconds))
 }
 
-@Suite("Who is in the air")
+@Suite("Aircraft at an instant")
 struct TrafficTests {
     private func snapshot(_ positions: [AircraftPosition], asOf seconds: Int) -> Snapshot {
         Snapshot(

@@ -148,7 +148,7 @@ struct RestartTests {
             rig.simulator.setFault(nil)
             rig.clock.advance(600)
             _ = await second.round()
-            guard expected.asksForAnything else { return }
+            guard expected.requestsAnything else { return }
             let fresh = try await rig.fresh(.v4, expected).filter { isInside($0.cell, expected) }
             let picture = try await rig.store.picture(at: rig.clock.now).filter { isInside($0.cell, expected) }
             #expect(!fresh.isEmpty && picture == fresh)

@@ -45,7 +45,7 @@ private struct Desk {
 private func plan(
     _ query: DataQuery = DataQuery(), update: UpdateFrequency = .fast, areas: [DataQuery.Area] = [.all]
 ) -> SyncPlan {
-    let asks = query.asksForAnything
+    let asks = query.requestsAnything
     return SyncPlan(
         query: query, update: update, interval: asks ? update.interval() : nil, areas: areas,
         requests: asks ? Dictionary(uniqueKeysWithValues: areas.map { ($0, SyncRequest(query)) }) : [:],

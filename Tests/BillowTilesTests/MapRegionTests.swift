@@ -5,7 +5,7 @@ import Turbulence
 @testable import BillowRaster
 @testable import BillowTiles
 
-@Suite("Windows of the map")
+@Suite("Regions of the map")
 struct MapRegionTests {
     @Test("a window shows all of its box, in the middle, at the largest scale")
     func fits() throws {

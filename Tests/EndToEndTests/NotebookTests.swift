@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The notebook")
 struct NotebookTests {
-    private struct Answer: Decodable {
+    private struct NotebookResult: Decodable {
         var hexagons: Int
         var counted: Int
         var colours: Int
@@ -28,7 +28,7 @@ struct NotebookTests {
         let server = try await Server("--database", database)
         let notebook = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "docs/notebooks/turbulence.ipynb").path
-        let answer: Answer = try Oracle.ask(
+        let answer: NotebookResult = try Oracle.ask(
             "notebook.py",
             [
                 "base": "http://127.0.0.1:\(server.port)", "notebook": notebook,

@@ -65,7 +65,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case methodNotAllowed = "method-not-allowed"
     case requestTimeout = "request-timeout"
     case sessionRefused = "session-refused"
-    case nothingToFetch = "nothing-to-ask"
+    case nothingToFetch = "nothing-to-fetch"
     case versionExpired = "version-expired"
     case bodyTooLarge = "body-too-large"
     case urlTooLong = "url-too-long"
