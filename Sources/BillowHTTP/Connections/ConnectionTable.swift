@@ -75,6 +75,7 @@ final class ConnectionTable: Sendable {
     let proxies: TrustedProxies
     private let logger: Logger
     private let state = Mutex(TableState())
+    private let streams = Atomic(0)
     /// The number of idle connections that are closed at a time, and the distance below the limit at which closing
     /// starts.
     private let margin: Int
@@ -87,6 +88,15 @@ final class ConnectionTable: Sendable {
     }
 
     var count: Int { state.withLock { $0.connections.count } }
+
+    /// Counts a stream of HTTP/2, a request of its own.
+    /// - Returns: whether all connections together have room for it. Otherwise it must be refused.
+    func openStream() -> Bool {
+        streams.wrappingAdd(1, ordering: .relaxed).newValue <= settings.maximum
+    }
+
+    /// Must be called when a stream is closed, also a refused one.
+    func closeStream() { streams.wrappingSubtract(1, ordering: .relaxed) }
 
     /// The connection of a channel; nil if the channel isn't a client's.
     func connection(of channel: any Channel) -> Connection? {

@@ -7,8 +7,9 @@ import NIOTLS
 /// response, and the close.
 ///
 /// It is next to the socket or to TLS and sees bytes. `RequestRulesHandler` reports the boundaries of requests and
-/// responses.
-final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
+/// responses. Of a connection of HTTP/2, it limits the time without streams, and the reading of all responses together;
+/// `StreamHandler` limits the rest.
+final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler, RequestDeadlines {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
@@ -22,6 +23,8 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case body
         /// The request was rejected, and further input is ignored.
         case refused
+        /// The connection speaks HTTP/2.
+        case streams
     }
 
     /// The amount of a response that the client had read at a time.
@@ -45,6 +48,10 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var offered = 0
     private var progress: Progress?
     private var task: Scheduled<Void>?
+    /// The bytes of HTTP/2's responses that were offered to the client, and how many of them it has let through.
+    private var ofStreams = (offered: 0, taken: 0)
+    /// The time when the client was told to open no more streams.
+    private var quiescingSince: NIODeadline?
 
     /// Whether the first line of the current header is complete.
     private(set) var hasRequestLine = false
@@ -74,6 +81,30 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Treats all further input as no request.
     func requestWasRefused() { reading = .refused }
 
+    // MARK: Streams
+
+    /// Expects HTTP/2 from now on.
+    func awaitStreams(_ now: NIODeadline) {
+        begin(.streams, now)
+        pausedAt = nil
+    }
+
+    func streamOpened() {
+        unanswered += 1
+        connection?.becomeBusy()
+    }
+
+    func streamClosed(_ now: NIODeadline) {
+        unanswered = max(0, unanswered - 1)
+        guard unanswered == 0 else { return }
+        since = now
+        connection?.becomeIdle()
+    }
+
+    func streamOffered(_ bytes: Int) { ofStreams.offered += bytes }
+
+    func streamTook(_ bytes: Int) { ofStreams.taken += bytes }
+
     private func becomeFree(_ context: ChannelHandlerContext) {
         guard reading != .refused else { return }
         begin(.betweenRequests, context.eventLoop.now)
@@ -96,6 +127,17 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted? = event as? TLSUserEvent, reading == .handshake {
             begin(.betweenRequests, context.eventLoop.now)
+        }
+        let isInputClosed = event as? ChannelEvent == .inputClosed
+        switch reading {
+        case .handshake:
+            // No later handler exists yet that would close the connection.
+            if isInputClosed || event is ChannelShouldQuiesceEvent { context.close(promise: nil) }
+        case .streams:
+            if event is ChannelShouldQuiesceEvent { quiescingSince = quiescingSince ?? context.eventLoop.now }
+            // The client can no longer let responses through.
+            if isInputClosed { context.close(promise: nil) }
+        case .betweenRequests, .header, .body, .refused: break
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -122,7 +164,8 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        pausedAt = context.eventLoop.now
+        // A connection of HTTP/2 reads all the time. Its streams pause.
+        if reading != .streams { pausedAt = context.eventLoop.now }
         context.fireChannelReadComplete()
     }
 
@@ -188,8 +231,25 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body:
             if now - lastBytes >= timeouts.body || now - since >= timeouts.wholeBody { timeOut("body", context) }
         case .refused: break
+        case .streams: closeIfIdle(context, now)
         }
     }
+
+    /// Tells an idle client that the connection ends, so that it sends no request meanwhile, and then closes it.
+    ///
+    /// Source: RFC 9113 section 6.8
+    private func closeIfIdle(_ context: ChannelHandlerContext, _ now: NIODeadline) {
+        guard unanswered == 0 else { return }
+        if let quiescingSince {
+            if now - quiescingSince >= min(timeouts.linger, Self.longestQuiescing) { context.close(promise: nil) }
+        } else if now - since >= timeouts.idle {
+            quiescingSince = now
+            context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
+    }
+
+    /// The longest wait for a client's answer to the announcement that the connection ends.
+    private static let longestQuiescing = TimeAmount.seconds(1)
 
     /// Abandons the request. The responder sends the problem when it is the request's turn.
     private func timeOut(_ part: String, _ context: ChannelHandlerContext) {
@@ -199,16 +259,21 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Whether the client has read almost nothing of the pending bytes within the time limit.
     private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
-        guard let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 else {
+        guard let waiting = waitingBytes(context), waiting > 0 else {
             progress = nil
             return false
         }
-        let taken = offered - waiting
+        let taken = reading == .streams ? ofStreams.taken : offered - waiting
         guard let before = progress, taken - before.taken < min(before.waiting, Self.leastProgress) else {
             progress = Progress(taken: taken, waiting: waiting, at: now)
             return false
         }
         return now - before.at >= timeouts.write
+    }
+
+    private func waitingBytes(_ context: ChannelHandlerContext) -> Int? {
+        if reading == .streams { return ofStreams.offered - ofStreams.taken }
+        return try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
     }
 
     /// The bytes that a client must read within the time `write` if that many are pending. A slow satellite link

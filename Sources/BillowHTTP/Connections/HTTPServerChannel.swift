@@ -5,14 +5,19 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
+import NIOHTTPTypesHTTP1
 import NIOSSL
+import NIOTLS
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
-/// A connection of HTTP/1.1 as Hummingbird sets it up, with more handlers. They are deadlines for the client, rules for
-/// requests, the microcache, and the order of bodies and answers.
+/// A connection of HTTP/1.1 or, if a client over TLS chooses it, of HTTP/2.
+///
+/// A connection of HTTP/1.1 and a stream of HTTP/2 have the same handlers for requests. They are rules, limits, the
+/// microcache, and the order of bodies and answers. Behind them, Hummingbird treats both alike.
 struct HTTPServerChannel: ServerChildChannel {
     private let http: HTTP1Channel
     private let microcache: ResponseMicrocache
@@ -58,12 +63,20 @@ struct HTTPServerChannel: ServerChildChannel {
         self.refused = refused
     }
 
-    /// A connection with the requester that represents its client.
-    struct Value: ServerChildChannelValue {
+    /// Requests that come one after the other: a connection of HTTP/1.1, or a stream of HTTP/2 with one of them.
+    struct Requests: Sendable {
         let http: HTTP1Channel.Value
+        /// Represents the client that waits for the responses.
         let requester: WorkRequester
+    }
 
-        var channel: any Channel { http.channel }
+    typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<Requests>
+    typealias Negotiated = NIONegotiatedHTTPVersion<Requests, Streams>
+
+    /// A connection whose protocol may not be known yet.
+    struct Value: ServerChildChannelValue {
+        let negotiated: EventLoopFuture<Negotiated>
+        let channel: any Channel
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -74,44 +87,140 @@ struct HTTPServerChannel: ServerChildChannel {
             channel.closeFuture.whenComplete { [connections] _ in connections.remove(channel) }
         }
         let connection = connections.connection(of: channel)
-        return http.setup(channel: channel, logger: logger).flatMapThrowing { http in
-            let value = Value(http: http, requester: WorkRequester())
+        return channel.eventLoop.makeCompletedFuture {
             guard isAccepted else {
                 channel.close(promise: nil)
-                return value
+                return Value(
+                    negotiated: channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel), channel: channel)
             }
             let pipeline = channel.pipeline.syncOperations
             let deadlines = DeadlineHandler(timeouts, connection: connection)
-            try pipeline.addHandlers([deadlines, ClientPresenceHandler(value.requester)], position: .first)
             if let certificates {
                 let secure = NIOSSLServerHandler(context: certificates.context)
-                try pipeline.addHandlers([secure, TLSCloseHandler()], position: .first)
+                try pipeline.addHandlers([secure, TLSCloseHandler()])
                 deadlines.awaitHandshake(channel.eventLoop.now)
             }
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let limit = limiter.map {
-                RateLimitHandler(
-                    $0, proxies: connections.proxies, connection: IPAddress(channel.remoteAddress), refused: refused)
-            }
-            let handlers: [(any ChannelHandler)?] = [
-                RequestRulesHandler(deadlines), limit, MicrocacheHandler(microcache, journal), RequestBodyHandler(),
-            ]
-            try pipeline.addHandlers(handlers.compactMap { $0 }, position: .after(decoder))
+            try pipeline.addHandler(deadlines)
             // The kernel ends connections whose client takes nothing and answers nothing, likewise.
             #if os(Linux)
                 try? channel.syncOptions?.setOption(
                     .tcpOption(NIOBSDSocket.Option(rawValue: CInt(TCP_USER_TIMEOUT))),
                     value: Int(timeouts.write.nanoseconds / 1_000_000))
             #endif
-            return value
+            guard certificates != nil else {
+                let requests = setUpHTTP1(channel, deadlines, logger)
+                return Value(negotiated: requests.map { .http1_1($0) }, channel: channel)
+            }
+            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
+                guard result == .negotiated(TLSIdentity.http2) else {
+                    return setUpHTTP1(channel, deadlines, logger).map { .http1_1($0) }
+                }
+                return setUpHTTP2(channel, deadlines).map { .http2($0) }
+            }
+            try pipeline.addHandler(negotiation)
+            return Value(negotiated: negotiation.protocolNegotiationResult, channel: channel)
         }
+    }
+
+    private func setUpHTTP1(
+        _ channel: any Channel, _ deadlines: DeadlineHandler, _ logger: Logger
+    ) -> EventLoopFuture<Requests> {
+        let requester = WorkRequester()
+        let bound = NIOLoopBound(deadlines, eventLoop: channel.eventLoop)
+        return channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(ClientPresenceHandler(requester))
+        }.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { http in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandlers(requestHandlers(channel, bound.value), position: .after(decoder))
+            return Requests(http: http, requester: requester)
+        }
+    }
+
+    private func setUpHTTP2(_ channel: any Channel, _ deadlines: DeadlineHandler) -> EventLoopFuture<Streams> {
+        let bound = NIOLoopBound(deadlines, eventLoop: channel.eventLoop)
+        return channel.eventLoop.makeCompletedFuture {
+            deadlines.awaitStreams(channel.eventLoop.now)
+            // Announces the end of a connection. `DeadlineHandler` has the time limits.
+            let manager = NIOHTTP2ServerConnectionManagementHandler(
+                eventLoop: channel.eventLoop,
+                configuration: NIOHTTP2ServerConnectionManagementHandler.Configuration(
+                    maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+            let streams = try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
+                mode: .server, streamDelegate: manager.http2StreamDelegate, configuration: StreamLimits.configuration
+            ) { stream in
+                stream.eventLoop.makeCompletedFuture { try setUpStream(stream, bound.value) }
+            }
+            try channel.pipeline.syncOperations.addHandlers([manager, StreamErrorHandler()])
+            return streams
+        }
+    }
+
+    private func setUpStream(_ stream: any Channel, _ connection: DeadlineHandler) throws -> Requests {
+        let hasRoom = connections.openStream()
+        connection.streamOpened()
+        let loop = stream.eventLoop
+        stream.closeFuture.assumeIsolated().whenComplete { [connections] _ in
+            connections.closeStream()
+            connection.streamClosed(loop.now)
+        }
+        let requester = WorkRequester()
+        let deadlines = StreamHandler(timeouts, connection: connection)
+        let pipeline = stream.pipeline.syncOperations
+        try pipeline.addHandlers([
+            ClientPresenceHandler(requester), HTTP2FramePayloadToHTTP1ServerCodec(), deadlines,
+        ])
+        try pipeline.addHandlers(requestHandlers(stream, deadlines, refusal: hasRoom ? nil : Self.tooManyStreams))
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
+        // The end of the response closes the stream, and the server closes none of its directions alone.
+        return Requests(http: try HTTP1Channel.Value(wrappingChannelSynchronously: stream), requester: requester)
+    }
+
+    private static var tooManyStreams: Problem {
+        Problem(.overloaded, detail: "The server has too many requests at present.", retryAfterSeconds: 1)
+    }
+
+    /// The handlers that follow the decoder of HTTP/1.1 or the codec of a stream.
+    private func requestHandlers(
+        _ channel: any Channel, _ deadlines: any RequestDeadlines, refusal: Problem? = nil
+    ) -> [any ChannelHandler] {
+        let limit = limiter.map {
+            RateLimitHandler(
+                $0, proxies: connections.proxies, connection: IPAddress(channel.remoteAddress), refused: refused)
+        }
+        let handlers: [(any ChannelHandler)?] = [
+            RequestRulesHandler(deadlines, refusal: refusal), limit, MicrocacheHandler(microcache, journal),
+            RequestBodyHandler(),
+        ]
+        return handlers.compactMap { $0 }
     }
 
     func handle(value: Value, logger: Logger) async {
         await ClientAddress.$ofRequest.withValue(ClientAddress(value.channel.remoteAddress)) {
-            await WorkRequester.$current.withValue(value.requester) {
-                await http.handle(value: value.http, logger: logger)
+            // Fails if the client leaves before a protocol is negotiated; then there is nothing to answer.
+            guard let negotiated = try? await value.negotiated.get() else { return }
+            switch negotiated {
+            case .http1_1(let requests): await answer(requests, logger)
+            case .http2(let streams): await answer(streams, value.channel, logger)
             }
+        }
+    }
+
+    private func answer(_ requests: Requests, _ logger: Logger) async {
+        await WorkRequester.$current.withValue(requests.requester) {
+            await http.handle(value: requests.http, logger: logger)
+        }
+    }
+
+    private func answer(_ streams: Streams, _ channel: any Channel, _ logger: Logger) async {
+        await withDiscardingTaskGroup { group in
+            do {
+                for try await requests in streams.inbound { group.addTask { await answer(requests, logger) } }
+            } catch {
+                logger.trace("a connection of HTTP/2 failed", metadata: ["error": "\(error)"])
+            }
+            // Open only if the server may wait no longer.
+            channel.close(promise: nil)
         }
     }
 }

@@ -16,7 +16,9 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let deadlines: DeadlineHandler
+    private let deadlines: any RequestDeadlines
+    /// Why no request is accepted; nil if requests are.
+    private let refusal: Problem?
     /// The versions of the unanswered requests, oldest first.
     private var versions = CircularBuffer<HTTPVersion>(initialCapacity: 2)
     /// Whether the body of the last request is incomplete.
@@ -27,7 +29,10 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether the current response is discarded.
     private var isDropping = false
 
-    init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
+    init(_ deadlines: any RequestDeadlines, refusal: Problem? = nil) {
+        self.deadlines = deadlines
+        self.refusal = refusal
+    }
 
     // MARK: Requests
 
@@ -67,6 +72,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func problem(with head: HTTPRequestHead) -> Problem? {
+        if let refusal { return refusal }
         guard isNamed(head) else {
             let hosts = head.headers["Host"]
             return Problem(
@@ -77,7 +83,16 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard !head.version.isOld || !head.headers.contains(name: "Transfer-Encoding") else {
             return Problem(.invalidRequest, detail: "HTTP/1.0 has no Transfer-Encoding.")
         }
-        return nil
+        // The decoder of HTTP/1.1 accepts no larger header.
+        let bytes = head.headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        return bytes > Self.largestHeader || head.headers.count > Self.maximumFields ? Self.headersTooLarge : nil
+    }
+
+    private static var headersTooLarge: Problem {
+        Problem(
+            .headersTooLarge, detail: "The header fields of the request are too large.",
+            parameter: "headers", value: "more",
+            allowed: "at most \(largestHeader) bytes and \(maximumFields) fields")
     }
 
     /// Whether a request has one valid host, which is optional in HTTP/1.0.
@@ -97,11 +112,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func problem(for error: HTTPParserError) -> Problem {
         switch error {
-        case .headerOverflow where deadlines.hasRequestLine:
-            Problem(
-                .headersTooLarge, detail: "The header fields of the request are too large.",
-                parameter: "headers", value: "more",
-                allowed: "at most \(Self.largestHeader) bytes and \(Self.maximumFields) fields")
+        case .headerOverflow where deadlines.hasRequestLine: Self.headersTooLarge
         case .headerOverflow:
             Problem(
                 .urlTooLong, detail: "The address is too long to be read.", parameter: "address", value: "more bytes",

@@ -24,6 +24,11 @@ package struct TLSProblem: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// A certificate with its key, as connections use them.
 package struct TLSIdentity: Sendable {
+    /// The name of HTTP/2 in the negotiation.
+    ///
+    /// Source: RFC 9113 section 3.2
+    static let http2 = "h2"
+
     let context: NIOSSLContext
     /// The end of the certificate's validity.
     package let expires: Instant
@@ -49,7 +54,7 @@ package struct TLSIdentity: Sendable {
             certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
         // Source: RFC 8996 (older versions must not be used)
         configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
+        configuration.applicationProtocols = [Self.http2, "http/1.1"]
         do { context = try NIOSSLContext(configuration: configuration) } catch {
             throw TLSProblem(path: files.key, reason: "it is not the key of the certificate in \(files.certificate)")
         }
