@@ -243,19 +243,8 @@ struct DatabaseFile {
 
     // MARK: Creating
 
-    /// Creates an empty file that only its owner can read, because its contents allow signing URLs. SQLite gives the
-    /// files beside it the same permissions.
-    func createPrivate() throws {
-        let descriptor = open(try target, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            if errno == EEXIST { return }
-            throw unavailable(String(cString: strerror(errno)))
-        }
-        close(descriptor)
-    }
-
-    /// The destination of a symbolic link whose file doesn't exist yet.
-    private var target: String {
+    /// The path at which the file is created: the destination of a symbolic link, or the path itself.
+    var target: String {
         get throws {
             var path = path
             // Linux follows at most this many links.

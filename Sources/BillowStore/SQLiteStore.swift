@@ -110,7 +110,7 @@ package final class SQLiteStore: Store {
             files = nil
         } else {
             if access == .reading { try file.check(for: .writing) }
-            try file.createPrivate()
+            try SQLiteStore.createIfMissing(file)
             pool = try SQLiteStore.makePool(path: path)
             self.access = .writing
             files = OpenFiles(path: path)
@@ -148,6 +148,33 @@ package final class SQLiteStore: Store {
 
     private static func newer(_ path: String) -> StoreError {
         .unavailable(path: path, reason: "it was written by a newer version of Billow")
+    }
+
+    /// Creates a missing database under a name of its own, and gives it the final one when it is complete. So a killed
+    /// process leaves a whole database or none.
+    ///
+    /// Only its owner may read it, because its contents allow signing URLs. SQLite gives the files beside it the same
+    /// permissions.
+    private static func createIfMissing(_ file: DatabaseFile) throws {
+        let destination = try file.target
+        guard FileIdentity(destination) == nil else { return }
+        do {
+            let unfinished = try UnfinishedFile(for: destination, mode: 0o600)
+            do {
+                let pool = try makePool(path: unfinished.path)
+                pool.releaseMemory()
+                try pool.close()
+                try unfinished.finish(replacing: false)
+            } catch {
+                unfinished.discard()
+                throw error
+            }
+        } catch {
+            // Another process has created it meanwhile.
+            guard FileIdentity(destination) == nil else { return }
+            guard let error = error as? FileError else { throw error }
+            throw StoreError.unavailable(path: file.path, reason: error.reason)
+        }
     }
 
     private static func makePool(path: String) throws -> DatabasePool {

@@ -69,8 +69,7 @@ struct KilledProcessTests {
             command.signal(SIGKILL)
             #expect(try await command.status() == -SIGKILL)
             // Killed before it had made its database.
-            let size = try? FileManager.default.attributesOfItem(atPath: database)[.size] as? Int
-            guard let size, size > 0 else { continue }
+            guard FileManager.default.fileExists(atPath: database) else { continue }
             let checked = try await Command.run("check", "--database", database)
             #expect(checked.status == 0, "kill \(kill): \(checked.output)\(checked.errors)")
             let (rows, head) = try await contents(database)
@@ -88,6 +87,20 @@ struct KilledProcessTests {
         let (lost, extra) = (fresh.subtracting(killed), killed.subtracting(earlier))
         #expect(lost.isEmpty, "\(lost.count) of \(fresh.count) lost, such as \(Array(lost.prefix(3)))")
         #expect(extra.isEmpty, "\(extra.count) of \(killed.count) made up, such as \(Array(extra.prefix(3)))")
+        #expect(try await Command.run("check", "--database", database).status == 0)
+    }
+
+    @Test(
+        "a process that is killed while it creates its database leaves none, and the next one creates it",
+        .enabled(if: !isVictim), arguments: [0, 1, 16, 64])
+    func creation(blocks: Int) async throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("x.sqlite")
+        // The signal at the first write beyond the limit ends the process at once.
+        let killed = try await Command.run("keys", "create", "--database", database, script: "ulimit -f \(blocks)")
+        #expect(killed.status != 0)
+        #expect(!FileManager.default.fileExists(atPath: database))
+        #expect(try await Command.run("keys", "create", "--database", database).status == 0)
         #expect(try await Command.run("check", "--database", database).status == 0)
     }
 
