@@ -38,9 +38,6 @@ package struct BillowApplication: Sendable {
         package var trafficDropSeconds: Int
         /// Whether routes that show data are open without a key.
         package var anonymousRead: Bool
-        /// Whether the sources are simulated, and ingested data with them.
-        /// nil if the sources' responses determine it.
-        package var isSimulated: Bool?
         /// The retention of positions; nil uses the general retention.
         package var trafficRetentionSeconds: Int?
         /// The retention of fields, at most the general one.
@@ -85,7 +82,7 @@ package struct BillowApplication: Sendable {
             self.timeline = timeline
             self.trafficDropSeconds = trafficDropSeconds
             self.anonymousRead = anonymousRead
-            self.isSimulated = isSimulated
+            self.freshness.isSimulated = isSimulated ?? freshness.isSimulated
         }
     }
 
@@ -98,6 +95,8 @@ package struct BillowApplication: Sendable {
     private let work: WorkExecutor
     /// The memory of the responses that clients are reading.
     let answers = ResponseBudget()
+    /// The configuration of the sources, which a reload of the settings replaces.
+    package let freshness: FreshnessRegister
     /// The rule for the freshness of every answer.
     let policy: FreshnessPolicy
     private let store: any Store
@@ -170,7 +169,8 @@ package struct BillowApplication: Sendable {
             publisher: publisher, store: store, polygonHistories: configuration.polygonHistories,
             caches: CacheBudget(bytes: configuration.cacheBytes - Self.changeBytes(configuration)),
             logger: logger)
-        policy = FreshnessPolicy(configuration.freshness, frames: frames, requests: states.requests)
+        freshness = FreshnessRegister(configuration.freshness)
+        policy = FreshnessPolicy(freshness, frames: frames, requests: states.requests)
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(
             frames: frames, features: features, smallLogs: CacheBudget(bytes: Self.changeBytes(configuration)))
@@ -260,7 +260,7 @@ package struct BillowApplication: Sendable {
         StyleRoutes(styleStore: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, styleStore: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
-            store: store, simulated: ingestIsSimulated, fetched: configuration.freshness.sources,
+            store: store, sources: freshness,
             retentionSeconds: configuration.retentionSeconds, sourcesPerKey: configuration.ingestSourcesPerKey,
             work: work, now: now
         ).add(to: router.requiring(.ingest, authorizer))
@@ -303,12 +303,6 @@ package struct BillowApplication: Sendable {
     var packs: PackSource { PackSource(frames: frames, tiles: tiles, vectors: vectors, policy: policy) }
 
     var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, latestTiles: latestTiles) }
-
-    /// Whether ingested data is simulated. Without any fetched source it is real. Otherwise, without a setting, the
-    /// first response of an upstream determines it.
-    private var ingestIsSimulated: Bool? {
-        configuration.isSimulated ?? (configuration.freshness.sources.isEmpty ? false : nil)
-    }
 
     var retention: Retention {
         Retention(store: store, lifetimes: configuration.lifetimes, now: now, logger: logger)

@@ -208,6 +208,14 @@ package final class SourceStates: Sendable {
         }
     }
 
+    /// Forgets a source that is no longer configured.
+    package func remove(_ id: SourceID) {
+        register.withLock { register in
+            register.states.removeAll { $0.id == id }
+            changeCount.add(1, ordering: .releasing)
+        }
+    }
+
     func update(_ id: SourceID, _ change: (inout SourceState) -> Void) {
         register.withLock { register in
             guard let index = register.states.firstIndex(where: { $0.id == id }) else { return }

@@ -1,7 +1,7 @@
 public import UpstreamKit
 
 /// The configuration of a client. `problems` lists its errors.
-public struct OpenSkyConfiguration: Sendable {
+public struct OpenSkyConfiguration: Sendable, Hashable {
     /// The credentials of an API client from the account page.
     public struct Credentials: Sendable, Hashable {
         /// The API client's id.

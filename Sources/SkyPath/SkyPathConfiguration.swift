@@ -45,7 +45,7 @@ public enum SkyPathEnvironment: Sendable, Hashable {
 }
 
 /// The configuration of a client. `problems` lists its errors.
-public struct SkyPathConfiguration: Sendable {
+public struct SkyPathConfiguration: Sendable, Hashable {
     /// The server that receives the requests.
     public var environment: SkyPathEnvironment
     /// The key sent with every call.

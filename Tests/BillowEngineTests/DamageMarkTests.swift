@@ -17,7 +17,7 @@ struct DamageMarkTests {
             let frames = FrameSource(
                 publisher: world.publisher, store: world.store, logger: World.quiet())
             let policy = FreshnessPolicy(
-                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), frames: frames)
+                FreshnessRegister(FreshnessSettings(staleAfterSeconds: nil, feeds: [:])), frames: frames)
             let read = { () async throws(StoreError) in
                 try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count
             }

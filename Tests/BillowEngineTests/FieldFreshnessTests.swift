@@ -19,7 +19,8 @@ struct FieldFreshnessTests {
             publisher: world.publisher, store: world.store, logger: World.quiet())
         let feed = FreshnessSettings.FetchedSource(kinds: [.fields], fieldProducts: products)
         return FreshnessPolicy(
-            FreshnessSettings(staleAfterSeconds: 300, feeds: [try source("awc"): feed]), frames: frames)
+            FreshnessRegister(FreshnessSettings(staleAfterSeconds: 300, feeds: [try source("awc"): feed])),
+            frames: frames)
     }
 
     /// Stores fields, fetched now.
@@ -109,7 +110,7 @@ struct FieldFreshnessTests {
             let frames = FrameSource(
                 publisher: world.publisher, store: world.store, logger: World.quiet())
             let policy = FreshnessPolicy(
-                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), frames: frames)
+                FreshnessRegister(FreshnessSettings(staleAfterSeconds: nil, feeds: [:])), frames: frames)
             _ = try await world.store.commit(Batch(source: source("skypath"), fetchedAt: noon))
             try await world.refresh()
             let before = try #require(world.publisher.snapshot)

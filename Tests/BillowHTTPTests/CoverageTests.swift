@@ -121,7 +121,8 @@ struct CoverageTests {
                     publication: base.publication, log: base.log, window: base.window, liveFrom: base.liveFrom,
                     sources: records, lifetimes: base.lifetimes, severityTable: base.severityTable)
                 let policy = FreshnessPolicy(
-                    FreshnessSettings(staleAfterSeconds: 300, feeds: feeds), frames: world.application.frames,
+                    FreshnessRegister(FreshnessSettings(staleAfterSeconds: 300, feeds: feeds)),
+                    frames: world.application.frames,
                     requests: world.states.requests)
                 let said = [0, 3_600, 10_800].map { secondsAgo in
                     policy.dataStatus(

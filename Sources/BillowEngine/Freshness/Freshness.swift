@@ -4,6 +4,7 @@ package import BillowSnapshot
 import BillowTiles
 package import Datasets
 package import Geometry
+import Synchronization
 package import Turbulence
 
 /// How fresh, complete and genuine the data of a response is. Every response with data states it, so that old or
@@ -247,32 +248,48 @@ package struct FreshnessSettings: Sendable {
     /// The configured sources. All others are stored data. Without any configured source, every source that was ever
     /// fetched counts.
     fileprivate let feeds: [SourceID: FetchedSource]
+    /// Whether the sources are simulated; nil if their responses determine it.
+    package var isSimulated: Bool?
 
-    package init(staleAfterSeconds: Int?, feeds: [SourceID: FetchedSource]) {
+    package init(staleAfterSeconds: Int?, feeds: [SourceID: FetchedSource], isSimulated: Bool? = nil) {
         self.staleAfterSeconds = staleAfterSeconds
         self.feeds = feeds
+        self.isSimulated = isSimulated
     }
 
     /// The configured sources.
     package var sources: Set<SourceID> { Set(feeds.keys) }
 }
 
+/// The current configuration of freshness, which a reload of the settings replaces.
+package final class FreshnessRegister: Sendable {
+    private let settings: Mutex<FreshnessSettings>
+
+    package init(_ settings: FreshnessSettings) { self.settings = Mutex(settings) }
+
+    package var current: FreshnessSettings { settings.withLock { $0 } }
+
+    package func replace(by settings: FreshnessSettings) { self.settings.withLock { $0 = settings } }
+}
+
 /// Determines the freshness of data from the sources that feed it. It follows the sources' current queries and
 /// intervals, which may change at run time. Settings alone determine nothing.
 package struct FreshnessPolicy: Sendable {
-    private let settings: FreshnessSettings
+    private let register: FreshnessRegister
     private let frames: FrameSource
     private let requests: @Sendable (SourceID) -> FreshnessSettings.Requests?
 
     /// - Parameter requests: the current requests of a source; nil if it isn't running.
     package init(
-        _ settings: FreshnessSettings, frames: FrameSource,
+        _ register: FreshnessRegister, frames: FrameSource,
         requests: @escaping @Sendable (SourceID) -> FreshnessSettings.Requests? = { _ in nil }
     ) {
-        self.settings = settings
+        self.register = register
         self.frames = frames
         self.requests = requests
     }
+
+    private var settings: FreshnessSettings { register.current }
 
     private func feed(_ id: SourceID) -> FreshnessSettings.FetchedSource? {
         guard var feed = settings.feeds[id], let requests = requests(id) else { return settings.feeds[id] }

@@ -10,11 +10,8 @@ import Turbulence
 /// nothing. So a client that was offline can resend everything until it gets a response.
 struct IngestRoutes: Sendable {
     let store: any Store
-    /// Whether this server's data is simulated; nil if the responses of its sources decide. Ingested data then has the
-    /// nature of the stored data, or of the first fetched data.
-    let simulated: Bool?
-    /// The fetched sources, whose names clients may not use.
-    let fetched: Set<SourceID>
+    /// The configuration of the fetched sources, whose names clients may not use.
+    let sources: FreshnessRegister
     let retentionSeconds: Int
     /// The most sources that one access key may name, over all its requests.
     let sourcesPerKey: Int
@@ -25,6 +22,13 @@ struct IngestRoutes: Sendable {
     static let maximumObservations = 10_000
     /// The most bytes in a request.
     static let longestBody = 8 << 20
+
+    /// Whether this server's data is simulated; real without a fetched source. nil if the responses of its sources
+    /// decide. Ingested data then has the nature of the stored data, or of the first fetched data.
+    private var simulated: Bool? {
+        let sources = sources.current
+        return sources.isSimulated ?? (sources.sources.isEmpty ? false : nil)
+    }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.post("/observations") { request, _ in try await ingest(request) }
@@ -153,7 +157,7 @@ struct IngestRoutes: Sendable {
     /// counts.
     private func sort(_ items: [ImportItem], _ answer: inout Answer) async throws(StoreError) -> [Observation] {
         let known = try await store.sources()
-        let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
+        let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(sources.current.sources)
         let times = items.compactMap {
             if case .observation(let observation) = $0 { observation.observedAt } else { nil }
         }

@@ -131,7 +131,7 @@ struct Export: AsyncParsableCommand {
             let snapshot = try frames.snapshot()
             let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
             let features = FeatureSource(frames: frames, store: store)
-            let policy = FreshnessPolicy(settings.freshness(), frames: frames)
+            let policy = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames)
             let dataStatus = policy.dataStatus(query, in: snapshot)
             count = try await WorkExecutor().reserve(.query) {
                 switch format {

@@ -50,7 +50,7 @@ struct Pack: AsyncParsableCommand {
             let (publisher, frames) = settings.published(store, logger)
             try await publisher.refresh()
             let snapshot = try frames.snapshot()
-            let policy = FreshnessPolicy(settings.freshness(), frames: frames)
+            let policy = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames)
             let timelines = TimelineService(frames: frames, settings: settings.timeline, policy: policy)
             let reader = try QueryReader(try items(), known: PackParameters.names(format))
             let parsed = try PackParameters(

@@ -48,7 +48,7 @@ struct RenderOptions: ParsableArguments {
                 frames: frames, snapshot: try frames.snapshot(),
                 pictures: PictureSource(frames: frames, store: store), styles: styles, parameters: parameters,
                 timeline: settings.timeline,
-                policy: FreshnessPolicy(settings.freshness(), frames: frames))
+                policy: FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames))
             try sink.write(try await draw(context))
         }
         try store.close()

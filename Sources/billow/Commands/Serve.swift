@@ -36,8 +36,7 @@ struct Serve: AsyncParsableCommand {
         // Log rotation sends this signal, which would end the process.
         for ignored in [SIGUSR1, SIGUSR2] { signal(ignored, SIG_IGN) }
         try await Failure.reported {
-            let settings = try common.settings(
-                host: host, port: port, demo: demo, needs: [.viewer, .styles, .database, .certificate])
+            let settings = try readSettings(needs: [.viewer, .styles, .database, .certificate])
             let logger = Logs.start(settings)
             let registry = MetricRegistry()
             MetricsSystem.bootstrap(registry)
@@ -53,7 +52,11 @@ struct Serve: AsyncParsableCommand {
                 }
                 do {
                     try await Server(
-                        settings: settings, store: store, styles: styles, registry: registry, logger: logger
+                        settings: settings, store: store, styles: styles, registry: registry, logger: logger,
+                        // The database is open, and a look at its file would end SQLite's locks on it.
+                        reader: SettingsFile(path: common.config) { () throws(SettingsError) in
+                            try readSettings(needs: [.styles])
+                        }
                     )
                     .run(simulator: simulator)
                 } catch {
@@ -74,6 +77,10 @@ struct Serve: AsyncParsableCommand {
                 try await serve()
             }
         }
+    }
+
+    private func readSettings(needs: SettingsNeeds) throws(SettingsError) -> Settings {
+        try common.settings(host: host, port: port, demo: demo, needs: needs)
     }
 
     /// Renames a database that can't be opened, and replaces it by a copy of everything readable: keys, overrides and
@@ -114,6 +121,8 @@ private struct Server {
     let styles: StyleLibrary
     let registry: MetricRegistry
     let logger: Logger
+    /// Reads the settings again.
+    let reader: SettingsFile
 
     /// The interval of the demo's requests to its simulator, whose world changes every minute.
     private static let demoInterval = Duration.seconds(10)
@@ -145,7 +154,7 @@ private struct Server {
             publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
             freshness: settings.freshness(besides: demo ?? []),
             severityTable: settings.severityTable,
-            anonymousRead: settings.server.anonymousRead, isSimulated: settings.isSimulated,
+            anonymousRead: settings.server.anonymousRead,
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
         configuration.work = work
         configuration.polygonHistories = settings.polygons
@@ -185,13 +194,19 @@ private struct Server {
                         }))
             }
         }
-        for source in settings.sources {
-            services.append(application.onIntakeThreads(try loop(for: source, clients, states, loops)))
-        }
+        let sources = SourceRunner(
+            states: states, loops: loops,
+            makeUpstream: { [settings, store] in
+                try $0.upstream(store: store, clients: clients, retentionSeconds: settings.retentionSeconds)
+            },
+            makeLoop: { loop($0, $1, states, loops) },
+            wrap: { application.onIntakeThreads($0) })
+        services.append(
+            try SettingsReload(
+                settings: settings, file: reader, sources: sources, demo: demo ?? [], freshness: application.freshness,
+                styleStore: application.styles, store: store, logger: logger))
         let address = settings.server.host
         let scheme = settings.server.tls == nil ? "http" : "https"
-        services.append(
-            StyleReload(styleStore: application.styles, folder: settings.server.stylesFolder, logger: logger))
         let portFile = settings.server.portFile
         // An old file would contain another server's port.
         defer { if let portFile { unlink(portFile) } }
@@ -218,31 +233,19 @@ private struct Server {
     private func loop(
         for source: Settings.Source, _ clients: UpstreamClients, _ states: SourceStates, _ loops: SourceLoops
     ) throws -> SourceLoop {
+        let upstream = try source.upstream(
+            store: store, clients: clients, retentionSeconds: settings.retentionSeconds)
+        return loop(source, upstream, states, loops)
+    }
+
+    private func loop(
+        _ source: Settings.Source, _ upstream: any Upstream, _ states: SourceStates, _ loops: SourceLoops
+    ) -> SourceLoop {
         let loop = SourceLoop(
-            upstream: try source.upstream(
-                store: store, clients: clients, retentionSeconds: settings.retentionSeconds),
-            update: source.update, lengths: settings.updateLengths, states: states, control: store,
+            upstream: upstream, update: source.update, lengths: settings.updateLengths, states: states, control: store,
             now: SystemClock.now, executor: work.executor(of: .intake), logger: logger)
         loops.add(loop)
         return loop
-    }
-}
-
-/// Reloads the styles at each SIGHUP. Problems are logged, and the previous styles stay in use.
-private struct StyleReload: Service {
-    let styleStore: StyleStore
-    let folder: String
-    let logger: Logger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            for await _ in await UnixSignalsSequence(trapping: .sighup) {
-                do {
-                    styleStore.replace(by: try StyleLibrary(folder: folder))
-                    logger.notice("styles read again", metadata: ["styles": "\(styleStore.current.styles.map(\.id))"])
-                } catch { logger.error("the styles are unchanged: \(error)") }
-            }
-        }
     }
 }
 

@@ -4,6 +4,9 @@ import SkyPath
 import UpstreamKit
 
 enum Logs {
+    /// The secrets that no log may contain.
+    static let secrets = SecretRegister()
+
     /// Structured lines on standard error, as the settings want them.
     static func start(_ settings: Settings) -> Logger {
         start(level: settings.logLevel, format: settings.logFormat, secrets: settings.secrets)
@@ -11,7 +14,8 @@ enum Logs {
 
     static func start(level: String, format: LogFormat = .text, secrets: [Secret] = []) -> Logger {
         let level = Logger.Level(rawValue: level) ?? .info
-        let output = LogOutput(redaction: LogRedaction(secrets))
+        Self.secrets.add(secrets)
+        let output = LogOutput(redaction: LogRedaction(Self.secrets))
         LoggingSystem.bootstrap { label in
             var handler: any LogHandler =
                 switch format {

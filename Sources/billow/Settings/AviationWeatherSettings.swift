@@ -4,7 +4,7 @@ import Foundation
 import Turbulence
 
 /// A source of kind `aviationweather`.
-struct AviationWeatherSettings: Sendable {
+struct AviationWeatherSettings: Sendable, Hashable {
     var configuration: AviationWeatherConfiguration
     var products: [AviationWeatherUpstream.Product]
     var areas: [GeographicBox]

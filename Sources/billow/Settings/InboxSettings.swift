@@ -2,7 +2,7 @@ import BillowSync
 import Foundation
 
 /// A source of kind `inbox`.
-struct InboxSettings: Sendable {
+struct InboxSettings: Sendable, Hashable {
     /// The folder.
     var path: String
 }

@@ -5,7 +5,7 @@ import NOAAGuidance
 import UpstreamKit
 
 /// A source of kind `noaa-gtg`.
-struct NOAASettings: Sendable {
+struct NOAASettings: Sendable, Hashable {
     var configuration: GuidanceConfiguration
     var plan: GuidancePlan
 }

@@ -4,7 +4,7 @@ import Turbulence
 import UpstreamKit
 
 /// A source of kind `opensky`.
-struct OpenSkySettings: Sendable {
+struct OpenSkySettings: Sendable, Hashable {
     var configuration: OpenSkyConfiguration
     /// The requested boxes; empty for the world.
     var boxes: [GeographicBox]

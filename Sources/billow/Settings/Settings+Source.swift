@@ -8,7 +8,7 @@ import SkyPath
 import Turbulence
 
 extension Settings {
-    struct Source: Sendable {
+    struct Source: Sendable, Hashable {
         var id: SourceID
         var kind: Kind
         var update: UpdateFrequency
@@ -18,7 +18,7 @@ extension Settings {
         var staleAfterSeconds: Int?
 
         /// The kind of upstream, with its settings.
-        enum Kind: Sendable {
+        enum Kind: Sendable, Hashable {
             case skyPath(SkyPathSettings)
             case aviationWeather(AviationWeatherSettings)
             case openSky(OpenSkySettings)

@@ -51,7 +51,8 @@ struct Settings: Sendable {
             )
         }
         return FreshnessSettings(
-            staleAfterSeconds: staleAfterSeconds, feeds: Dictionary(feeds, uniquingKeysWith: { first, _ in first }))
+            staleAfterSeconds: staleAfterSeconds, feeds: Dictionary(feeds, uniquingKeysWith: { first, _ in first }),
+            isSimulated: isSimulated)
     }
 }
 
@@ -90,6 +91,12 @@ extension Settings {
             }
         }
         return try read(reader, yaml: yaml, file: file ?? "", overrides, needs)
+    }
+
+    /// The settings in a file besides the sources, as texts by path; empty for none, and for an unreadable file.
+    static func texts(file: String?) -> [String: String] {
+        let yaml = file.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) }
+        return SettingsReader(environment: [:]).root(yaml: yaml, file: "").texts(except: ["sources"])
     }
 
     static func read(

@@ -90,6 +90,26 @@ final class SettingsReader {
             return outside(key).first?.place ?? node.flatMap { $0.mark.map { .line($0.line) } } ?? otherwise(key)?.place
         }
 
+        /// The texts of all settings of the section in the file, by path, but those below some keys.
+        func texts(except keys: Set<String> = []) -> [String: String] {
+            var texts: [String: String] = [:]
+            for (key, node) in mapping ?? Node.Mapping([]) {
+                guard let name = key.string, !keys.contains(name) else { continue }
+                if node.mapping != nil {
+                    texts.merge(Section(path: path(of: name), node: node, reader: reader).texts()) { $1 }
+                } else if !node.isNull {
+                    texts[path(of: name)] = Self.text(node)
+                }
+            }
+            return texts
+        }
+
+        private static func text(_ node: Node) -> String {
+            if let sequence = node.sequence { return "[\(sequence.map(text).joined(separator: ", "))]" }
+            guard let mapping = node.mapping else { return node.string ?? "" }
+            return "{\(mapping.map { "\(text($0)): \(text($1))" }.joined(separator: ", "))}"
+        }
+
         // MARK: Problems
 
         /// Records a problem of a setting, or of the file that it names.

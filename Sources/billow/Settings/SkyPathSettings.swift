@@ -5,7 +5,7 @@ import SkyPath
 import Turbulence
 
 /// A source of kind `skypath`.
-struct SkyPathSettings: Sendable {
+struct SkyPathSettings: Sendable, Hashable {
     var configuration: SkyPathConfiguration
     var api: SkyPathUpstream.API
     var query: DataQuery
