@@ -3,6 +3,7 @@
 #   PORT=8080         where `make run` listens, on 127.0.0.1
 #   SWIFT_FLAGS=…     passed on to every swift build and swift test
 #   PREFIX=/usr/local where `make install` puts Billow
+#   PACKAGES=dist     the folder of what `make deb` and `make archive` make
 #   DESTDIR=          a folder that stands for / there, as for making a package
 #   H3_PREFIX=…       where Scripts/setup puts the H3 library; give a folder of your own where /usr/local can't be
 #                     written
@@ -24,7 +25,7 @@ sources := Package.swift $(shell find Sources -type f)
 formatted := Package.swift Sources Tests Examples Fuzz/Targets Fuzz/Driver.swift \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test check documentation build install setup format lint bench fuzz clean FORCE
+.PHONY: help run test check documentation build install deb archive setup format lint bench fuzz clean FORCE
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -49,6 +50,24 @@ bin/billow: $(sources) .build/commit | setup
 
 install: bin/billow ## Install below PREFIX: binary, viewer, manual, completions, systemd unit
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Scripts/install bin/billow
+
+# Debian has no Swift runtime, so the binary of a package has its own. Another binary can be given instead of a build.
+PACKAGED ?= .build/packaged/billow
+PACKAGES ?= dist
+
+ifeq ($(PACKAGED),.build/packaged/billow)
+$(PACKAGED): $(sources) .build/commit | setup
+	BUILD_COMMIT=$(commit) swift build -c release --product billow --static-swift-stdlib $(SWIFT_FLAGS)
+	@mkdir -p $(@D)
+	@cp "$$(swift build -c release --show-bin-path --static-swift-stdlib $(SWIFT_FLAGS))/billow" $@.new
+	@mv $@.new $@
+endif
+
+deb: $(PACKAGED) ## A package for Debian 12, in PACKAGES (PACKAGED=… for a binary that is built)
+	@Scripts/package deb $(PACKAGED) $(PACKAGES)
+
+archive: $(PACKAGED) ## The release archive, which runs from any folder, in PACKAGES
+	@Scripts/package archive $(PACKAGED) $(PACKAGES)
 
 # Tests run optimised code: with the debugger's a run takes several times as long. Whole modules compile in half the
 # time of single files; without threads they lack the index that a test bundle is made from. The three share one build.
