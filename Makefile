@@ -25,7 +25,7 @@ sources := Package.swift $(shell find Sources -type f)
 formatted := Package.swift Sources Tests Examples Fuzz/Targets Fuzz/Driver.swift \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test check documentation build install deb archive setup format lint bench fuzz clean FORCE
+.PHONY: help run test check documentation build install deb archive setup format lint bench soak fuzz clean FORCE
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -105,6 +105,9 @@ lint: ## Say where they are out of shape
 bench: ## Measure, side by side with Mapnik
 	@Scripts/setup bench
 	Benchmarks/run
+
+soak: bin/billow ## An hour of mixed clients and failing upstreams (MINUTES=60)
+	Benchmarks/soak.py --billow bin/billow --minutes $(or $(MINUTES),60)
 
 fuzz: ## Drive the parsers with libFuzzer (TARGET=…, SECONDS=60 each)
 	@Scripts/setup
