@@ -241,8 +241,8 @@ struct GuidanceTests {
         ("late-files", "new"), ("growing-file", "new"), ("missing-index", "new"), ("empty", "noaa:"),
         ("truncated-message", "skipped"), ("wrong-length", "skipped"), ("wrong-range", "noaa:"),
         ("truncated-body", "noaa:"), ("html-page", "noaa:"), ("connection-reset", "noaa:"), ("server-error", "noaa:"),
-        ("unavailable", "noaa:"), ("redirected", "noaa:"), ("rate-limited", "noaa:"), ("empty-body", "noaa:"),
-        ("replaced-file", "noaa"), ("range-ignored", "new"),
+        ("unavailable", "noaa:"), ("empty-body", "noaa:"),
+        ("replaced-file", "noaa:"), ("range-ignored", "new"),
     ]
 
     @Test("through every fault and restart, 1,000 values over HTTP are ecCodes' own of the same files")
@@ -334,15 +334,18 @@ struct GuidanceTests {
         #expect(again.status == 0 && again.errors.contains("there already"), "\(again.errors)")
     }
 
-    /// After a 403 nothing is requested, whatever is restarted. It lasts ten minutes, so it is tried on a copy.
+    /// After a 403 nothing is requested, whatever is restarted. It lasts ten minutes, so it is tried on a
+    /// copy, like other refusals after which requests wait.
     private func blocked(_ simulator: Simulator, _ database: String, _ file: String) async throws {
-        let copy = folder.path("blocked.sqlite")
-        let copied = try await Command.run("backup", copy, "--database", database)
-        #expect(copied.status == 0, "\(copied.errors)")
-        for fault in ["forbidden", "none"] {
-            try await simulator.fault(fault)
-            let done = try await Command.run("sync", "--once", "--database", copy, "--config", file)
-            #expect(done.status == 69, "\(fault): \(done.errors)")
+        for (block, lasts) in [("forbidden", true), ("redirected", false), ("rate-limited", false)] {
+            let copy = folder.path("\(block).sqlite")
+            let copied = try await Command.run("backup", copy, "--database", database)
+            #expect(copied.status == 0, "\(copied.errors)")
+            for fault in lasts ? [block, "none"] : [block] {
+                try await simulator.fault(fault)
+                let done = try await Command.run("sync", "--once", "--database", copy, "--config", file)
+                #expect(done.status == 69, "\(block), \(fault): \(done.errors)")
+            }
         }
     }
 }
