@@ -12,15 +12,20 @@ export async function showAge(url, renew) {
             if (!response.ok) throw new Error(`the server answered ${response.status}`);
             /** @type {Billow.TileJSON} */
             const tileJSON = await response.json();
-            const { dataTime, simulated, stale, incomplete } = tileJSON.billow ?? {};
-            place.textContent = [
-                dataTime ? `Data of ${dataTime.slice(11, 16)}Z` : "The age of the data is unknown",
-                simulated && "SIMULATED", stale && "STALE", incomplete && "INCOMPLETE",
-            ].filter(Boolean).join(" · ");
+            place.textContent = ageText(tileJSON.billow ?? {});
             if (!isFirst) renew(tileJSON);
         } catch (error) {
             place.textContent = `No contact: ${/** @type {Error} */ (error).message}. The map is not updating.`;
         }
         await new Promise((resolve) => setTimeout(resolve, 60_000));
     }
+}
+
+/** The age of some data, and what is wrong with it, in a line.
+ * @param {{ dataTime?: string | null, simulated?: boolean, stale?: boolean, incomplete?: boolean }} data */
+export function ageText({ dataTime, simulated, stale, incomplete }) {
+    return [
+        dataTime ? `Data of ${dataTime.slice(11, 16)}Z` : "The age of the data is unknown",
+        simulated && "SIMULATED", stale && "STALE", incomplete && "INCOMPLETE",
+    ].filter(Boolean).join(" · ");
 }

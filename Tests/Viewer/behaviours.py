@@ -1187,7 +1187,7 @@ def accessible(viewer):
     viewer.page.click("#toggle")
     viewer.page.wait_for_selector("#settings", state="visible")
     judge("phone with settings, dark")
-    for path in ("examples/", "examples/maplibre.html", "examples/leaflet.html", "examples/openlayers.html"):
+    for path in ("examples/", *(f"examples/{page}.html" for page in ("maplibre", "leaflet", "openlayers", "changes"))):
         viewer.page.goto(f"{viewer.base}/{path}", wait_until="load")
         viewer.until("document.querySelector('#age')?.textContent !== 'Loading…'")
         judge(path)
@@ -1203,20 +1203,70 @@ def examples(viewer):
     viewer.page.goto(f"{viewer.base}/examples/", wait_until="load")
     pages = viewer.page.evaluate(
         "[...document.querySelectorAll('li a')].map(({ href }) => href).filter((href) => href.endsWith('.html'))")
-    assert len(pages) == 3, pages
+    assert len(pages) == 4, pages
     for url in pages:
         viewer.requests.clear()
         viewer.page.goto(url, wait_until="load")
         viewer.until("document.querySelector('#age').textContent.startsWith('Data of')")
         viewer.eventually(lambda: "SIMULATED" in viewer.text("#age"))
         deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
-        while (painted := viewer.vivid(300, 150, 600, 400)) < 500:
+        # A route is narrower than a map of everything.
+        least = 150 if url.endswith("changes.html") else 500
+        while (painted := viewer.vivid(300, 150, 600, 400)) < least:
             assert time.monotonic() < deadline, (url, painted)
             viewer.page.wait_for_timeout(250)
-        viewer.eventually(lambda: viewer.tiles())
+        kind = "/changes/hexagons?" if url.endswith("changes.html") else "/tiles/"
+        viewer.eventually(lambda: any(kind in each for each in viewer.requests))
         script = viewer.page.request.get(url.replace(".html", ".js")).text()
         lines = [line for line in script.splitlines() if line.strip() and not line.startswith("//")]
-        assert len(lines) < 25, (url, len(lines))
+        assert len(lines) < 32, (url, len(lines))
+
+
+COPY = """
+    const { CollectionCopy } = await import("/js/changes.js");
+    const parameters = { bbox: "-130,15,-60,60" };
+    const copy = new CollectionCopy({ collection: "traffic", parameters, pause: 500 });
+    window.changes = { full: 0, delta: 0 };
+    copy.addEventListener("change", ({ detail }) => { changes[detail.full ? "full" : "delta"] += 1; });
+    await copy.start();
+    window.copy = copy;
+"""
+
+
+def copied(viewer):
+    """a copy follows the server by changes alone, equals what the server has, and is there without the server"""
+    viewer.page.goto(f"{viewer.base}/examples/", wait_until="load")
+    viewer.page.evaluate(f"(async () => {{ {COPY} }})()")
+    viewer.until("changes.full === 1 && changes.delta >= 3 && copy.features.size > 0")
+    # Until an answer of the server is of the state that the copy has.
+    viewer.until("""async () => {
+        const url = "/changes/traffic?bbox=-130%2C15%2C-60%2C60";
+        const all = await (await fetch(url, { cache: "no-store" })).json();
+        const text = (features) => JSON.stringify(features.sort((a, b) => (a.id < b.id ? -1 : 1)));
+        return all.features.length > 0 && text(all.features) === text([...copy.features.values()]);
+    }""")
+    viewer.eventually(lambda: viewer.page.evaluate("copy.state.stored && copy.state.connected"))
+    requests = [url for url in viewer.requests if "/changes/traffic?" in url]
+    assert any("since=" in url for url in requests) and any("/events?bbox=" in url for url in viewer.requests), requests
+
+    # After a restart without a connection the copy is there.
+    viewer.page.evaluate("copy.stop()")
+    size = viewer.page.evaluate("copy.features.size")
+    viewer.page.reload(wait_until="load")
+    viewer.expected += ["ERR_FAILED", "/changes/traffic", "/events"]
+    viewer.page.route(re.compile(r"/(changes/|events\?)"), lambda route: route.abort())
+    viewer.page.evaluate(f"(async () => {{ {COPY} }})()")
+    viewer.until("window.copy !== undefined")
+    assert viewer.page.evaluate("copy.features.size") == size
+    assert viewer.page.evaluate("copy.state.stored && !copy.state.connected && copy.state.dataTime !== null")
+    # With a connection again, changes suffice.
+    viewer.page.unroute(re.compile(r"/(changes/|events\?)"))
+    viewer.requests.clear()
+    viewer.page.evaluate("copy.update()")
+    viewer.until("copy.state.connected")
+    first = next(url for url in viewer.requests if "/changes/traffic?" in url)
+    assert "since=" in first, first
+    viewer.page.evaluate("copy.forget()")
 
 
 TIMELINE_PAGE = """<!doctype html><meta charset="utf-8"><style>html, body, #map { margin: 0; height: 100% }</style>
@@ -1291,5 +1341,5 @@ ALL = [
     filters_keep_playing, ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
     typed_instant, bad_link, inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, open_cards, take_along, new_user, lost_contact, resting, offline, key_entry,
-    narrow_screen, layouts, readers_settings, accessible, examples, timeline_elsewhere, status_page,
+    narrow_screen, layouts, readers_settings, accessible, examples, copied, timeline_elsewhere, status_page,
 ]

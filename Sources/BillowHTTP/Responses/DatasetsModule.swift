@@ -17,8 +17,9 @@ enum DatasetsModule {
 
     /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members
     /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names, and `FIELD_PRODUCTS` the `product` of fields.
-    /// `PROPERTIES` maps the ids of layers to the names of their features' properties, by role. `SEVERITIES` has the
-    /// label of each severity, and `HISTORIES` all histories in hours.
+    /// `PROPERTIES` maps the ids of layers to the names of their features' properties, by role.
+    /// `EVENTS` maps each collection to those whose `data` events may be about it.
+    /// `SEVERITIES` has the label of each severity, and `HISTORIES` all histories in hours.
     static var text: String {
         let layers = Catalogue.all.compactMap { dataset in
             LayerDescription(dataset).map { Layer(id: dataset.id, layer: $0) }
@@ -32,6 +33,7 @@ enum DatasetsModule {
             export const AREA_KINDS = new Map(\(pairs(Catalogue.areaKinds.map { ($0.id, $0.title) })));
             export const FIELD_PRODUCTS = new Map(\(pairs(FieldProduct.allCases.map { ($0.name, $0.title) })));
             export const PROPERTIES = new Map(\(properties));
+            export const EVENTS = new Map(\(events));
             export const SEVERITIES = \(list(Severity.allCases) { $0.value($1.label) });
             export const HISTORIES = [\(History.allCases.map(\.text).joined(separator: ","))];
 
@@ -55,6 +57,20 @@ enum DatasetsModule {
                 writer.value("\(property.name)")
             }
             writer.closeObject()
+            writer.closeArray()
+        }
+    }
+
+    /// The event of a dataset with upstream data also stands for the datasets that are derived from it.
+    private static var events: String {
+        list(Catalogue.all) { writer, dataset in
+            writer.openArray()
+            writer.value(dataset.id)
+            writer.openArray()
+            for other in Catalogue.all where other == dataset || other.kind == dataset.kind && !other.isDerived {
+                writer.value(other.id)
+            }
+            writer.closeArray()
             writer.closeArray()
         }
     }

@@ -8,6 +8,7 @@ declare module "*/datasets.js" {
     }[];
     export const AREA_KINDS: Map<string, string>;
     export const FIELD_PRODUCTS: Map<string, string>;
+    export const EVENTS: Map<string, string[]>;
     export const SEVERITIES: string[];
     export const HISTORIES: number[];
     export const PROPERTIES: Map<string, Record<string, string | undefined>>;
