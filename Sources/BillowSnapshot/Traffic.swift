@@ -27,6 +27,11 @@ package struct Traffic: Sendable {
 
     package var count: Int { Set(newest.keys).union(ahead.lazy.map(\.icao24)).count }
 
+    /// The time of the newest position; nil if there is none.
+    package var newestTime: Instant? {
+        [Array(newest.values), ahead].joined().lazy.map(\.observedAt).max()
+    }
+
     /// The time of a source's newest position; nil if it has none.
     func newest(of source: SourceID) -> Instant? {
         let positions = [Array(newest.values), ahead].joined()

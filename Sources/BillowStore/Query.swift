@@ -270,10 +270,10 @@ enum Query {
         SELECT \(AreaValidityColumn.list) FROM area WHERE validTo >= ? AND validFrom <= ? AND since <= ?
             AND (until IS NULL OR until > ?) AND +collection = ? AND \(AreaColumn.isWhole)
         """
-    /// The area that ended first.
+    /// The area that began first.
     static let oldestArea = """
-        SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL AND \(AreaColumn.isWhole)
-        ORDER BY validTo LIMIT 1
+        SELECT validFrom FROM area WHERE validFrom >= 0 AND until IS NULL AND \(AreaColumn.isWhole)
+        ORDER BY validFrom LIMIT 1
         """
     /// The issue times of the two areas that were stored last.
     static let newestIssues = """

@@ -116,5 +116,8 @@ extension LogExtent {
         {
             fields = Instant(clamping: Int(oldest))...Instant(clamping: Int(max(oldest, newest)))
         }
+        oldestPosition = try SQLiteStore.edge(Query.oldestBucket, db).map {
+            Instant(clamping: Int($0) * AircraftPosition.bucketSeconds)
+        }
     }
 }

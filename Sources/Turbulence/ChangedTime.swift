@@ -101,17 +101,21 @@ package struct LogExtent: Sendable, Hashable {
     package var oldestReportOrArea: Instant?
     /// The first and last valid time of fields; nil if there are none.
     package var fields: ClosedRange<Instant>?
+    /// An instant at or shortly before the oldest aircraft position; nil if there is none.
+    package var oldestPosition: Instant?
 
-    /// The start of the oldest data; nil if the log is empty.
+    /// The start of the oldest data but aircraft positions, which have a retention of their own; nil if there is none.
     package var oldest: Instant? {
         [observed?.lowerBound, oldestReportOrArea, fields?.lowerBound].compactMap { $0 }.min()
     }
 
     package init(
-        observed: ClosedRange<Instant>? = nil, oldestReportOrArea: Instant? = nil, fields: ClosedRange<Instant>? = nil
+        observed: ClosedRange<Instant>? = nil, oldestReportOrArea: Instant? = nil, fields: ClosedRange<Instant>? = nil,
+        oldestPosition: Instant? = nil
     ) {
         self.observed = observed
         self.oldestReportOrArea = oldestReportOrArea
         self.fields = fields
+        self.oldestPosition = oldestPosition
     }
 }

@@ -46,6 +46,10 @@ struct ReadTests {
         #expect(try await store.state().extent.oldestReportOrArea == noon.advanced(by: 100))
         _ = try await store.commit(Batch(source: source("awc"), pilotReports: [pilotReport(at: -200)]))
         #expect(try await store.state().extent.oldestReportOrArea == noon.advanced(by: -200))
+        // The area that began first ends last.
+        let areas = [try area("long", from: -900, to: 7_200), try area("short", from: -800, to: 600)]
+        _ = try await store.commit(Batch(source: source("awc"), areas: areas))
+        #expect(try await store.state().extent.oldestReportOrArea == noon.advanced(by: -900))
     }
 
     @Test("sources keep their numbers")

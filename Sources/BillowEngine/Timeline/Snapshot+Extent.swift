@@ -36,6 +36,30 @@ extension Snapshot {
         return min(first, last)...last
     }
 
+    /// The time range of all features of a dataset: of their instants, validities and histories, ends included. It is
+    /// wider than the range of frames, because no frame shows the end of a validity, which is the first second without
+    /// the area, and because features may be older than complete frames.
+    package func featureExtent(of dataset: Dataset) -> ClosedRange<Instant> {
+        let drawn = extent(of: dataset)
+        var first = drawn.lowerBound
+        var last = drawn.upperBound
+        switch dataset.content {
+        case .history(.observations): last = max(last, logExtent.observed?.upperBound ?? last)
+        case .history(.reports): last = max(last, reports.last?.observedAt ?? last)
+        case .history(.positions), .positions:
+            first = min(first, logExtent.oldestPosition ?? first)
+            last = max(last, traffic.newestTime ?? last)
+        case .areas(let collection): last = max(last, areas.ends[collection] ?? last)
+        case .polygons:
+            // An issued polygon has observations of its history.
+            let oldest = logExtent.oldestReportOrArea?.advanced(by: -History.sixHours.seconds)
+            first = min(first, oldest ?? first)
+            last = max(last, logExtent.observed?.upperBound ?? last, areas.ends[.polygons] ?? last)
+        case .field: break
+        }
+        return first...last
+    }
+
     /// The instants at which a layer may be requested: its extent and the next minute, because another server may be
     /// ahead.
     package func reach(of layer: Dataset) -> ClosedRange<Instant> {

@@ -202,7 +202,7 @@ extension CollectionRoutes {
     private func locations(_ request: Request, _ collection: Dataset) throws -> Response {
         let box = try LocationParameters(QueryReader(request, known: LocationParameters.names)).box
         let snapshot = try frames.snapshot()
-        let extent = snapshot.extent(of: collection)
+        let extent = snapshot.featureExtent(of: collection)
         let path = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
         let names = collection.propertyNames
         var writer = FeatureWriter(collection, as: .geojson)

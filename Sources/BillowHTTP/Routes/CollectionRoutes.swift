@@ -104,7 +104,7 @@ struct CollectionRoutes: Sendable {
     }
 
     private func describe(_ collection: Dataset, base: String, snapshot: Snapshot) -> Collection {
-        let extent = snapshot.extent(of: collection)
+        let extent = snapshot.featureExtent(of: collection)
         // The extent of a field is the extent of its grid.
         let box = collection.content == .field ? snapshot.fieldCoverage.box : nil
         let path = "\(base)/collections/\(collection.id)"
