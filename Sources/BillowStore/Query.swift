@@ -382,5 +382,5 @@ enum Query {
             removeCoveredAreasBefore, raiseCoveredSince, lowerCoveredSince, removeCoveredAreasAhead,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
         ] + readAroundDamage + allOfConfirmation + besideTheLog + allOfReporters + allOfChanges + allOfPruning
-        + allOfPacking + allOfFields
+        + allOfPacking + allOfFields + allInOrder
 }

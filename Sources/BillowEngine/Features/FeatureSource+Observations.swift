@@ -3,7 +3,7 @@ package import BillowSnapshot
 import BillowStore
 import Datasets
 import Geometry
-import Turbulence
+package import Turbulence
 
 /// All observations that are open at the snapshot's version.
 extension FeatureSource {
@@ -38,6 +38,30 @@ extension FeatureSource {
                 && Self.write(row, details, of: sources, query, snapshot.severityTable, to: &writer)
         }
         return next.map { Cursor(text: $0.id) }
+    }
+
+    /// Writes the selected ones of some observations, from evenly spaced times of a range.
+    /// - Returns: the number of rows read.
+    package func sample(
+        _ query: FeatureQuery, in snapshot: Snapshot, of range: Range<Instant>, places: Int, rows: Int,
+        to writer: inout FeatureWriter
+    ) async throws(EngineError) -> Int {
+        let sources = Dictionary(snapshot.sources.map { ($0.number, $0.id) }) { first, _ in first }
+        var area = CellContainmentCache(query.cells)
+        let seconds = range.upperBound.seconds - range.lowerBound.seconds
+        var read = 0
+        for place in 0..<places {
+            let from = range.lowerBound.advanced(by: seconds / places * place)
+            let to = place + 1 < places ? from.advanced(by: seconds / places) : range.upperBound
+            let page = try await frames.reading(in: snapshot) { () async throws(StoreError) in
+                try await store.page(after: nil, from: from, to: to, limit: rows, asOf: snapshot.publication.version)
+            }
+            for (row, details) in page where area.contains(row.cell) {
+                _ = Self.write(row, details, of: sources, query, snapshot.severityTable, to: &writer)
+            }
+            read += page.count
+        }
+        return read
     }
 
     /// Writes a row if the query selects it; its place isn't checked.

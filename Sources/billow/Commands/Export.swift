@@ -3,6 +3,7 @@ import BillowEngine
 import BillowExchange
 import BillowRaster
 import BillowParameters
+import BillowSnapshot
 import BillowStore
 import Datasets
 import Foundation
@@ -20,7 +21,9 @@ struct Export: AsyncParsableCommand {
     @Argument(help: "\(Catalogue.all.map(\.id).joined(separator: ", ")).")
     var collection: String
 
-    @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
+    @Option(
+        name: [.short, .long],
+        help: "The file to write; its ending gives the format. With --since-last a folder.")
     var output: String?
 
     @Option(help: "\(Export.formats) (default: geojson).")
@@ -62,6 +65,14 @@ struct Export: AsyncParsableCommand {
     @Option(help: "gtg: cells, or contours by severity.")
     var shape: String?
 
+    @Flag(
+        name: .customLong("since-last"),
+        help: "Append what was stored since the last run to files of one day each, in the folder of -o.")
+    var sinceLast = false
+
+    @Flag(help: "Tell the number of features and bytes, and write nothing.")
+    var estimate = false
+
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             guard let collection = Catalogue.dataset(collection) else {
@@ -70,7 +81,9 @@ struct Export: AsyncParsableCommand {
                     "there is no collection '\(collection)'; it must be "
                         + Catalogue.all.map(\.id).joined(separator: ", "))
             }
+            guard !sinceLast else { return try await writeNew(collection) }
             let format = try self.exportFormat
+            if estimate { return try await tellSize(collection, format) }
             let isColoured = [.geoPackage, .kmz, .text(.kml)].contains(format)
             let settings = try common.settings(needs: isColoured ? [.stored, .styles] : .stored)
             let style = isColoured ? try Self.style(settings) : nil
@@ -133,6 +146,9 @@ struct Export: AsyncParsableCommand {
             let features = FeatureSource(frames: frames, store: store)
             let policy = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames)
             let dataStatus = policy.dataStatus(query, in: snapshot)
+            let total =
+                collection.isOfRows && Terminal.isInteractive
+                ? try await store.countObservations(from: query.from, to: query.to) : nil
             count = try await WorkExecutor().reserve(.query) {
                 switch format {
                 case .text(let format):
@@ -140,7 +156,13 @@ struct Export: AsyncParsableCommand {
                         features: features, query: query, format: format, snapshot: snapshot, dataStatus: dataStatus,
                         style: style
                     ).parts(isAhead: true)
-                    while let piece = try await pieces.next() { try sink.write(piece) }
+                    defer { Terminal.endProgress() }
+                    while let piece = try await pieces.next() {
+                        try sink.write(piece)
+                        Terminal.progress(
+                            collection.id, fraction: total.map { Double(pieces.features) / Double(max($0, 1)) },
+                            count: pieces.features)
+                    }
                     return pieces.features
                 case .geoPackage:
                     return try await GeoPackageExport(
@@ -156,5 +178,104 @@ struct Export: AsyncParsableCommand {
             }
         }
         Terminal.write("\(count) features written")
+    }
+
+    // MARK: - Sizes
+
+    private func tellSize(_ collection: Dataset, _ format: DownloadFormat) async throws {
+        guard case .text(let format) = format else {
+            throw Failure(
+                .usage,
+                "--estimate works with the text formats "
+                    + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ", not with \(format.ending)")
+        }
+        let settings = try common.settings(needs: .stored)
+        let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+        let logger = Logs.start(settings)
+        let (publisher, frames) = settings.published(
+            store, logger, liveSeconds: collection.isOfRows ? 0 : SnapshotPublisher.liveSeconds)
+        try await publisher.refresh()
+        let snapshot = try frames.snapshot()
+        let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
+        let features = FeatureSource(frames: frames, store: store)
+        let status = FreshnessPolicy(settings.freshness(), frames: frames).dataStatus(query, in: snapshot)
+        let estimate = try await WorkExecutor().reserve(.query) {
+            try await Self.size(of: query, format, features, snapshot, status, store)
+        }
+        try store.close()
+        Terminal.write(estimate.text)
+    }
+
+    /// Counts many observations, and takes those that aren't read to be like a sample. Anything else is made whole.
+    private static func size(
+        of query: FeatureQuery, _ format: ExportFormat, _ features: FeatureSource, _ snapshot: Snapshot,
+        _ status: DataStatus, _ store: SQLiteStore
+    ) async throws -> ExportEstimate {
+        if query.collection.isOfRows, format != .kml, !query.hasNothing, let stored = snapshot.logExtent.observed {
+            let from = max(query.from, stored.lowerBound)
+            let to = max(from, min(query.to, stored.upperBound.advanced(by: 1)))
+            let total = try await store.countObservations(from: from, to: to)
+            if total > ExportEstimate.sampleRecords {
+                var sample = FeatureWriter(
+                    query.collection, as: format,
+                    members: CollectionMembers(query, snapshot: snapshot, dataStatus: status))
+                let read = try await features.sample(
+                    query, in: snapshot, of: from..<to, places: ExportEstimate.samplePlaces,
+                    rows: ExportEstimate.sampleRecords / ExportEstimate.samplePlaces, to: &sample)
+                return ExportEstimate(
+                    features: sample.features, bytes: sample.count, read: read, of: max(total, read))
+            }
+        }
+        var pieces = FeatureExport(
+            features: features, query: query, format: format, snapshot: snapshot, dataStatus: status
+        ).parts()
+        var bytes = 0
+        while let piece = try await pieces.next() { bytes += piece.count }
+        return ExportEstimate(features: pieces.features, bytes: bytes, read: pieces.features, of: pieces.features)
+    }
+
+    // MARK: - Since the last run
+
+    private func writeNew(_ collection: Dataset) async throws {
+        guard collection.openedKind != nil else {
+            throw Failure(
+                .usage,
+                "--since-last works with records only: "
+                    + DailyExport.collections.map(\.id).joined(separator: ", ") + "; not with \(collection.id)")
+        }
+        for (name, value) in [("--datetime", datetime), ("--hours", hours)] where value != nil {
+            throw Failure(.usage, "\(name) must be left out with --since-last, which follows what is stored")
+        }
+        guard let output else { throw Failure(.usage, "--since-last needs a folder: give it with -o") }
+        let formats = DailyExport.formats
+        guard let format = formats.first(where: { $0.rawValue == self.format ?? formats[0].rawValue }) else {
+            throw Failure(
+                .usage,
+                "--since-last appends, which --format \(self.format ?? "") can't; it must be "
+                    + formats.map(\.rawValue).joined(separator: ", "))
+        }
+        let settings = try common.settings(needs: .stored)
+        let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+        let logger = Logs.start(settings)
+        let (publisher, frames) = settings.published(store, logger, liveSeconds: 0)
+        try await publisher.refresh()
+        let snapshot = try frames.snapshot()
+        let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
+        let status = FreshnessPolicy(settings.freshness(), frames: frames).dataStatus(query, in: snapshot)
+        let export = DailyExport(
+            query: query, format: format,
+            members: CollectionMembers(query, snapshot: snapshot, dataStatus: status), snapshot: snapshot, store: store,
+            parameters: QueryReader.query(parameters))
+        if estimate {
+            Terminal.write(try await export.estimate(output).text)
+        } else {
+            let (features, files) = try await export.run(into: output)
+            Terminal.write("\(features) features written to \(files) files")
+        }
+        let damage = store.damage
+        try store.close()
+        guard damage.isEmpty else {
+            throw Failure(.data, "left out unreadable data: \(damage.map(\.description).joined(separator: "; "))")
+        }
     }
 }
