@@ -65,14 +65,15 @@ extension FeatureWriter {
 
     mutating func rowWithoutGeometry(_ feature: Feature) {
         beginRow(feature.id)
-        var next = feature.properties.startIndex
+        var properties = feature.properties
+        if let selected { properties.removeAll { !selected.contains($0.name.description) } }
+        var next = properties.startIndex
         for name in columns {
-            guard next < feature.properties.endIndex, feature.properties[next].name.description == name.description
-            else {
+            guard next < properties.endIndex, properties[next].name.description == name.description else {
                 emptyCell()
                 continue
             }
-            cell(feature.properties[next].value)
+            cell(properties[next].value)
             next += 1
         }
     }

@@ -21,8 +21,8 @@ package struct FeatureWriter: Sendable {
     private let plan: EncodingPlan<ObservationFeature>
     private let reports: EncodingPlan<PilotReport>
     private let positions: EncodingPlan<AircraftPosition>
-    /// The properties to write; nil writes all. Tables always contain all properties.
-    private let selected: Set<String>?
+    /// The properties to write; nil writes all. Rows of a GeoPackage always have all, because its table does.
+    let selected: Set<String>?
     /// The writer of KML; nil in other forms.
     private var kml: KMLWriter?
     /// The height of the open KML feature.
@@ -45,7 +45,7 @@ package struct FeatureWriter: Sendable {
     ///   - members: the members of a FeatureCollection. Other formats write only `simulated`: if it is true, each
     ///     feature and row contains it.
     ///   - hasGeometry: false writes null instead, for clients that know the geometry by the feature's id.
-    ///   - properties: the dataset's properties to write; nil writes all.
+    ///   - properties: the dataset's properties to write; nil writes all. CSV has columns for these alone.
     package init(
         _ dataset: Dataset, as format: ExportFormat, members: CollectionMembers? = nil,
         hasGeometry: Bool = true, properties: Set<String>? = nil
@@ -61,13 +61,16 @@ package struct FeatureWriter: Sendable {
         properties: Set<String>? = nil, design: KMLStyle? = nil
     ) {
         self.dataset = dataset
-        selected = form.isTable ? nil : properties
+        let selected = form == .rows ? nil : properties
+        self.selected = selected
         let plan: EncodingPlan<ObservationFeature> = dataset.isHexagons ? .hexagons : .observations
         self.plan = plan.selecting(selected)
         reports = EncodingPlan.reports.selecting(selected)
         positions = EncodingPlan.traffic.selecting(selected)
         kml = form == .kml ? KMLWriter(dataset, design, isSimulated: members?.simulated ?? false) : nil
-        columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
+        columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name).filter {
+            selected?.contains($0.description) ?? true
+        }
         self.form = form
         self.members = members
         self.hasGeometry = hasGeometry

@@ -169,7 +169,7 @@ struct BadInputTests {
         Case("/collections/hexagons/items/85283473fffffff?limit=1", 400, "limit"),
         Case("/collections?x=1", 400, "x"), Case("/collections/hexagons?x=1", 400, "x"),
         Case("/collections?f=pdf", 400, "f"), Case("/collections/hexagons?f=xml", 400, "f", allowed: "json"),
-        Case("/collections/hexagons/items?f=csv", 400, "f"), Case("/collections/hexagons/items/x?f=csv", 400, "f"),
+        Case("/collections/hexagons/items?f=kml", 400, "f"), Case("/collections/hexagons/items/x?f=csv", 400, "f"),
         Case("/export/hexagons.csv?f=geojson", 400, "f", allowed: "csv"),
         Case("/export/hexagons.geojson?limit=1", 400, "limit"),
         Case("/collections/hexagons/items?aggregate=yes", 400, "aggregate", allowed: "true or false"),

@@ -144,7 +144,8 @@ struct APIDescription: Sendable {
     /// The values of `f`.
     private static func formats(_ route: Route) -> [String] {
         if let query = query(route.template), let dataset = route.dataset {
-            return query.formats(of: dataset).flatMap(\.names) + (query == .items ? ["html"] : [])
+            return query == .items
+                ? ItemFormat.allCases.flatMap(\.names) : query.formats(of: dataset).flatMap(\.names)
         }
         return switch route.template {
         case "/openapi.json": OpenAPIVersion.allCases.map(\.rawValue)
@@ -276,7 +277,9 @@ struct APIDescription: Sendable {
             var content: [String: JSONValue] = [
                 DataFormat.geoJSON.mediaType: ["schema": Self.collectionSchema(dataset)]
             ]
-            if route.template == collection + "/items" { content["text/html"] = [:] }
+            if route.template == collection + "/items" {
+                for format in ItemFormat.allCases where format != .geoJSON { content[format.mediaType] = [:] }
+            }
             if Self.query(route.template)?.formats(of: dataset).contains(.coverageJSON) == true {
                 content[DataFormat.coverageJSON.mediaType] = ["schema": ["type": "object"]]
             }

@@ -182,9 +182,11 @@ enum CollectionPages {
     ///   - document: the page's FeatureCollection; its features need no geometry.
     ///   - address: the page's address, with its query.
     ///   - json: the address of the same features as GeoJSON, from the root.
+    ///   - table: the same as CSV.
     ///   - next: the address of the next page.
     static func items(
-        _ document: JSONValue, _ dataset: Dataset, _ style: Style?, path: String, json: String, next: String?
+        _ document: JSONValue, _ dataset: Dataset, _ style: Style?, path: String, json: String, table csv: String,
+        next: String?
     ) -> HTMLPage {
         let root = HTMLPage.root(of: path)
         let features = document["features"]?.array ?? []
@@ -194,7 +196,8 @@ enum CollectionPages {
         let content = """
             <h1>\(escaped(dataset.title))</h1>\(marks(document))
             <p class="actions">\(count(document, features.count))\(follow)\
-            <a class="button quiet" href="\(geoJSON)">GeoJSON</a></p>
+            <a class="button quiet" href="\(geoJSON)">GeoJSON</a>\
+            <a class="button quiet" href="\(escaped(root + csv))">CSV</a></p>
             <div id="map" data-features="\(geoJSON)" data-root="\(root)" \
             data-colours="\(colours.joined(separator: " "))" aria-label="Map of these features" aria-busy="true"></div>
             \(table(features, dataset, colours, root))

@@ -1,33 +1,29 @@
 import BillowEngine
 package import Datasets
 
-/// The parameters of `/collections/{id}/items`: those of `FeatureParameters` and `PageParameters`, with `html` for a
-/// page as another value of `f`.
+/// The parameters of `/collections/{id}/items`: those of `FeatureParameters` and `PageParameters`, with `ItemFormat` as
+/// the values of `f`.
 package struct ItemParameters: Sendable {
     package let features: FeatureParameters
     package let page: PageParameters
-    /// The selected format; nil where `Accept` decides.
-    package let format: DocumentParameters.Format?
+    package let format: ItemFormat
     private let reader: QueryReader
 
     /// The number of features on an HTML page, unless a limit is given.
     private static let pageLimit = 100
 
-    /// - Parameter prefersPage: whether `Accept` prefers an HTML page.
-    package init(_ reader: QueryReader, of collection: Dataset, prefersPage: Bool) throws {
+    /// - Parameter accepted: the format that `Accept` prefers.
+    package init(_ reader: QueryReader, of collection: Dataset, accepted: ItemFormat) throws {
         self.reader = reader
-        if reader.text("f") == DocumentParameters.Format.html.rawValue {
-            format = .html
-        } else {
-            format = try reader.dataFormat(EDRQuery.items.formats(of: collection)).map { _ in .json }
-        }
+        format = try reader.itemFormat() ?? accepted
         features = try FeatureParameters(reader, of: collection)
-        let isPage = format.map { $0 == .html } ?? prefersPage
-        page = try PageParameters(reader, of: collection, defaultLimit: isPage ? Self.pageLimit : nil)
+        page = try PageParameters(reader, of: collection, defaultLimit: format == .html ? Self.pageLimit : nil)
     }
 
-    /// The query of the same features as GeoJSON.
-    package var asGeoJSON: String { reader.replacing(["f": "geojson", "limit": String(page.limit)]) }
+    /// The query of the same features in another format.
+    package func query(as format: ItemFormat) -> String {
+        reader.replacing(["f": format.name, "limit": String(page.limit)])
+    }
 }
 
 /// The parameters of `/collections/{id}/items/{featureId}`: those of `FeatureParameters`, with GeoJSON and `html` as
@@ -51,6 +47,8 @@ package struct ItemByIDParameters: Sendable {
 
     /// The query of the same feature as GeoJSON.
     package var asGeoJSON: String { reader.replacing(["f": "geojson"]) }
+    /// The query of the same feature as a page.
+    package var asPage: String { reader.replacing(["f": DocumentParameters.Format.html.rawValue]) }
 }
 
 /// The parameters of `/export/{collection}.{format}`: those of `FeatureParameters`, with the path's format as the only

@@ -22,6 +22,9 @@ struct Link: Encodable, Sendable {
         self.title = title
     }
 
+    /// The link as a value of the header `Link`, for bodies without a place for links.
+    var header: String { "<\(href)>; rel=\"\(rel)\"; type=\"\(type)\"" }
+
     static let crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
     static let schema = "http://www.opengis.net/def/rel/ogc/1.0/schema"
     static let queryables = "http://www.opengis.net/def/rel/ogc/1.0/queryables"

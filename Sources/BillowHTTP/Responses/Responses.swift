@@ -13,6 +13,7 @@ extension HTTPField.Name {
     static let simulated = Self.make("X-Simulated")
     static let incomplete = Self.make("X-Incomplete")
     static let field = Self.make("X-Field")
+    static let link = Self.make("Link")
     static let accessControlExposeHeaders = Self.make("Access-Control-Expose-Headers")
 
     /// Can't fail: the names above are valid tokens.

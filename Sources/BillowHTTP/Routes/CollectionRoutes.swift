@@ -189,13 +189,15 @@ struct CollectionRoutes: Sendable {
         let collection = try collection(parameters)
         let parsed = try ItemParameters(
             QueryReader(request, known: EDRQuery.items.names(of: collection)), of: collection,
-            prefersPage: HTMLPage.isPreferred(by: request))
+            accepted: ItemFormat(acceptedBy: request))
         let snapshot = try frames.snapshot()
         let query = try parsed.features.query(frames, in: snapshot)
-        if HTMLPage.isSelected(parsed.format, request) {
-            return try await itemsPage(query, parsed, in: snapshot, request)
+        switch parsed.format {
+        case .html: return try await itemsPage(query, parsed, in: snapshot, request)
+        case .text(.geojson):
+            return try await answer(query, parsed.page, in: snapshot, request, items: parsed)
+        case .text(let format): return try await itemsText(query, parsed, format, in: snapshot, request)
         }
-        return try await answer(query, parsed.page, in: snapshot, request)
     }
 
     /// A page of features for people: the table of the same features that GeoJSON has, and a map that reads that.
@@ -207,25 +209,61 @@ struct CollectionRoutes: Sendable {
         var pieces = found
         while let piece = try await pieces.next() { document += piece }
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(document))
-        let next = json["links"]?.array?.first { $0["rel"]?.string == "next" }?["href"]?.string
-        let path = request.uri.path
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
+        let address = "collections/\(query.collection.id)/items?"
         return try CollectionPages.items(
-            json, query.collection, styleStore.current.default, path: path,
-            json: "collections/\(query.collection.id)/items?\(parsed.asGeoJSON)",
-            next: next.flatMap { $0.split(separator: "?", maxSplits: 1).last.map { "?\($0)" } }
+            json, query.collection, styleStore.current.default, path: request.uri.path,
+            json: address + parsed.query(as: .geoJSON), table: address + parsed.query(as: .text(.csv)),
+            next: pieces.nextAddress.flatMap { $0.split(separator: "?", maxSplits: 1).last.map { "?\($0)" } }
         ).answer(headers, request)
     }
 
-    /// A page of a query's features. Later pages continue at the version of the first page.
-    func answer(_ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request) async throws
-        -> Response
-    {
-        let (dataStatus, found) = try await self.page(query, page, in: snapshot, request)
+    /// A page of features in a format without a place for links. They are in headers, so the page is made first; it has
+    /// at most `maximumBytes`.
+    private func itemsText(
+        _ query: FeatureQuery, _ parsed: ItemParameters, _ format: ExportFormat, in snapshot: Snapshot,
+        _ request: Request
+    ) async throws -> Response {
+        let (dataStatus, found) = try await page(query, parsed.page, in: snapshot, request, as: format)
+        var pieces = found
+        var bytes: [UInt8] = []
+        while let piece = try await pieces.next() { bytes += piece }
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers.vary(by: "Accept")
+        headers[.contentType] = format.mediaType
+        headers[.contentDisposition] = ContentDisposition.text(
+            query.collection.id, query.instant, ending: format.rawValue)
+        var links = alternates(parsed, except: .text(format), request)
+        if let next = pieces.nextAddress {
+            links.insert(Link("next", next, type: ItemFormat.text(format).mediaType), at: 0)
+        }
+        headers[.link] = links.map(\.header).joined(separator: ", ")
+        return try BytesResponse.make(bytes, headers: headers, request: request)
+    }
+
+    /// Links to the same page in the other formats.
+    private func alternates(_ parsed: ItemParameters, except own: ItemFormat, _ request: Request) -> [Link] {
+        let address = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
+        return ItemFormat.allCases.filter { $0 != own }.map {
+            Link("alternate", "\(address)?\(parsed.query(as: $0))", type: $0.mediaType)
+        }
+    }
+
+    /// A page of a query's features as GeoJSON. Later pages continue at the version of the first page.
+    ///
+    /// - Parameter items: the parameters of `…/items`, whose other formats the page links to.
+    func answer(
+        _ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request,
+        items: ItemParameters? = nil
+    ) async throws -> Response {
+        let links = items.map { alternates($0, except: .geoJSON, request) } ?? []
+        let (dataStatus, found) = try await self.page(query, page, in: snapshot, request, alternates: links)
         var pieces = found
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
-        headers[.contentType] = "application/geo+json"
+        headers[.contentType] = DataFormat.geoJSON.mediaType
+        headers[.contentDisposition] = ContentDisposition.text(
+            query.collection.id, query.instant, ending: ExportFormat.geojson.rawValue, isShown: true)
         headers.vary(by: "Accept")
         let first = try await pieces.next() ?? []
         // A small page has a `Content-Length` and an entity tag.
@@ -235,7 +273,7 @@ struct CollectionRoutes: Sendable {
 
     private func page(
         _ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request,
-        hasGeometry: Bool = true
+        as format: ExportFormat = .geojson, hasGeometry: Bool = true, alternates: [Link] = []
     ) async throws -> (DataStatus, FeaturePage) {
         let shown =
             if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
@@ -243,12 +281,12 @@ struct CollectionRoutes: Sendable {
         let pieces = FeaturePage(
             features.reader(query, in: shown, after: page.start?.cursor),
             FeatureWriter(
-                query.collection, as: .geojson,
+                query.collection, as: format,
                 members: CollectionMembers(query, snapshot: shown, dataStatus: dataStatus),
                 hasGeometry: hasGeometry, properties: page.properties),
             limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
             query: request.uri.query,
-            time: snapshot.publication.asOf, total: try await features.total(query, in: shown),
+            time: snapshot.publication.asOf, total: try await features.total(query, in: shown), alternates: alternates,
             nextQuery: { page.next(PageStart(head: shown.head, cursor: $0), of: query) })
         return (dataStatus, pieces)
     }
@@ -284,6 +322,7 @@ struct CollectionRoutes: Sendable {
         let above = here.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
         let links = [
             Link("self", here + (request.uri.query.map { "?\($0)" } ?? ""), type: "application/geo+json"),
+            Link("alternate", "\(here)?\(parsed.asPage)", type: "text/html", title: "The same as an HTML page"),
             Link("collection", above),
         ]
         // Appended after the feature's own members.
@@ -305,13 +344,16 @@ struct FeaturePage: ResponseParts {
     /// Features of all pages, as far as that is known before they are read.
     private let total: Int?
     private let isFirst: Bool
+    private let alternates: [Link]
     private let nextQuery: @Sendable (FeatureSource.Cursor) -> String
     private var bytes = 0
     private(set) var isAtEnd = false
+    /// The address of the next page, once this one is at its end; nil if it is the last.
+    private(set) var nextAddress: String?
 
     init(
         _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, maximumBytes: Int = CollectionRoutes.maximumBytes,
-        address: String, query: String?, time: Instant? = nil, total: Int? = nil,
+        address: String, query: String?, time: Instant? = nil, total: Int? = nil, alternates: [Link] = [],
         nextQuery: @escaping @Sendable (FeatureSource.Cursor) -> String
     ) {
         self.reader = reader
@@ -323,6 +365,7 @@ struct FeaturePage: ResponseParts {
         self.time = time
         self.total = total
         isFirst = reader.cursor == nil
+        self.alternates = alternates
         self.nextQuery = nextQuery
         self.writer.begin()
     }
@@ -348,8 +391,11 @@ struct FeaturePage: ResponseParts {
 
     private mutating func end() {
         isAtEnd = true
-        let next = (reader.isAtEnd ? nil : reader.cursor).map { address + "?" + nextQuery($0) }
-        let here = address + (query.map { "?\($0)" } ?? "")
+        nextAddress = (reader.isAtEnd ? nil : reader.cursor).map { address + "?" + nextQuery($0) }
+        let type = DataFormat.geoJSON.mediaType
+        var links = [Link("self", address + (query.map { "?\($0)" } ?? ""), type: type)]
+        if let nextAddress { links.append(Link("next", nextAddress, type: type)) }
+        links += alternates
         let (count, time) = (writer.features, time)
         let total = total ?? reader.total ?? (isFirst && reader.isAtEnd ? count : nil)
         writer.end { json in
@@ -365,20 +411,32 @@ struct FeaturePage: ResponseParts {
             }
             json.name("links")
             json.openArray()
-            Self.link(&json, rel: "self", href: here)
-            if let next { Self.link(&json, rel: "next", href: next) }
+            for link in links { Self.write(link, to: &json) }
             json.closeArray()
         }
     }
 
-    private static func link(_ json: inout JSONWriter, rel: String, href: String) {
+    private static func write(_ link: Link, to json: inout JSONWriter) {
         json.openObject()
         json.name("rel")
-        json.value(rel)
+        json.value(link.rel)
         json.name("type")
-        json.value("application/geo+json")
+        json.value(link.type)
         json.name("href")
-        json.value(href)
+        json.value(link.href)
         json.closeObject()
+    }
+}
+
+extension ItemFormat {
+    /// The format that `Accept` prefers; GeoJSON where it prefers none.
+    init(acceptedBy request: Request) {
+        let accepted = AcceptedMedia(request.headers[.accept])
+        self = .geoJSON
+        var weight = max(accepted.weight(of: mediaType), accepted.weight(of: "application/json"))
+        for format in ItemFormat.allCases where accepted.weight(of: format.mediaType) > weight {
+            self = format
+            weight = accepted.weight(of: format.mediaType)
+        }
     }
 }

@@ -107,7 +107,8 @@ struct ExportRoutes: Sendable {
         let dataStatus = policy.dataStatus(query, in: snapshot)
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = path.format.mediaType
-        headers[.contentDisposition] = Self.disposition(collection.id, query.instant, path.format)
+        headers[.contentDisposition] = ContentDisposition.text(
+            collection.id, query.instant, ending: path.format.ending)
         let content: PreparedExport.Content =
             switch path.format {
             case .text(let format):
@@ -136,11 +137,6 @@ struct ExportRoutes: Sendable {
         query.isEmpty ? file : "\(file)?\(query)"
     }
 
-    /// The file name, with content and time.
-    private static func disposition(_ what: String, _ instant: Instant, _ format: DownloadFormat) -> String {
-        "attachment; filename=\"\(what.replacing(",", with: "-"))-\(instant.compact).\(format.ending)\""
-    }
-
     // MARK: Packs
 
     private enum PackPreparation: Sendable {
@@ -167,7 +163,7 @@ struct ExportRoutes: Sendable {
         dataStatus.isIncomplete = order.scenes.contains { packs.dataStatus($0, order, in: snapshot).isIncomplete }
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
-        headers[.contentDisposition] = Self.disposition(path.what, last.instant, path.format)
+        headers[.contentDisposition] = ContentDisposition.text(path.what, last.instant, ending: path.format.ending)
         return .pack(
             PreparedExport(
                 address: Self.address("\(path.what).\(path.format.ending)", reader.replacing([:])), headers: headers,
