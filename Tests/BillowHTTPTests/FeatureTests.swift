@@ -32,7 +32,7 @@ struct FeatureTests {
             ])
             let response = try await world.get("/collections/hexagons/items")
             #expect(response.headers[.contentType] == "application/geo+json")
-            #expect(response.headers[.cacheControl] == "public, max-age=45")
+            #expect(response.headers[.cacheControl] == "public, max-age=45, stale-while-revalidate=5")
             #expect(response.header("X-Frame-Time") == "2026-11-21T12:00:15Z")
             #expect(response.header("X-Data-Time") == "2026-11-21T11:59:45Z")
             let json = try response.json

@@ -67,7 +67,7 @@ struct TileTests {
                 #expect(response.status == .ok)
                 #expect(response.headers[.contentType] == "image/png")
                 #expect(response.headers[.contentLength] == String(response.body.readableBytes))
-                #expect(response.headers[.cacheControl] == "public, max-age=47")
+                #expect(response.headers[.cacheControl] == "public, max-age=47, stale-while-revalidate=5")
                 #expect(response.header("X-Frame-Time") == "2026-11-21T12:00:13Z")
                 #expect(response.header("X-Data-Time") == "2026-11-21T11:59:53Z")
                 #expect(response.header("X-Simulated") == nil)
@@ -87,11 +87,11 @@ struct TileTests {
             for (seconds, kept) in [(0, 47), (30, 17), (16, 1), (2, 1)] {
                 world.clock.advance(by: seconds)
                 let response = try await world.get("/tiles/hexagons/latest/0/0/0.png")
-                #expect(response.headers[.cacheControl] == "public, max-age=\(kept)")
+                #expect(response.headers[.cacheControl] == "public, max-age=\(kept), stale-while-revalidate=5")
             }
             try await world.refresh()
             let response = try await world.get("/tiles/hexagons/latest/0/0/0.png")
-            #expect(response.headers[.cacheControl] == "public, max-age=59")
+            #expect(response.headers[.cacheControl] == "public, max-age=59, stale-while-revalidate=5")
         }
     }
 

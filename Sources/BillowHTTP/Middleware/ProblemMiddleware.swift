@@ -149,7 +149,9 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         return Response(
             status: .noContent,
             headers: [
-                .allow: allowed, .accessControlAllowMethods: allowed, .accessControlAllowHeaders: "*",
+                .allow: allowed, .accessControlAllowMethods: allowed,
+                // The wildcard stands for every header but this one (Fetch Standard, "CORS-preflight fetch").
+                .accessControlAllowHeaders: "*, Authorization",
                 .accessControlMaxAge: "86400",
             ])
     }

@@ -40,7 +40,17 @@ enum ResponseHeaders {
         return headers
     }
 
-    static func cacheControl(freshSeconds: Int) -> String { "public, max-age=\(freshSeconds)" }
+    /// While a cache revalidates, it may serve the expired response for a few seconds. So nobody waits when all tiles
+    /// of a view expire together.
+    ///
+    /// Source: RFC 5861 section 3
+    static func cacheControl(freshSeconds: Int) -> String {
+        freshSeconds > 0
+            ? "public, max-age=\(freshSeconds), stale-while-revalidate=\(revalidationSeconds)" : "public, max-age=0"
+    }
+
+    /// Long enough for a revalidation over a slow link, and short beside the minute between two pictures.
+    static let revalidationSeconds = 5
 }
 
 /// A JSON response with an entity tag of its bytes.

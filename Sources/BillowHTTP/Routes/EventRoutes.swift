@@ -38,17 +38,19 @@ struct EventRoutes: Sendable {
             try EventParameters(reader, airports: airports, limitKm2: areaLimitKm2)
         }
         if let flight = parsed.flight { try await check(flight, request) }
+        let headers: HTTPFields = [
+            .contentType: Self.mediaType, .cacheControl: "no-store",
+            // Proxies such as nginx hold answers back until they have enough.
+            .accelBuffering: "no",
+        ]
+        // HEAD describes the stream and doesn't count as a listener.
+        guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let subscription = try hub.subscribe(
             // A browser can't send the header with its first request.
             after: request.headers[.lastEventID] ?? parsed.lastEventID, flight: parsed.flight,
             squares: parsed.squares, greeting: publisher.snapshot.map(EventFeed.fullReload))
         // A client that hangs up makes room at once, not at the next heartbeat.
         let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }
-        let headers: HTTPFields = [
-            .contentType: Self.mediaType, .cacheControl: "no-store",
-            // Proxies such as nginx hold answers back until they have enough.
-            .accelBuffering: "no",
-        ]
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
