@@ -80,7 +80,7 @@ test: ## All tests
 	swift build --build-tests $(SWIFT_FLAGS)
 	Scripts/test $(SWIFT_FLAGS)
 
-check: ## The viewer: types, tests in a browser, map pages
+check: ## The viewer: types, tests in a browser, map pages; the interface by its description
 	@Scripts/setup test
 	swift build --product billow $(SWIFT_FLAGS)
 	Scripts/check

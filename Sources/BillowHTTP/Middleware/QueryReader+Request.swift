@@ -18,7 +18,7 @@ extension DocumentParameters {
 
 extension ViewerAddressParameters {
     /// Reads the query parameters of a request.
-    init(_ request: Request) {
-        self.init(request.uri.queryParameters.lazy.map { (name: String($0.key), value: String($0.value)) })
+    init(_ request: Request) throws(ParameterProblem) {
+        try self.init(request.uri.queryParameters.lazy.map { (name: String($0.key), value: String($0.value)) })
     }
 }

@@ -15,6 +15,11 @@ struct LoggedServerError: Error {
 ///
 /// A client error has status 400. A temporary server error has the same status as on other routes, and `Retry-After`.
 enum OGCExceptionReport {
+    private static let xmlType = "text/xml"
+    /// Source: OGC 01-068r3 (WMS 1.1.1) annex A.3
+    private static let oldType = "application/vnd.ogc.se_xml"
+    static let mediaTypes = [xmlType, oldType]
+
     /// The meaning of an error for clients of these services.
     struct Failure {
         var exception: OGCException
@@ -44,8 +49,7 @@ enum OGCExceptionReport {
         xml.element("ServiceExceptionReport", root) { xml in
             xml.element("ServiceException", attributes, exception.detail)
         }
-        return answer(
-            xml, type: version == .v130 ? "text/xml" : "application/vnd.ogc.se_xml", status: status, headers)
+        return answer(xml, type: version == .v130 ? xmlType : oldType, status: status, headers)
     }
 
     /// Source: OGC 06-121r3 (OWS Common 1.1) section 8
@@ -61,7 +65,7 @@ enum OGCExceptionReport {
         ) { xml in
             xml.element("ows:Exception", attributes) { xml in xml.element("ows:ExceptionText", exception.detail) }
         }
-        return try failure.answer(answer(xml, type: "text/xml", status: failure.status, failure.headers))
+        return try failure.answer(answer(xml, type: xmlType, status: failure.status, failure.headers))
     }
 
     private static func answer(_ xml: XMLWriter, type: String, status: HTTPResponse.Status, _ headers: HTTPFields)

@@ -39,7 +39,8 @@ struct APIDescription: Sendable {
                         "content": [
                             "application/problem+json": ["schema": ["$ref": "#/components/schemas/problem"]]
                         ],
-                    ]
+                    ],
+                    "exception": Self.exception,
                 ],
                 "securitySchemes": ["key": ["type": "apiKey", "in": "header", "name": "X-API-Key"]],
             ],
@@ -200,7 +201,10 @@ struct APIDescription: Sendable {
     }
 
     private func responses(_ method: HTTPRequest.Method, _ route: Route) -> JSONValue {
-        var responses: [String: JSONValue] = ["default": ["$ref": "#/components/responses/problem"]]
+        let isOfServices = route.template.hasPrefix("/wms") || route.template.hasPrefix("/wmts")
+        var responses: [String: JSONValue] = [
+            "default": ["$ref": .string("#/components/responses/\(isOfServices ? "exception" : "problem")")]
+        ]
         if method == .post, route.template == Self.export {
             responses["202"] = [
                 "description": "The job that makes the file",
@@ -250,7 +254,7 @@ struct APIDescription: Sendable {
             ]
         case (collection + "/schema", _), (collection + "/queryables", _):
             return [FeatureSchema.mediaType: ["schema": ["type": "object"]]]
-        case (LandingRoutes.path, _), ("/conformance", _), ("/collections", _), (collection, _):
+        case ("/", _), (LandingRoutes.path, _), ("/conformance", _), ("/collections", _), (collection, _):
             return ["application/json": ["schema": ["type": "object"]], "text/html": [:]]
         case (collection + "/tiles", _), (collection + "/tiles/{set}", _),
             (collection + "/map/tiles", _), (collection + "/map/tiles/{set}", _):
@@ -320,6 +324,15 @@ struct APIDescription: Sendable {
     }
 
     // MARK: - Components
+
+    /// An error of WMS and WMTS. One that occurs ahead of the route is a problem.
+    private static var exception: JSONValue {
+        var content: [String: JSONValue] = [
+            "application/problem+json": ["schema": ["$ref": "#/components/schemas/problem"]]
+        ]
+        for type in OGCExceptionReport.mediaTypes { content[type] = [:] }
+        return ["description": "A report of the error in the form of the standard", "content": .object(content)]
+    }
 
     /// OGC clients take the size of pages from the maximum of `limit`. It is no bound, because a larger number counts
     /// as the maximum. So the description for others has none.

@@ -26,13 +26,14 @@ package struct DocumentParameters: Sendable {
 ///
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
-/// | `f` | format | json | by `Accept` |
+/// | `f` | format | json, html | by `Accept` |
 package struct ViewerAddressParameters: Sendable {
     /// Whether the document is selected; nil where `Accept` decides.
     package let selectsDocument: Bool?
 
-    package init(_ items: some Sequence<(name: String, value: String)>) {
-        selectsDocument = items.first { $0.name == "f" }.map { $0.value == DocumentParameters.Format.json.rawValue }
+    package init(_ items: some Sequence<(name: String, value: String)>) throws(ParameterProblem) {
+        let reader = try QueryReader(items.filter { $0.name == "f" })
+        selectsDocument = try DocumentParameters(reader, formats: [.json, .html]).format.map { $0 == .json }
     }
 }
 

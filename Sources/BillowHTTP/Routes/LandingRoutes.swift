@@ -19,7 +19,7 @@ struct LandingRoutes: Sendable {
         router.get("/ogc") { request, _ in try landing(request) }
         router.get("/") { request, _ in
             // The viewer is served from the public files.
-            guard isForProgram(request) else { throw HTTPError(.notFound) }
+            guard try isForProgram(request) else { throw HTTPError(.notFound) }
             return try landing(request, headers: [.vary: "Accept"])
         }
         addDocuments(to: router)
@@ -37,8 +37,8 @@ struct LandingRoutes: Sendable {
         var links: [Link]
     }
 
-    private func isForProgram(_ request: Request) -> Bool {
-        ViewerAddressParameters(request).selectsDocument ?? AcceptedMedia(request.headers[.accept]).prefersJSON
+    private func isForProgram(_ request: Request) throws(ParameterProblem) -> Bool {
+        try ViewerAddressParameters(request).selectsDocument ?? AcceptedMedia(request.headers[.accept]).prefersJSON
     }
 
     private func landing(_ request: Request, headers: HTTPFields = [:]) throws -> Response {

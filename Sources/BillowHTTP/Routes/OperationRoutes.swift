@@ -38,15 +38,15 @@ struct OperationRoutes: Sendable {
 
     private func answerStatus(_ request: Request) async throws -> Response {
         // The page for people is status.html of the public files. It requests the JSON, with a key if one is needed.
-        guard !Self.isPage(request) else { throw HTTPError(.notFound) }
+        guard try !Self.isPage(request) else { throw HTTPError(.notFound) }
         let status = status(isRedacted: try await !authorizer.isAdministrator(request))
         let headers: HTTPFields = [.cacheControl: "no-store", .vary: "Accept, X-API-Key"]
         return try JSONResponse.make(status, headers: headers, request: request)
     }
 
     /// Whether a request is for HTML. A client that accepts anything is a program.
-    private static func isPage(_ request: Request) -> Bool {
-        ViewerAddressParameters(request).selectsDocument != true
+    private static func isPage(_ request: Request) throws(ParameterProblem) -> Bool {
+        try ViewerAddressParameters(request).selectsDocument != true
             && request.headers[.accept]?.contains("text/html") == true
     }
 
