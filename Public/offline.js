@@ -1,21 +1,27 @@
 // @ts-check
-// The service worker. If the server is unreachable, it serves cached responses: the page, its legend and the last
-// frames. Each one names the instant at which it was cached, so that the page states that it is not live. While the
-// server answers, the worker serves nothing from the cache.
+// The service worker. The page's own files come from the cache, because their addresses contain the version. If the
+// server is unreachable, the worker also serves cached responses: the page, its legend and the last frames. Each one
+// names the instant at which it was cached, so that the page states that it is not live. While the server answers, no
+// data comes from the cache, and the page itself is the server's.
 
 /** @typedef {{
  *     respondWith(response: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
+ *     preloadResponse?: Promise<Response | undefined>,
  * }} FetchEvent
  * @typedef {{ waitUntil(done: Promise<unknown>): void }} LifeEvent
  * @typedef {{
  *     addEventListener(name: "install" | "activate", listener: (event: LifeEvent) => void): void,
  *     addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void,
- *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> }, registration: { scope: string },
+ *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> },
+ *     registration: { scope: string, navigationPreload?: { enable(): Promise<void> } },
  * }} ServiceWorkerScope */
 
 const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self));
-const SHELL = "billow-shell";
+/** The prefix of the caches' names of the page's files; the version follows. */
+const RELEASE = "billow-release-";
 const DATA = "billow-data";
+/** The previous version stays for pages that are still open. */
+const MAX_RELEASES = 2;
 /** The header of cached responses with the time of caching. */
 const CACHED_AT = "X-Billow-Cached-At";
 const MAX_CACHED = 800;
@@ -27,55 +33,75 @@ const LAZY_FILES = [
     "js/place-features.js", "js/position.js", "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js",
     "js/waypoints.js", "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/player.js",
     "timeline/point-style.js", "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson",
-    "vendor/basemap/coarse.geojson",
+    "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
 ];
+const ASSET_PATH = /^assets\/([0-9a-f]{16})\/./;
 const DATA_PATHS = /^(tiles\/.+\.(png|json)|status|styles|legend\.(json|svg)|timeline\.json)$/;
 let cachedCount = 0;
-let isRenewing = false;
 
-worker.addEventListener("install", (event) => event.waitUntil(cacheShell().then(() => worker.skipWaiting())));
-worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
+worker.addEventListener("install", (event) => event.waitUntil(
+    fetch(worker.registration.scope, { cache: "no-cache" }).then(cacheRelease).then(() => worker.skipWaiting())));
+worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([
+    worker.clients.claim(),
+    // The browser then requests the page while it starts the worker.
+    worker.registration.navigationPreload?.enable(),
+    // The name of an earlier version of this worker.
+    caches.delete("billow-shell"),
+])));
 worker.addEventListener("fetch", (event) => {
     const { request } = event;
     const { scope } = worker.registration;
     // Responses to requests with a key are never cached on the device.
     if (request.method !== "GET" || !request.url.startsWith(scope) || request.headers.has("X-API-Key")) return;
     const path = request.url.slice(scope.length).replace(/[?#].*$/, "");
+    const [, version] = ASSET_PATH.exec(path) ?? [];
+    if (version) event.respondWith(serveAsset(request, version));
+    else if (path === "") event.respondWith(servePage(event));
     // The status page has the same path as its data, so navigation is excluded.
-    if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
-    else if (path === "" || /\.(js|css|svg|geojson)$/.test(path)) event.respondWith(serveShell(event, path));
+    else if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
 });
 
-/** Caches the whole page or nothing, so that files of two versions never mix. */
-async function cacheShell() {
+/** Caches a page with all files of its version. The page comes last, so that a cache with a page is complete.
+ * @param {Response} page */
+async function cacheRelease(page) {
     const { scope } = worker.registration;
-    const page = await fetch(scope, { cache: "no-cache" });
-    const text = await page.clone().text();
-    const named = [...text.matchAll(/(?:href|src)="([^":]+\.(?:js|css|svg))"/g)].map(([, path]) => path);
-    const paths = [...new Set([...named, ...LAZY_FILES])];
-    const responses = await Promise.all(paths.map((path) => fetch(scope + path, { cache: "no-cache" })));
-    if (!page.ok || !responses.every(({ ok }) => ok)) return;
-    const cache = await caches.open(SHELL);
-    await Promise.all([
-        cache.put(scope, page), ...paths.map((path, index) => cache.put(scope + path, responses[index])),
-    ]);
+    const copy = page.clone();
+    const text = await page.text();
+    const [, version = ""] = /"(?:\.\/)?assets\/([0-9a-f]{16})\//.exec(text) ?? [];
+    const name = RELEASE + version;
+    if (!page.ok || !version || await caches.match(scope, { cacheName: name })) return;
+    const named = [...text.matchAll(/(?:href|src)="(assets\/[^":]+)"/g)].map(([, path]) => path);
+    const paths = [...new Set([...named, ...LAZY_FILES.map((path) => `assets/${version}/${path}`)])];
+    const responses = await Promise.all(paths.map((path) => fetch(scope + path)));
+    // After an update the server has other files at the addresses of this version, and says that they may change.
+    if (!responses.every(({ ok, headers }) => ok && headers.get("Cache-Control")?.includes("immutable"))) return;
+    const cache = await caches.open(name);
+    await Promise.all(paths.map((path, index) => cache.put(scope + path, responses[index])));
+    await cache.put(scope, copy);
+    await Promise.all((await releases()).slice(0, -MAX_RELEASES).map((each) => caches.delete(each)));
 }
 
-/** @param {FetchEvent} event
- * @param {string} path */
-async function serveShell(event, path) {
-    const cache = await caches.open(SHELL);
-    const known = await cache.match(worker.registration.scope + path);
+/** The names of the caches of versions, the oldest first. */
+async function releases() { return (await caches.keys()).filter((name) => name.startsWith(RELEASE)); }
+
+/** @param {Request} request
+ * @param {string} version */
+async function serveAsset(request, version) {
+    return await caches.match(request.url, { cacheName: RELEASE + version }) ?? fetch(request);
+}
+
+/** @param {FetchEvent} event */
+async function servePage(event) {
     try {
-        const response = await fetch(event.request);
-        const isNewer = known && response.ok && known.headers.get("ETag") !== response.headers.get("ETag");
-        if (isNewer && !isRenewing) {
-            isRenewing = true;
-            event.waitUntil(cacheShell().catch(() => {}).finally(() => { isRenewing = false; }));
-        }
+        const response = await event.preloadResponse ?? await fetch(event.request);
+        const copy = response.clone();
+        event.waitUntil(cacheRelease(copy).catch(() => {}));
         return response;
     } catch (error) {
-        if (known) return known;
+        for (const cacheName of (await releases()).reverse()) {
+            const known = await caches.match(worker.registration.scope, { cacheName });
+            if (known) return known;
+        }
         throw error;
     }
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // Finds airports by code and name, in the list that Scripts/setup-viewer makes. The page loads it for the first route.
-import { fetchResponse } from "./server.js";
+import { getAsset } from "./server.js";
 
 const LIST = "vendor/airports/airports.json";
 /** More airports than this do not make a city rank higher. */
@@ -129,7 +129,7 @@ let loading = null;
 /** Loads the list. It has no airports if set-up did not make it.
  * @returns {Promise<Airports>} */
 export function loadAirports() {
-    loading ??= fetchResponse(LIST).then((response) => response.json()).then((rows) => new Airports(rows), () => {
+    loading ??= getAsset(LIST).then((rows) => new Airports(rows), () => {
         loading = null;
         return new Airports([]);
     });

@@ -1,5 +1,6 @@
 // @ts-check
 // The base map under the turbulence. Its greys and blues are muted, so that white, yellow, orange and red stand out.
+import { assetAddress } from "./server.js";
 
 /** The id of the base map's source. */
 export const BASE_MAP = "basemap";
@@ -13,8 +14,8 @@ const DARK = {
 };
 /** The base map has two levels of detail. The coarse one suffices below this zoom. */
 const FINE_ZOOM = 4.5;
-export const COARSE = "vendor/basemap/coarse.geojson";
-const FINE = "vendor/basemap/basemap.geojson";
+export const COARSE = assetAddress("vendor/basemap/coarse.geojson");
+const FINE = assetAddress("vendor/basemap/basemap.geojson");
 const GRATICULE_DEGREES = 10;
 const MERCATOR_LATITUDE = 85;
 
@@ -68,7 +69,7 @@ export function style(newTheme) {
         version: 8,
         sources: {
             [BASE_MAP]: {
-                type: "geojson", data: address(COARSE),
+                type: "geojson", data: COARSE,
                 attribution: "Base map: Natural Earth, GSHHG", maxzoom: 8, tolerance: 0.3,
             },
             graticule: { type: "geojson", data: graticule(), tolerance: 0 },
@@ -123,9 +124,6 @@ export function style(newTheme) {
     };
 }
 
-/** @param {string} path */
-const address = (path) => new URL(path, document.baseURI).href;
-
 /** Loads the fine map at FINE_ZOOM, but not before the first picture is complete.
  * @param {maplibregl.Map} map */
 export function refineBaseMap(map) {
@@ -133,7 +131,7 @@ export function refineBaseMap(map) {
     const refine = () => {
         if (isFine || map.getZoom() < FINE_ZOOM) return;
         isFine = true;
-        map.getSource(BASE_MAP)?.setData(address(FINE));
+        map.getSource(BASE_MAP)?.setData(FINE);
     };
     map.once("idle", () => {
         refine();

@@ -1,7 +1,7 @@
 // @ts-check
 // The cities on the map. The page loads this module and their list when the zoom first shows any.
 import { CITIES, CITY_SIGN } from "./basemap.js";
-import { fetchResponse } from "./server.js";
+import { getAsset } from "./server.js";
 
 const LIST = "vendor/cities/cities.json";
 
@@ -11,7 +11,7 @@ const LIST = "vendor/cities/cities.json";
 /** @param {maplibregl.Map} map */
 export async function showCities(map) {
     /** @type {City[]} */
-    const cities = await fetchResponse(LIST).then((response) => response.json());
+    const cities = await getAsset(LIST);
     map.getSource(CITIES)?.setData({
         type: "FeatureCollection", features: cities.map(([name, longitude, latitude, zoom], rank) => ({
             type: "Feature", geometry: { type: "Point", coordinates: [longitude, latitude] },

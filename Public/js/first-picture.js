@@ -17,7 +17,7 @@ let ground = null;
 
 /** Fetches the base map. */
 export function prefetchGround() {
-    ground ??= fetch(COARSE, { cache: "no-cache" }).then(async (response) => (await response.json()).features);
+    ground ??= fetch(COARSE).then(async (response) => (await response.json()).features);
     ground.catch(() => {});
     return ground;
 }

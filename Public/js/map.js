@@ -4,9 +4,10 @@ import { drawNames, refineBaseMap, style } from "./basemap.js";
 import { keyHeaders } from "./api-key.js";
 import { element } from "./dom.js";
 import { COMPACT } from "./layout.js";
+import { assetAddress } from "./server.js";
 
 /** The map library. The page preloads it, and runs it only after the first picture, because that takes a while. */
-const LIBRARY = "vendor/maplibre/maplibre-gl.js";
+const LIBRARY = assetAddress("vendor/maplibre/maplibre-gl.js");
 
 /** Resolves when the library has run or is missing. */
 export const loadLibrary = () => new Promise((resolve) => {

@@ -30,6 +30,19 @@ export const now = () => Date.now() + clockOffset;
 /** The difference between the two clocks, in milliseconds. */
 export const clockDifference = () => Math.abs(clockOffset);
 
+/** The address of a file of the page's version, which the browser caches for ever.
+ * @param {string} path  relative to the root of the viewer's files */
+export const assetAddress = (path) => new URL(`../${path}`, import.meta.url).href;
+
+/** The JSON of a file of the page's version. A cached file does not mean contact with the server.
+ * @param {string} path  relative to the root of the viewer's files
+ * @returns {Promise<any>} */
+export async function getAsset(path) {
+    const response = await fetch(assetAddress(path));
+    if (!response.ok) throw new ServerError(`${path}: ${response.status} ${response.statusText}`, response.status);
+    return response.json();
+}
+
 /** The JSON body of a GET. Throws ServerError with the text of the server's problem document (RFC 9457), if any.
  * @param {string} path
  * @param {URLSearchParams | null} [parameters]

@@ -62,6 +62,80 @@ struct PublicFileTests {
         withExtendedLifetime(folder) {}
     }
 
+    @Test("a page names its files by their version, under which they may be cached for ever")
+    func release() async throws {
+        let folder = try FolderOfOne("digits.txt", bytes: 10)
+        let root = URL(filePath: folder.path)
+        let write: @Sendable (String, String) throws -> Void = { path, text in
+            let file = root.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        try write("index.html", "<script src=\"assets/current/js/a.js\"></script>")
+        try write("js/a.js", "one")
+        let linked = try FolderOfOne("b.css", bytes: 3)
+        try FileManager.default.createSymbolicLink(
+            at: root.appending(path: "vendor"), withDestinationURL: URL(filePath: linked.path))
+        try await withWorld(publicFolder: folder.path) { world in
+            let version = { () async throws -> String in
+                let page = try await world.get("/", [.accept: "text/html"])
+                #expect(page.headers[.cacheControl] == "no-cache" && page.headers[.lastModified] == nil)
+                let found = try #require(try page.text.firstMatch(of: Regex("assets/([0-9a-f]{16})/js/a.js"))?[1])
+                return String(try found.substring.orMissing())
+            }
+            let first = try await version()
+            for path in ["/js/a.js", "/js/datasets.js", "/vendor/b.css", "/digits.txt"] {
+                let plain = try await world.get(path)
+                #expect(plain.headers[.cacheControl] == "no-cache", "\(path)")
+                let asset = try await world.get("/assets/\(first)\(path)")
+                #expect(asset.status == .ok && asset.body == plain.body, "\(path)")
+                #expect(asset.headers[.cacheControl] == "public, max-age=31536000, immutable")
+                #expect(asset.headers[.contentType] == plain.headers[.contentType])
+                let tag = try asset.headers[.eTag].orMissing()
+                let known = try await world.get("/assets/\(first)\(path)", [.ifNoneMatch: tag])
+                #expect(known.status == .notModified)
+            }
+            for path in ["", "/", "/js", "/js/", "/js/b.js", "/index.html", "/index", "/assets/\(first)/js/a.js"] {
+                for version in [first, "current"] {
+                    #expect(try await world.get("/assets/\(version)\(path)").status == .notFound, "\(path)")
+                }
+            }
+            let page = try await world.get("/", [.accept: "text/html"]).headers[.eTag].orMissing()
+            #expect(try await world.get("/", [.accept: "text/html", .ifNoneMatch: page]).status == .notModified)
+
+            try write("js/a.js", "second")
+            let second = try await version()
+            #expect(second != first)
+            #expect(try await world.get("/", [.accept: "text/html", .ifNoneMatch: page]).status == .ok)
+            for version in [first, "current"] {
+                let current = try await world.get("/assets/\(version)/js/a.js")
+                #expect(current.text == "second" && current.headers[.cacheControl] == "no-cache")
+            }
+            let asset = try await world.get("/assets/\(second)/js/a.js")
+            #expect(asset.text == "second" && asset.headers[.cacheControl]?.hasSuffix("immutable") == true)
+        }
+        withExtendedLifetime((folder, linked)) {}
+    }
+
+    @Test("an immutable file stays what its version names, though the file has changed")
+    func changedAsset() async throws {
+        let folder = try FolderOfOne("a.js", bytes: 5)
+        let files = PublicFiles(folder: folder.path)
+        try Data("assets/current/a.js".utf8).write(to: URL(filePath: folder.path + "/index.html"))
+        guard case .file(let page) = try await files.find("/"), let bytes = page.bytes else {
+            Issue.record("no page")
+            return
+        }
+        try Data("other".utf8).write(to: URL(filePath: folder.path + "/a.js"))
+        guard case .asset(let file) = try await files.find("/\(String(buffer: bytes))") else {
+            Issue.record("no asset")
+            return
+        }
+        #expect(file.bytes == ByteBuffer(string: "01234"))
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("pages and files say what they may load, and who may frame them")
     func pageRules() async throws {
         try await withWorld(publicURL: "https://billow.example:8443/x") { world in

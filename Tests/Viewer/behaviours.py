@@ -150,6 +150,17 @@ def first_load(viewer):
     viewer.eventually(lambda: any(".json" in url for url in viewer.requests) and not viewer.tiles())
 
 
+def second_visit(viewer):
+    """a second visit requests the page and data, but no script, style or base map"""
+    viewer.open("#layers=hexagons")
+    viewer.page.goto("about:blank")
+    viewer.open("#layers=hexagons")
+    requested = viewer.page.evaluate("""performance.getEntriesByType("resource")
+        .filter(({ transferSize }) => transferSize > 0).map(({ name }) => name)""")
+    assert any("/tiles/" in url for url in requested), requested
+    assert not [url for url in requested if "/assets/" in url], requested
+
+
 def first_picture(viewer):
     """before the map library has run, the first picture has its colours, time and marks; then the map looks the same"""
     held = []
@@ -1017,7 +1028,8 @@ def offline(viewer):
         page.reload(wait_until="load")
         viewer.until_shown()
         viewer.until("""async () => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
-            url.includes("/tiles/hexagons/latest/")) && await caches.has("billow-shell")""")
+            url.includes("/tiles/hexagons/latest/"))
+            && (await caches.keys()).some((name) => name.startsWith("billow-release-"))""")
         page.wait_for_timeout(1_000)
         viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
         context.set_offline(True)
@@ -1336,7 +1348,7 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, first_load, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause, space_plays,
+    live_picture, first_load, second_visit, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause, space_plays,
     scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles,
     filters_keep_playing, ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
     typed_instant, bad_link, inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions,

@@ -7,43 +7,42 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Serves the files of a folder without authorisation: the viewer.
 ///
 /// Small files are cached in memory until they change. So a slow client holds no descriptor, and all clients share the
-/// bytes.
+/// bytes. Pages name the files of the current `PublicRelease`.
 final class PublicFiles: Sendable {
     struct File: Sendable {
         /// nil for a file that is too large for the cache.
         var bytes: ByteBuffer?
         var size: Int
         var entityTag: String
-        var modified: Date
+        /// nil for a file that the server makes.
+        var modified: Date?
         var path: String
+        /// Whether it is a page with addresses of the release.
+        var hasAssets = false
+
+        var isPage: Bool { path.hasSuffix(".html") }
     }
 
     enum Resource {
         case file(File)
+        /// A file of a release, which never changes.
+        case asset(File)
         /// A folder that was requested without a trailing slash.
         case folder
     }
 
-    private struct FileState: Equatable {
-        var size: Int
-        var modified: Date
-    }
-
     private let folder: String
     private let cache = Mutex<[String: (state: FileState, file: File)]>([:])
+    private let release = Mutex<(states: [String: FileState], release: PublicRelease)?>(nil)
 
     /// The largest cached file, and the size of the cache, in bytes.
     private static let largestCached = 4 << 20
     private static let cacheBytes = 32 << 20
+    /// The deepest folder of a release. Symbolic links could make it endless.
+    private static let deepest = 8
 
     /// Generated files, by path.
     private let generated: [String: File]
@@ -51,37 +50,75 @@ final class PublicFiles: Sendable {
     /// - Parameter generated: the texts of generated files, by path.
     init(folder: String, generated: [String: String] = [:]) {
         self.folder = folder
-        self.generated = Dictionary(
-            uniqueKeysWithValues: generated.map { path, text in
-                let bytes = Array(text.utf8)
-                let file = File(
-                    bytes: ByteBuffer(bytes: bytes), size: bytes.count,
-                    entityTag: Hexadecimal.text(SHA256.hash(bytes).prefix(8)),
-                    modified: Date(timeIntervalSince1970: 0), path: path)
-                return (path, file)
-            })
+        self.generated = Dictionary(uniqueKeysWithValues: generated.map { ($0, File(made: $1, path: $0)) })
     }
 
     /// The file at a decoded path, the page of that name without its ending, or the index of a folder; nil if there is
     /// none.
     func find(_ path: String) async throws -> Resource? {
         if let file = generated[path] { return .file(file) }
-        return try await NIOThreadPool.singleton.runIfActive { [self] in try resolve(path) }
+        return try await NIOThreadPool.singleton.runIfActive { [self] in
+            guard let (version, path) = PublicRelease.parts(of: path) else { return try resolve(path) }
+            return try asset(path, version)
+        }
+    }
+
+    /// A file of the release. Of another version it is the current file, which the next request may find changed. So a
+    /// page that was opened before an update of the server still loads the modules of its later uses.
+    private func asset(_ path: String, _ version: Substring) throws -> Resource? {
+        let known = try release.withLock { $0?.release } ?? currentRelease()
+        if known.version == version { return known.files[path].map { .asset($0) } }
+        if let file = generated[path] { return .file(file) }
+        guard case .file(let file) = try resolve(path), !file.isPage else { return nil }
+        return .file(file)
     }
 
     private func resolve(_ path: String) throws -> Resource? {
         guard path.hasPrefix("/"), !path.split(separator: "/").contains(".."), !path.contains("\0") else { return nil }
         var place = folder + path
-        if !path.hasSuffix("/"), Self.state(of: place) == nil { place += ".html" }
-        guard var state = Self.state(of: place) else { return nil }
+        if !path.hasSuffix("/"), FileState(of: place) == nil { place += ".html" }
+        guard var state = FileState(of: place) else { return nil }
         if state.isFolder {
             guard path.hasSuffix("/") else { return .folder }
             place += "index.html"
-            guard let index = Self.state(of: place), !index.isFolder else { return nil }
+            guard let index = FileState(of: place), !index.isFolder else { return nil }
             state = index
         }
-        if let known = cache.withLock({ $0[place] }), known.state == state.state { return .file(known.file) }
-        return .file(try read(place, state.state))
+        let file = try file(at: place, state)
+        return .file(file.hasAssets ? try currentRelease().fill(file) : file)
+    }
+
+    /// The release of the files as they are now.
+    private func currentRelease() throws -> PublicRelease {
+        let states = Self.states(in: folder, "", depth: 0)
+        if let known = release.withLock({ $0 }), known.states == states { return known.release }
+        var files = generated
+        for (path, state) in states { files[path] = try file(at: folder + path, state) }
+        let made = PublicRelease(files: files)
+        release.withLock { $0 = (states, made) }
+        return made
+    }
+
+    /// The states of the files of a release, by their paths.
+    private static func states(in folder: String, _ path: String, depth: Int) -> [String: FileState] {
+        guard depth <= deepest, let names = try? FileManager.default.contentsOfDirectory(atPath: folder + path) else {
+            return [:]
+        }
+        var found: [String: FileState] = [:]
+        for name in names where !name.hasSuffix(".html") {
+            guard let state = FileState(of: "\(folder)\(path)/\(name)") else { continue }
+            if state.isFolder {
+                found.merge(states(in: folder, "\(path)/\(name)", depth: depth + 1)) { $1 }
+            } else if state.size <= largestCached {
+                found["\(path)/\(name)"] = state
+            }
+        }
+        return found
+    }
+
+    private func file(at place: String, _ state: FileState) throws -> File {
+        if let known = cache.withLock({ $0[place] }), known.state == state { return known.file }
+        return try read(place, state)
     }
 
     private func read(_ place: String, _ state: FileState) throws -> File {
@@ -92,28 +129,24 @@ final class PublicFiles: Sendable {
         let data = try Data(contentsOf: URL(filePath: place))
         let file = File(
             bytes: ByteBuffer(bytes: data), size: data.count,
-            entityTag: Hexadecimal.text(SHA256.hash(data).prefix(8)), modified: state.modified, path: place)
+            entityTag: Hexadecimal.text(SHA256.hash(data).prefix(8)), modified: state.modified, path: place,
+            hasAssets: place.hasSuffix(".html") && data.firstRange(of: Data(PublicRelease.placeholder.utf8)) != nil)
         cache.withLock { cache in
             cache[place] = (state, file)
             if cache.values.reduce(0, { $0 + $1.file.size }) > Self.cacheBytes { cache = [place: (state, file)] }
         }
         return file
     }
+}
 
-    private static func state(of place: String) -> (state: FileState, isFolder: Bool)? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: Self.target(of: place)) else {
-            return nil
-        }
-        let type = attributes[.type] as? FileAttributeType
-        guard type == .typeRegular || type == .typeDirectory else { return nil }
-        let state = FileState(
-            size: (attributes[.size] as? NSNumber)?.intValue ?? 0,
-            modified: attributes[.modificationDate] as? Date ?? .distantPast)
-        return (state, type == .typeDirectory)
+extension PublicFiles.File {
+    /// A file of text that the server makes.
+    init(made text: String, path: String) {
+        let bytes = Array(text.utf8)
+        self.init(
+            bytes: ByteBuffer(bytes: bytes), size: bytes.count,
+            entityTag: Hexadecimal.text(SHA256.hash(bytes).prefix(8)), modified: nil, path: path)
     }
-
-    /// The target of a symbolic link: an installation may link the viewer's libraries.
-    private static func target(of place: String) -> String { URL(filePath: place).resolvingSymlinksInPath().path }
 }
 
 /// Serves a file if no route matches the path.
@@ -133,20 +166,28 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
             }
             switch resource {
             case .folder: return .redirect(to: "\(request.uri.path)/", type: .permanent)
-            case .file(let file): return try await answer(file, request, context)
+            case .file(let file): return try await answer(file, "no-cache", request, context)
+            case .asset(let file): return try await answer(file, Self.immutable, request, context)
             }
         }
     }
 
-    private func answer(_ file: PublicFiles.File, _ request: Request, _ context: Context) async throws -> Response {
+    /// A year.
+    ///
+    /// Source: RFC 8246 section 2
+    private static var immutable: String { "public, max-age=31536000, immutable" }
+
+    private func answer(
+        _ file: PublicFiles.File, _ cacheControl: String, _ request: Request, _ context: Context
+    ) async throws -> Response {
         var headers = pages.headers
         headers[.eTag] = "\"\(file.entityTag)\""
-        headers[.lastModified] = HTTPDate.text(of: file.modified)
-        headers[.cacheControl] = "no-cache"
+        headers[.lastModified] = file.modified.map { HTTPDate.text(of: $0) }
+        headers[.cacheControl] = cacheControl
         headers[.acceptRanges] = "bytes"
         headers[.contentType] = Self.mediaType(of: file.path)
         // Programs get JSON at the paths of pages.
-        if file.path.hasSuffix(".html") { headers.vary(by: "Accept") }
+        if file.isPage { headers.vary(by: "Accept") }
         if isKnown(file, request.headers) { return Response(status: .notModified, headers: headers) }
         headers[.contentLength] = String(file.size)
         guard request.method == .get else { return Response(status: .ok, headers: headers) }
@@ -169,7 +210,7 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
     private func isKnown(_ file: PublicFiles.File, _ headers: HTTPFields) -> Bool {
         if headers[.ifNoneMatch] != nil { return EntityTags(headers[.ifNoneMatch]).match(file.entityTag) }
         // Only the exact date matches: a file that was restored from a backup has an older date, but is new.
-        return headers[.ifModifiedSince] == HTTPDate.text(of: file.modified)
+        return file.modified.map { headers[.ifModifiedSince] == HTTPDate.text(of: $0) } ?? false
     }
 
     /// Whether `If-Range`, if present, matches the current file.

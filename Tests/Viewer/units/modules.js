@@ -21,7 +21,8 @@ async function withStatic(paths) {
 
 test("index.html preloads the modules of the page, and offline.js lists the others", async () => {
     const page = await (await fetch("/")).text();
-    const preloaded = [...page.matchAll(/(?:href|src)="((?:js\/)?[\w-]+\.js)"/g)].map(([, path = ""]) => path);
+    const named = page.matchAll(/(?:href|src)="assets\/\w+\/((?:js\/)?[\w-]+\.js)"/g);
+    const preloaded = [...named].map(([, path = ""]) => path);
     const loaded = await withStatic(["viewer.js", "js/prefetch.js"]);
     equal([...new Set(preloaded)].sort(), [...loaded].sort());
     const lazy = new Set();
