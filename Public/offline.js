@@ -8,7 +8,7 @@
  *     respondWith(response: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
  *     preloadResponse?: Promise<Response | undefined>,
  * }} FetchEvent
- * @typedef {{ waitUntil(done: Promise<unknown>): void }} LifeEvent
+ * @typedef {{ waitUntil(done: Promise<unknown>): void, addRoutes?: (rules: object) => Promise<void> }} LifeEvent
  * @typedef {{
  *     addEventListener(name: "install" | "activate", listener: (event: LifeEvent) => void): void,
  *     addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void,
@@ -26,6 +26,9 @@ const MAX_RELEASES = 2;
 const CACHED_AT = "X-Billow-Cached-At";
 const MAX_CACHED = 800;
 const TRIM_EVERY = 100;
+/** Responses are cached after such a pause of the requests, or after the longest wait, so that no picture waits. */
+const PAUSE_MILLISECONDS = 500;
+const LONGEST_WAIT_MILLISECONDS = 5_000;
 /** The files that index.html does not name, because they are loaded on first use. */
 const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
@@ -38,9 +41,15 @@ const LAZY_FILES = [
 const ASSET_PATH = /^assets\/([0-9a-f]{16})\/./;
 const DATA_PATHS = /^(tiles\/.+\.(png|json)|status|styles|legend\.(json|svg)|timeline\.json)$/;
 let cachedCount = 0;
+/** The time of the last request for data. */
+let requestedAt = 0;
 
-worker.addEventListener("install", (event) => event.waitUntil(
-    fetch(worker.registration.scope, { cache: "no-cache" }).then(cacheRelease).then(() => worker.skipWaiting())));
+worker.addEventListener("install", (event) => {
+    // Where browsers know such routes, they look up the files themselves, which is faster than this worker.
+    const pathname = `${new URL(worker.registration.scope).pathname}assets/*`;
+    const routes = event.addRoutes?.({ condition: { urlPattern: { pathname } }, source: "cache" });
+    event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
+});
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([
     worker.clients.claim(),
     // The browser then requests the page while it starts the worker.
@@ -60,6 +69,12 @@ worker.addEventListener("fetch", (event) => {
     // The status page has the same path as its data, so navigation is excluded.
     else if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
 });
+
+/** Caches the server's page with its files, and then replaces the previous worker. */
+async function cachePage() {
+    await cacheRelease(await fetch(worker.registration.scope, { cache: "no-cache" }));
+    await worker.skipWaiting();
+}
 
 /** Caches a page with all files of its version. The page comes last, so that a cache with a page is complete.
  * @param {Response} page */
@@ -110,6 +125,7 @@ async function servePage(event) {
 async function serveData(event) {
     const cache = await caches.open(DATA);
     const { url } = event.request;
+    requestedAt = Date.now();
     try {
         const response = await fetch(event.request);
         if (response.ok) event.waitUntil(cacheResponse(cache, url, response.clone()).catch(() => {}));
@@ -127,6 +143,10 @@ async function serveData(event) {
 async function cacheResponse(cache, url, response) {
     const headers = new Headers(response.headers);
     headers.set(CACHED_AT, new Date().toISOString());
+    for (let waited = 0; waited < LONGEST_WAIT_MILLISECONDS; waited += PAUSE_MILLISECONDS) {
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
+        if (Date.now() - requestedAt >= PAUSE_MILLISECONDS) break;
+    }
     // The cached body is already decompressed.
     headers.delete("Content-Encoding");
     await cache.put(url, new Response(await response.blob(), { headers }));
