@@ -10,6 +10,8 @@ import { filterText, summary } from "./view.js";
 
 /** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
 const OLD_PICTURE_MILLISECONDS = 180_000;
+/** A live picture that is older than this has its age in the header, because an unattended page renews it rarely. */
+const STATED_AGE_MILLISECONDS = 60_000;
 const LOST_CONTACT_MILLISECONDS = 40_000;
 const CLOCKS_APART_MILLISECONDS = 120_000;
 const LEVELS = ["good", "wait", "past", "warn", "bad"];
@@ -234,11 +236,15 @@ export function stateOf(knowledge, wanted) {
     return hasWarning ? { level: "warn", text: "Live, with a warning" } : { level: "good", text: "Live" };
 }
 
-/** @param {Knowledge} knowledge */
-function timesOf(knowledge) {
+/** The time of the picture and the age of the newest data.
+ * @param {Knowledge} knowledge */
+export function timesOf(knowledge) {
     const parts = [];
-    const { time } = pictureState(knowledge);
-    if (time !== null) parts.push(`Picture ${shortTime(time, now())}`);
+    const { time, isLive } = pictureState(knowledge);
+    if (time !== null) {
+        const isAged = isLive && now() - time > STATED_AGE_MILLISECONDS;
+        parts.push(`Picture ${shortTime(time, now())}${isAged ? `, ${age(now() - time)} old` : ""}`);
+    }
     const received = instantOf(knowledge.billow?.dataTime);
     if (received !== null) parts.push(`data ${age(now() - received)} old`);
     return parts.join(" · ");

@@ -1,6 +1,6 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
-import { banners, emptyKnowledge, stateOf } from "/js/status.js";
+import { banners, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
@@ -35,6 +35,17 @@ function shown(difference) {
 
 const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true };
 const HOLE = /INCOMPLETE: Some data is missing from this picture/;
+
+test("the header states the age of a live picture that is older than a minute", () => {
+    const { current } = knowing({}).pictures;
+    ok(current, "there is a picture");
+    /** @param {number} age */
+    const times = (age) => timesOf(knowing({
+        pictures: { current: { ...current, frameTime: now() - age }, next: null, isOutdated: false },
+    }));
+    ok(/^Picture [^,]*Z · data 5 s old$/.test(times(30_000)), times(30_000));
+    ok(/^Picture [^,]*Z, 1 min 30 s old · data 5 s old$/.test(times(90_000)), times(90_000));
+});
 
 test("without problems there are no banners, and the state is Live", () => {
     const { keys, state } = shown({});
