@@ -1,6 +1,6 @@
 // @ts-check
 // The viewer: composes the map and its cards, and polls the server for new data.
-import { AIRPORT_ZOOM, BASE_MAP, CITY_ZOOM, setTheme } from "./js/basemap.js";
+import { AIRPORT_ZOOM, BASE_MAP, CITY_ZOOM, ONLINE, refineBaseMap, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
@@ -409,6 +409,19 @@ async function start() {
         }
     }
 
+    /** Waits for the map's first complete picture, which needs the whole bandwidth. Then starts all other work. */
+    function onRender() {
+        if (isBusy()) return;
+        map.off("render", onRender);
+        firstPicture.remove();
+        requestDraw();
+        hasPicture = true;
+        showSigns();
+        refineBaseMap(map);
+        if (!isSecureContext || !("serviceWorker" in navigator)) return;
+        navigator.serviceWorker.register("offline.js").catch(() => {});
+    }
+
     map.on("moveend", () => {
         const { lng: longitude, lat: latitude } = map.getCenter();
         Object.assign(view, { zoom: map.getZoom(), longitude, latitude });
@@ -419,6 +432,8 @@ async function start() {
     map.on("error", ({ error, sourceId }) => {
         // Pictures and the timeline count the failures of their own tiles.
         if (/^(turbulence|timeline)-/.test(sourceId ?? "")) return;
+        // The page's own land is below a base map of another server.
+        if (sourceId === ONLINE) return;
         knowledge.problems.set("The map", error?.message ?? "unknown error");
         draw();
     });
@@ -464,21 +479,13 @@ async function start() {
     for (const name of ["online", "offline"]) addEventListener(name, () => poll());
     setInterval(() => isPaused() || draw(), TICK_MILLISECONDS);
     draw();
-    map.on("idle", () => {
-        if (pictures.current) firstPicture.remove();
-        draw();
-    });
+    map.on("idle", draw);
     map.on("movestart", () => firstPicture.remove());
     // The event `load` would wait for the base map.
     map.once("style.load", applyView);
     followEvents();
-    // Starts after the first picture, which needs the whole bandwidth.
-    map.once("idle", () => {
-        hasPicture = true;
-        showSigns();
-        if (!isSecureContext || !("serviceWorker" in navigator)) return;
-        navigator.serviceWorker.register("offline.js").catch(() => {});
-    });
+    // The event `idle` would also wait for an online base map, whose server may not answer.
+    map.on("render", onRender);
     showState = requestDraw;
     begin();
 }

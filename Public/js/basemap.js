@@ -1,5 +1,6 @@
 // @ts-check
 // The base map under the turbulence. Its greys and blues are muted, so that white, yellow, orange and red stand out.
+import { ONLINE_BASE_MAP } from "./datasets.js";
 import { assetAddress } from "./server.js";
 
 /** The id of the base map's source. */
@@ -16,6 +17,13 @@ const DARK = {
 const FINE_ZOOM = 4.5;
 export const COARSE = assetAddress("vendor/basemap/coarse.geojson");
 const FINE = assetAddress("vendor/basemap/basemap.geojson");
+/** The source and layer of a base map of another server. */
+export const ONLINE = "online";
+/** Such a map is muted as the page's own, and dim in the dark. */
+const ONLINE_PAINT = {
+    light: { "raster-saturation": -0.6, "raster-opacity": 0.8, "raster-brightness-max": 1 },
+    dark: { "raster-saturation": -0.8, "raster-opacity": 0.6, "raster-brightness-max": 0.35 },
+};
 const GRATICULE_DEGREES = 10;
 const MERCATOR_LATITUDE = 85;
 
@@ -78,6 +86,7 @@ export function style(newTheme) {
         },
         layers: [
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
+            ...onlineSource(),
             {
                 id: "graticule", type: "line", source: "graticule",
                 paint: { "line-color": colour.graticule, "line-width": 0.7 },
@@ -100,6 +109,8 @@ export function style(newTheme) {
                 filter: ["<=", ["get", "zoom"], ["zoom"]],
                 layout: {
                     // Above the place, because the sign of the city's airport is beside it.
+            // Over the land, which stays where a tile is missing.
+            ...(ONLINE_BASE_MAP ? [{ id: ONLINE, type: "raster", source: ONLINE, paint: ONLINE_PAINT[theme] }] : []),
                     "icon-image": ["get", "sign"], "icon-anchor": "bottom", "icon-offset": [0, -7], "icon-padding": 1,
                     "symbol-sort-key": ["get", "rank"],
                 },
@@ -124,7 +135,17 @@ export function style(newTheme) {
     };
 }
 
-/** Loads the fine map at FINE_ZOOM, but not before the first picture is complete.
+/** The source of a base map of another server, if there is one.
+ * @returns {Record<string, object>} */
+function onlineSource() {
+    if (!ONLINE_BASE_MAP) return {};
+    const { tiles, attribution } = ONLINE_BASE_MAP;
+    // MapLibre takes the attribution as HTML.
+    const text = attribution.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+    return { [ONLINE]: { type: "raster", tiles: [tiles], tileSize: 256, maxzoom: 18, attribution: text } };
+}
+
+/** Loads the fine map as soon as the zoom is FINE_ZOOM.
  * @param {maplibregl.Map} map */
 export function refineBaseMap(map) {
     let isFine = false;
@@ -133,10 +154,8 @@ export function refineBaseMap(map) {
         isFine = true;
         map.getSource(BASE_MAP)?.setData(FINE);
     };
-    map.once("idle", () => {
-        refine();
-        map.on("moveend", refine);
-    });
+    refine();
+    map.on("moveend", refine);
 }
 
 /** Draws a name as an image when MapLibre reports the image as missing. MapLibre's text needs a glyph server, and this
@@ -169,6 +188,9 @@ export function setTheme(map, newTheme) {
  * @type {Set<string>} */
 const drawn = new Set();
 
+    for (const [name, value] of Object.entries(map.getLayer(ONLINE) ? ONLINE_PAINT[theme] : {})) {
+        map.setPaintProperty(ONLINE, name, value);
+    }
 /** How a sign is drawn: the prefix of its id, its font, and the radius of its dot. A country has no prefix. */
 const SIGNS = [
     { prefix: AIRPORT_SIGN, font: "600 20px", dot: 5 }, { prefix: CITY_SIGN, font: "400 21px", dot: 0 },

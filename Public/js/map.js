@@ -1,6 +1,6 @@
 // @ts-check
 // Creates the MapLibre map with the base map, the names and the buttons.
-import { drawNames, refineBaseMap, style } from "./basemap.js";
+import { drawNames, style } from "./basemap.js";
 import { keyHeaders } from "./api-key.js";
 import { element } from "./dom.js";
 import { COMPACT } from "./layout.js";
@@ -38,7 +38,6 @@ export function makeMap(view, theme) {
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);
-        refineBaseMap(map);
         map.once("idle", () => {
             // On a phone MapLibre opens the attribution, which hides the map. This closes it; its button stays.
             const attribution = map.getContainer().querySelector(".maplibregl-compact-show");

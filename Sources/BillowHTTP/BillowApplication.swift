@@ -50,6 +50,8 @@ package struct BillowApplication: Sendable {
         package var certificates: TLSCertificates?
         /// The most sources that one key may name in ingested data.
         package var ingestSourcesPerKey = 4
+        /// The viewer's base map of another server; nil for none.
+        package var baseMap: OnlineBaseMap?
         /// The registry of the metrics, also of libraries that use swift-metrics.
         package var registry = MetricRegistry()
         /// The release and the commit, for the metrics.
@@ -199,12 +201,14 @@ package struct BillowApplication: Sendable {
         router.add(middleware: RequestJournalMiddleware(journal: journal))
         let table = RouteTable()
         let files = PublicFiles(
-            folder: configuration.publicFolder, generated: [DatasetsModule.path: DatasetsModule.text])
+            folder: configuration.publicFolder,
+            generated: [DatasetsModule.path: DatasetsModule.text(configuration.baseMap)])
         router.add(middleware: ProblemMiddleware(routes: table, files: files))
         router.add(middleware: RateLimitMiddleware())
         router.add(middleware: ContentCodingMiddleware(work: work, compressed: compressed))
         router.add(
-            middleware: PublicFilesMiddleware(files: files, pages: PageRules(publicURL: configuration.publicURL)))
+            middleware: PublicFilesMiddleware(
+                files: files, pages: PageRules(publicURL: configuration.publicURL, baseMap: configuration.baseMap)))
         let reading = router.requiring(.read, authorizer)
         let queries = reading.working(.query, work)
         let tileRoutes = TileRoutes(

@@ -149,9 +149,35 @@ struct PublicFileTests {
             }
             let page = try await world.get("/").headers[.contentSecurityPolicy] ?? ""
             #expect(page.contains("connect-src 'self' https://billow.example:8443;"))
+            #expect(try await world.get("/js/datasets.js").text.contains("ONLINE_BASE_MAP = null;"))
             for uri in ["/", "/healthz", "/nothing", "/tiles/hexagons/latest/0/0/0.png", "/collections"] {
                 #expect(try await world.get(uri).header("X-Content-Type-Options") == "nosniff", "\(uri)")
             }
         }
     }
+
+    @Test("an online base map is in the viewer's module, and the pages may request its tiles")
+    func onlineBaseMap() async throws {
+        let tiles = "https://tiles.example:8443/map/{z}/{x}/{y}.png?key=a"
+        var map = try OnlineBaseMap(tiles: tiles).orMissing()
+        map.attribution = "© \"Example\""
+        try await withWorld(baseMap: map) { world in
+            let policy = try await world.get("/").headers[.contentSecurityPolicy] ?? ""
+            #expect(policy.contains("img-src 'self' https://tiles.example:8443 data: blob:;"))
+            #expect(policy.contains("connect-src 'self' https://tiles.example:8443;"))
+            #expect(policy.contains("script-src 'self';"))
+            let module = try await world.get("/js/datasets.js").text
+            #expect(module.contains(#"{"attribution":"© \"Example\"","tiles":"\#(tiles)"}"#))
+        }
+    }
+
+    @Test(
+        "a template of a base map that could not be requested is refused",
+        arguments: [
+            "", "https://tiles.example/{z}/{x}.png", "ftp://tiles.example/{z}/{x}/{y}.png",
+            "https://user@tiles.example/{z}/{x}/{y}.png", "https://tiles.example;script-src/{z}/{x}/{y}.png",
+            "https://{z}.tiles.example/{z}/{x}/{y}.png", "https://tiles.example/{z}/{x}/{y}.png#a",
+            "https://tiles.example/{z}/{x} /{y}.png", "//tiles.example/{z}/{x}/{y}.png",
+        ])
+    func refusedBaseMap(_ template: String) { #expect(OnlineBaseMap(tiles: template) == nil) }
 }

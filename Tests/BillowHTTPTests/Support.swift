@@ -141,6 +141,7 @@ func withWorld(
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
     work: WorkExecutor = WorkExecutor(),
     connections: ConnectionSettings = ConnectionSettings(), publicFolder: String? = nil,
+    baseMap: OnlineBaseMap? = nil,
     known: KeyValuePairs<String, MergeRule> = ["skypath": .replace, "other": .replace, "import": .keep, "awc": .keep],
     test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -167,6 +168,7 @@ func withWorld(
     configuration.work = work
     configuration.trafficRetentionSeconds = trafficRetentionSeconds
     configuration.connections = connections
+    configuration.baseMap = baseMap
     let application = try BillowApplication(
         configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
         loops: loops,

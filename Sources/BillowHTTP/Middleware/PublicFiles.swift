@@ -254,9 +254,12 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
 struct PageRules: Sendable {
     let headers: HTTPFields
 
-    /// - Parameter publicURL: the base URL of links in responses, which the viewer follows.
-    init(publicURL: String?) {
-        let own = (["'self'"] + [Self.origin(of: publicURL)].compactMap { $0 }).joined(separator: " ")
+    /// - Parameters:
+    ///   - publicURL: the base URL of links in responses, which the viewer follows.
+    ///   - baseMap: a base map of another server, whose tiles the viewer requests.
+    init(publicURL: String?, baseMap: OnlineBaseMap? = nil) {
+        let origins = [Self.origin(of: publicURL), baseMap?.origin].compactMap { $0 }
+        let own = (["'self'"] + origins).joined(separator: " ")
         let policy = [
             "default-src 'none'", "script-src 'self'", "worker-src 'self' blob:", "child-src 'self' blob:",
             "style-src 'self'", "img-src \(own) data: blob:", "connect-src \(own)", "font-src 'self'",

@@ -4,8 +4,9 @@ import Datasets
 import Foundation
 import Turbulence
 
-/// The layers, severities and histories for the viewer, as a JavaScript module. It has what `/collections` has of each
-/// layer, so that the first picture need not wait for that request, and the viewer needs no list of its own.
+/// The layers, severities, histories and the base map for the viewer, as a JavaScript module. It has what
+/// `/collections` has of each layer, so that the first picture need not wait for that request, and the viewer needs no
+/// list of its own.
 enum DatasetsModule {
     /// The path under which the viewer's modules import it.
     static let path = "/js/datasets.js"
@@ -17,16 +18,20 @@ enum DatasetsModule {
 
     /// The module's text. `LAYERS` has the drawn collections in the order of `/collections`: the `id` and the members
     /// of `layer`. `AREA_KINDS` maps the `kind` of areas to names, and `FIELD_PRODUCTS` the `product` of fields.
-    /// `PROPERTIES` maps the ids of layers to the names of their features' properties, by role.
-    /// `EVENTS` maps each collection to those whose `data` events may be about it.
-    /// `SEVERITIES` has the label of each severity, and `HISTORIES` all histories in hours.
-    static var text: String {
+    /// `PROPERTIES` maps the ids of layers to the names of their features' properties, by role. `EVENTS` maps each
+    /// collection to those whose `data` events may be about it. `SEVERITIES` has the label of each severity, and
+    /// `HISTORIES` all histories in hours. `ONLINE_BASE_MAP` has the template and the attribution of a base map of
+    /// another server, or is null.
+    static func text(_ baseMap: OnlineBaseMap?) -> String {
         let layers = Catalogue.all.compactMap { dataset in
             LayerDescription(dataset).map { Layer(id: dataset.id, layer: $0) }
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(layers) else { preconditionFailure("texts and integers can be encoded") }
+        let online = baseMap.map { ["tiles": $0.tiles, "attribution": $0.attribution] }
+        guard let data = try? encoder.encode(layers), let map = try? encoder.encode(online) else {
+            preconditionFailure("texts and integers can be encoded")
+        }
         return """
             // Made by the server of its catalogue of datasets.
             export const LAYERS = \(String(decoding: data, as: UTF8.self)).map(({ id, layer }) => ({ id, ...layer }));
@@ -36,6 +41,7 @@ enum DatasetsModule {
             export const EVENTS = new Map(\(events));
             export const SEVERITIES = \(list(Severity.allCases) { $0.value($1.label) });
             export const HISTORIES = [\(History.allCases.map(\.text).joined(separator: ","))];
+            export const ONLINE_BASE_MAP = \(String(decoding: map, as: UTF8.self));
 
             """
     }

@@ -166,6 +166,7 @@ private struct Server {
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
         configuration.fieldRetentionSeconds = settings.fieldRetentionSeconds
         configuration.ingestSourcesPerKey = settings.server.ingestSourcesPerKey
+        configuration.baseMap = settings.server.baseMap
         configuration.registry = registry
         configuration.build = BuildVersion.text
         configuration.hasAccessLog = settings.hasAccessLog

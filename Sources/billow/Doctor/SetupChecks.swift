@@ -40,9 +40,10 @@ enum SetupChecks {
         return broken.isEmpty ? [.ok(.fonts, paths.joined(separator: ", "))] : broken
     }
 
-    /// Without these files the viewer's page lacks the map, the land or the airports.
+    /// Without these files the viewer's page lacks the map, the land, the airports or the cities.
     private static let viewerParts = [
         "vendor/maplibre/maplibre-gl.js", "vendor/basemap/basemap.geojson", "vendor/airports/airports.json",
+        "vendor/cities/cities.json",
     ]
 
     static func viewer(_ folder: String) -> [Finding] {

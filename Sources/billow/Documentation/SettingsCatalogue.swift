@@ -88,6 +88,10 @@ enum SettingsCatalogue {
                 "server.stylesFolder", .words("found"),
                 "The folder of the styles, found like that of the viewer. [More](#serverpublicfolder)"),
             .init(
+                "server.baseMap", .none,
+                "The template of raster tiles of another server, which the viewer shows. [More](#serverbasemap)"),
+            .init("server.baseMapAttribution", .words("the host"), "The text that the map shows for `server.baseMap`."),
+            .init(
                 "server.tls.certificate", .none,
                 "The certificate for https, with its chain, as PEM. [More](operating.md#tls)"),
             .init("server.tls.key", .none, "The key of the certificate, as PEM."),

@@ -11,6 +11,8 @@ extension Settings {
         var portFile: String?
         /// The base address of links in answers; nil uses the address of the request.
         var publicURL: String?
+        /// The viewer's base map of another server; nil for none.
+        var baseMap: OnlineBaseMap?
         /// The folder of the viewer.
         var publicFolder = SharedFolder.viewer.path
         /// The folder of the styles.
@@ -71,6 +73,10 @@ extension Settings.Server {
         publicURL = section.value("publicURL", expected: "an http or https address without user, query and fragment") {
             BaseURL.problems($0, allowsPlainHTTP: true).isEmpty ? $0 : nil
         }
+        baseMap = section.value(
+            "baseMap", expected: "an http or https address with {z}, {x} and {y}, without user and fragment"
+        ) { OnlineBaseMap(tiles: $0) }
+        if let text = section.text("baseMapAttribution", expected: "a text") { baseMap?.attribution = text }
         publicFolder = section.text("publicFolder", expected: "the path of a folder") ?? publicFolder
         stylesFolder = section.text("stylesFolder", expected: "the path of a folder") ?? stylesFolder
         tls = TLSFiles(section.section("tls"))

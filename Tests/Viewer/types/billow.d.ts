@@ -7,6 +7,7 @@ declare module "*/datasets.js" {
         id: string; name: string; shape: string; order: number; isShownAtFirst: boolean; parts: string[];
     }[];
     export const AREA_KINDS: Map<string, string>;
+    export const ONLINE_BASE_MAP: { tiles: string; attribution: string } | null;
     export const FIELD_PRODUCTS: Map<string, string>;
     export const EVENTS: Map<string, string[]>;
     export const SEVERITIES: string[];
