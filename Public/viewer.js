@@ -470,6 +470,7 @@ async function start() {
         showLinkProblems(parsed.problems);
         knowledge.problems.delete("The picture");
         refused = null;
+        map.setProjection({ type: parsed.view.isGlobe ? "globe" : "mercator" });
         map.jumpTo({ center: [parsed.view.longitude, parsed.view.latitude], zoom: parsed.view.zoom });
         applyView();
     });
@@ -481,6 +482,14 @@ async function start() {
     draw();
     map.on("idle", draw);
     map.on("movestart", () => firstPicture.remove());
+    // The map's button changes the projection. MapLibre then fires no event of the style.
+    map.on("projectiontransition", () => {
+        const isGlobe = map.getProjection()?.type === "globe";
+        if (view.isGlobe === isGlobe) return;
+        firstPicture.remove();
+        view.isGlobe = isGlobe;
+        writeHash();
+    });
     // The event `load` would wait for the base map.
     map.once("style.load", applyView);
     followEvents();

@@ -6,11 +6,11 @@ import { assetAddress } from "./server.js";
 /** The id of the base map's source. */
 export const BASE_MAP = "basemap";
 const LIGHT = {
-    ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
+    space: "#dfe5ea", ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
     graticule: "#a9bac7", text: "#44525d", halo: "rgba(222,227,224,0.85)",
 };
 const DARK = {
-    ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
+    space: "#06090d", ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
     graticule: "#1c2a36", text: "#a9b8c3", halo: "rgba(20,28,36,0.85)",
 };
 /** The base map has two levels of detail. The coarse one suffices below this zoom. */
@@ -68,25 +68,31 @@ const line = (kind, colour, width, minzoom = 0) => ({
     layout: { "line-join": "round" }, paint: { "line-color": colour, "line-width": width },
 });
 
+/** Colours the page behind the map, which is seen around a globe. */
+function paintSpace() { document.body.style.background = colours().space; }
+
 /** The MapLibre style of the base map.
- * @param {Theme} newTheme */
-export function style(newTheme) {
+ * @param {Theme} newTheme
+ * @param {boolean} isGlobe */
+export function style(newTheme, isGlobe) {
     theme = newTheme;
+    paintSpace();
     const colour = colours();
     return {
         version: 8,
+        projection: { type: isGlobe ? "globe" : "mercator" },
         sources: {
             [BASE_MAP]: {
                 type: "geojson", data: COARSE,
                 attribution: "Base map: Natural Earth, GSHHG", maxzoom: 8, tolerance: 0.3,
             },
+            ...onlineSource(),
             graticule: { type: "geojson", data: graticule(), tolerance: 0 },
             [AIRPORTS]: { type: "geojson", data: EMPTY },
             [CITIES]: { type: "geojson", data: EMPTY, attribution: "Cities: GeoNames" },
         },
         layers: [
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
-            ...onlineSource(),
             {
                 id: "graticule", type: "line", source: "graticule",
                 paint: { "line-color": colour.graticule, "line-width": 0.7 },
@@ -103,14 +109,14 @@ export function style(newTheme) {
             line("state", colour.state, 0.8, 2.5),
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
+            // Over the land, which stays where a tile is missing.
+            ...(ONLINE_BASE_MAP ? [{ id: ONLINE, type: "raster", source: ONLINE, paint: ONLINE_PAINT[theme] }] : []),
             // MapLibre places the signs of higher layers first, and leaves out those that would cover them.
             {
                 id: CITIES, type: "symbol", source: CITIES, minzoom: CITY_ZOOM,
                 filter: ["<=", ["get", "zoom"], ["zoom"]],
                 layout: {
                     // Above the place, because the sign of the city's airport is beside it.
-            // Over the land, which stays where a tile is missing.
-            ...(ONLINE_BASE_MAP ? [{ id: ONLINE, type: "raster", source: ONLINE, paint: ONLINE_PAINT[theme] }] : []),
                     "icon-image": ["get", "sign"], "icon-anchor": "bottom", "icon-offset": [0, -7], "icon-padding": 1,
                     "symbol-sort-key": ["get", "rank"],
                 },
@@ -174,12 +180,16 @@ export function drawNames(map) {
 export function setTheme(map, newTheme) {
     if (theme === newTheme) return;
     theme = newTheme;
+    paintSpace();
     const colour = colours();
     map.setPaintProperty("ocean", "background-color", colour.ocean);
     map.setPaintProperty("land", "fill-color", colour.land);
     map.setPaintProperty("lake", "fill-color", colour.ocean);
     for (const layer of /** @type {const} */ (["graticule", "state", "border", "coast"])) {
         map.setPaintProperty(layer, "line-color", colour[layer]);
+    }
+    for (const [name, value] of Object.entries(map.getLayer(ONLINE) ? ONLINE_PAINT[theme] : {})) {
+        map.setPaintProperty(ONLINE, name, value);
     }
     for (const id of drawn) map.updateImage(id, nameImage(id));
 }
@@ -188,9 +198,6 @@ export function setTheme(map, newTheme) {
  * @type {Set<string>} */
 const drawn = new Set();
 
-    for (const [name, value] of Object.entries(map.getLayer(ONLINE) ? ONLINE_PAINT[theme] : {})) {
-        map.setPaintProperty(ONLINE, name, value);
-    }
 /** How a sign is drawn: the prefix of its id, its font, and the radius of its dot. A country has no prefix. */
 const SIGNS = [
     { prefix: AIRPORT_SIGN, font: "600 20px", dot: 5 }, { prefix: CITY_SIGN, font: "400 21px", dot: 0 },

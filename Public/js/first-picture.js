@@ -44,7 +44,8 @@ export class FirstPicture {
         })]);
         // One drawing by the processor is faster than by a graphics processor that is about to start the map.
         const context = this.#canvas.getContext("2d", { willReadFrequently: true });
-        if (this.#isRemoved || !context) return;
+        // The canvas has the Mercator projection.
+        if (this.#isRemoved || !context || view.isGlobe) return;
         const [width, height] = [innerWidth, innerHeight];
         this.#canvas.width = width * devicePixelRatio;
         this.#canvas.height = height * devicePixelRatio;

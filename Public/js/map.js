@@ -24,7 +24,7 @@ export function makeMap(view, theme) {
     );
     try {
         const map = new maplibregl.Map({
-            container: "map", style: style(theme),
+            container: "map", style: style(theme, view.isGlobe),
             center: [view.longitude, view.latitude], zoom: view.zoom,
             transformRequest: (url) => ({ url, headers: keyHeaders(url) }),
             // Fading names would redraw the whole map many times.
@@ -35,6 +35,7 @@ export function makeMap(view, theme) {
         map.keyboard.disableRotation();
         // The first control is the lowest.
         map.addControl(new maplibregl.AttributionControl({ compact: COMPACT.matches }), "bottom-right");
+        map.addControl(new maplibregl.GlobeControl(), "bottom-right");
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);

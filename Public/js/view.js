@@ -14,6 +14,7 @@
 //   flight       the ICAO address of the followed aircraft, or null
 //   place        [longitude, latitude] of the open card, or null
 //   isRouteOpen  whether the card of the route is open
+//   isGlobe      whether the map is a globe
 //   zoom, longitude, latitude
 import { HISTORIES, SEVERITIES } from "./datasets.js";
 import { bandText, compactTime, dateTime, hoursText, parseCompactTime } from "./format.js";
@@ -28,7 +29,7 @@ const DEFAULT = {
     layers: defaultLayers(null), order: null, opacities: {},
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
     time: null, style: null, span: null, route: null, level: null, flight: null, place: null,
-    isRouteOpen: true,
+    isRouteOpen: true, isGlobe: false,
     zoom: 4, longitude: -96, latitude: 39,
 };
 
@@ -147,6 +148,10 @@ export function parseHash(hash) {
         view.isRouteOpen = text !== "closed";
         return !view.isRouteOpen;
     });
+    parse("projection", "globe", (text) => {
+        view.isGlobe = text === "globe";
+        return view.isGlobe;
+    });
     parse("map", "zoom/latitude/longitude", (text) => {
         const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
         if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
@@ -161,6 +166,7 @@ export function parseHash(hash) {
 export function formatHash(view) {
     const isFirst = [...view.layers].sort().join() === [...DEFAULT.layers].sort().join();
     const parts = [`map=${view.zoom.toFixed(2)}/${view.latitude.toFixed(3)}/${view.longitude.toFixed(3)}`];
+    if (view.isGlobe) parts.push("projection=globe");
     if (!isFirst) parts.push(`layers=${view.layers.join()}`);
     if (view.order) parts.push(`order=${view.order.join()}`);
     const translucent = Object.entries(view.opacities).filter(([, percent]) => percent < 100);

@@ -477,6 +477,55 @@ def ground(viewer):
     assert not overlaps, overlaps
 
 
+def online_base_map(viewer):
+    """an online base map lies under the turbulence, and tiles of it that never come delay nothing else"""
+    held = []
+
+    def name_map(route):
+        text = route.fetch().text()
+        tiles = {"tiles": f"{viewer.base}/online/{{z}}/{{x}}/{{y}}.png", "attribution": "A <b>map</b>"}
+        named = text.replace("ONLINE_BASE_MAP = null", f"ONLINE_BASE_MAP = {json.dumps(tiles)}")
+        assert named != text
+        route.fulfill(body=named, content_type="text/javascript")
+
+    viewer.page.route("**/js/datasets.js", name_map)
+    viewer.page.route("**/online/**", lambda route: held.append(route))
+    viewer.open("#layers=hexagons&map=5.00/39.000/-96.000")
+    viewer.eventually(lambda: held)
+    viewer.eventually(lambda: viewer.page.locator(".first-picture").count() == 0)
+    # Signs load after the first picture.
+    viewer.eventually(lambda: any("city-signs" in url for url in viewer.requests))
+    viewer.eventually(lambda: viewer.text("#state-text").startswith("Live"))
+    order = viewer.page.evaluate("billow.map.getStyle().layers.map(({ id }) => id)")
+    turbulence = [id for id in order if id.startswith("turbulence-")]
+    assert turbulence and order.index("land") < order.index("online") < order.index(turbulence[0]), order
+    viewer.eventually(lambda: "A <b>map</b>" in viewer.text(".maplibregl-ctrl-attrib"))
+
+
+def globe(viewer):
+    """the map can be a globe, by its button and by a link, with the same layers and clicks"""
+    viewer.open("#layers=hexagons&map=3.00/39.000/-96.000")
+    viewer.page.click(".maplibregl-ctrl-globe")
+    viewer.until("location.hash.includes('projection=globe')")
+    viewer.until_shown()
+    assert viewer.vivid(400, 150, 500, 300) > 200
+    link = viewer.hash()
+    viewer.page.goto("about:blank")
+    viewer.open(link)
+    viewer.until("billow.map.getProjection().type === 'globe'")
+    # Beyond the edge of the globe there is no land and no turbulence.
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 0.5, center: [-96, 39] })")
+    viewer.until_shown()
+    assert viewer.vivid(900, 150, 90, 90) == 0
+    viewer.page.select_option("#style", "night")
+    viewer.until("getComputedStyle(document.body).backgroundColor === 'rgb(6, 9, 13)'")
+    viewer.page.evaluate("billow.map.jumpTo({ zoom: 4, center: [-96, 39] })")
+    viewer.page.mouse.click(620, 330)
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
+    viewer.page.click(".maplibregl-ctrl-globe-enabled")
+    viewer.until("!location.hash.includes('projection=')")
+
+
 def toggle_layers(viewer):
     """a selected layer is drawn and in the address, and the last one can't be deselected"""
     viewer.open("#layers=hexagons")
@@ -1348,10 +1397,11 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, first_load, second_visit, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause, space_plays,
-    scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames, slow_tiles,
-    filters_keep_playing, ground, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant,
-    typed_instant, bad_link, inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions,
-    pick_points, follow_flight, open_cards, take_along, new_user, lost_contact, resting, offline, key_entry,
-    narrow_screen, layouts, readers_settings, accessible, examples, copied, timeline_elsewhere, status_page,
+    live_picture, first_load, second_visit, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause,
+    space_plays, scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames,
+    slow_tiles, filters_keep_playing, ground, online_base_map, globe, toggle_layers, order_and_opacity, filters,
+    one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
+    route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
+    lost_contact, resting, offline, key_entry, narrow_screen, layouts, readers_settings, accessible, examples, copied,
+    timeline_elsewhere, status_page,
 ]

@@ -49,6 +49,8 @@ declare namespace Billow {
         place: [number, number] | null;
         /** Whether the card of the route is open. */
         isRouteOpen: boolean;
+        /** Whether the map is a globe. */
+        isGlobe: boolean;
         zoom: number;
         longitude: number;
         latitude: number;

@@ -44,9 +44,11 @@ declare namespace maplibregl {
         moveend: object;
         movestart: object;
         idle: object;
+        render: object;
         load: object;
         "style.load": object;
         styledata: object;
+        projectiontransition: object;
         webglcontextlost: object;
     }
 
@@ -79,6 +81,8 @@ declare namespace maplibregl {
         setFilter(id: string, filter: unknown[]): this;
         setPaintProperty(layer: string, name: string, value: unknown): this;
         isSourceLoaded(id: string): boolean;
+        getProjection(): { type: string } | undefined;
+        setProjection(projection: { type: "globe" | "mercator" }): this;
         areTilesLoaded(): boolean;
         getCanvas(): HTMLCanvasElement;
         getContainer(): HTMLElement;
@@ -101,6 +105,8 @@ declare namespace maplibregl {
         setLngLat(place: LngLatLike): this;
         remove(): this;
     }
+
+    class GlobeControl implements Control {}
 
     class NavigationControl implements Control {
         constructor(options: { showCompass?: boolean });
