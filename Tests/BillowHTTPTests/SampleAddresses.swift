@@ -1,3 +1,4 @@
+import Turbulence
 import Datasets
 import EngineTestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Foundation
 import EngineTestSupport
 import HTTPTypes
 import Hummingbird

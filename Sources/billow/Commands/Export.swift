@@ -198,7 +198,8 @@ struct Export: AsyncParsableCommand {
         let snapshot = try frames.snapshot()
         let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
         let features = FeatureSource(frames: frames, store: store)
-        let status = FreshnessPolicy(settings.freshness(), frames: frames).dataStatus(query, in: snapshot)
+        let status = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames).dataStatus(
+            query, in: snapshot)
         let estimate = try await WorkExecutor().reserve(.query) {
             try await Self.size(of: query, format, features, snapshot, status, store)
         }
@@ -261,7 +262,8 @@ struct Export: AsyncParsableCommand {
         try await publisher.refresh()
         let snapshot = try frames.snapshot()
         let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
-        let status = FreshnessPolicy(settings.freshness(), frames: frames).dataStatus(query, in: snapshot)
+        let status = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames).dataStatus(
+            query, in: snapshot)
         let export = DailyExport(
             query: query, format: format,
             members: CollectionMembers(query, snapshot: snapshot, dataStatus: status), snapshot: snapshot, store: store,
