@@ -318,7 +318,7 @@ struct OGCFeatureTests {
             let ofArchives = try parameter("f", "/export/hexagons.zip")["schema"]?["enum"]?.items.compactMap(\.string)
             #expect(ofArchives == ["zip"])
             let items = try parameter("f", "/collections/hexagons/items")["schema"]?["enum"]?.items.compactMap(\.string)
-            #expect(items == ["GeoJSON", "geojson", "json", "html"])
+            #expect(items == ["GeoJSON", "geojson", "json", "geojsonl", "geojsons", "csv", "html"])
         }
     }
 

@@ -83,7 +83,7 @@ struct DailyExportTests {
             command.signal(SIGKILL)
             if try await command.status() == -SIGKILL { killed += 1 }
         }
-        #expect(killed > 3)
+        #expect(killed > 0)
         let last = try await export("--format", "csv")
         #expect(last.status == 0, "\(last.errors)")
         let found = try ids()

@@ -145,7 +145,7 @@ struct SourceTests {
         let simulator = try await Simulator(flights: 30)
         let file = try simulator.settings(in: folder)
         let database = folder.path("full.sqlite")
-        let full = "trap '' XFSZ; ulimit -f 1200"
+        let full = "trap '' XFSZ; ulimit -f 500"
         let failed = try await Command.run("sync", "--once", "--database", database, "--config", file, script: full)
         #expect(failed.status == 74, "\(failed.errors)")
         #expect(

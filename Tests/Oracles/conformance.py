@@ -223,7 +223,9 @@ def _():
                 holds(all(touches(feature, *box) for feature in found), name, "outside", query)
         world = get(f"/collections/{name}/items?limit=10000&bbox=-180,-90,180,90&time={everything['time']}").json()
         missing = {each["id"] for each in everything["features"]} - {each["id"] for each in world["features"]}
-        holds(name == "pireps" or not missing, name, "the world lacks", len(missing))
+        # New features push others off a page that is full.
+        is_page = len(everything["features"]) == 10000
+        holds(name == "pireps" or is_page or not missing, name, "the world lacks", len(missing))
     bad = ["1,2,3", "1,2,3,4,5", "1,2,3,4,5,6,7", "0,50,10,40", "0,-91,10,40", "a,b,c,d", "NaN,0,1,1", "1e400,0,1,1"]
     for box in bad:
         get(f"/collections/observations/items?bbox={box}", status=400)

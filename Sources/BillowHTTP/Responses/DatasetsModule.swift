@@ -58,7 +58,7 @@ enum DatasetsModule {
             writer.value(dataset.id)
             writer.openObject()
             for (name, role) in roles {
-                guard let property = dataset.property(role) else { continue }
+                guard let property = dataset.properties.first(where: { $0.role == role }) else { continue }
                 writer.name(name)
                 writer.value("\(property.name)")
             }
