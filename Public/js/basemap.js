@@ -3,7 +3,6 @@
 import { ONLINE_BASE_MAP } from "./datasets.js";
 import { assetAddress } from "./server.js";
 
-/** The id of the base map's source. */
 export const BASE_MAP = "basemap";
 const LIGHT = {
     space: "#dfe5ea", ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
@@ -17,9 +16,7 @@ const DARK = {
 const FINE_ZOOM = 4.5;
 export const COARSE = assetAddress("vendor/basemap/coarse.geojson");
 const FINE = assetAddress("vendor/basemap/basemap.geojson");
-/** The source and layer of a base map of another server. */
 export const ONLINE = "online";
-/** Such a map is muted as the page's own, and dim in the dark. */
 const ONLINE_PAINT = {
     light: { "raster-saturation": -0.6, "raster-opacity": 0.8, "raster-brightness-max": 1 },
     dark: { "raster-saturation": -0.8, "raster-opacity": 0.6, "raster-brightness-max": 0.35 },
@@ -68,7 +65,6 @@ const line = (kind, colour, width, minzoom = 0) => ({
     layout: { "line-join": "round" }, paint: { "line-color": colour, "line-width": width },
 });
 
-/** Colours the page behind the map, which is seen around a globe. */
 function paintSpace() { document.body.style.background = colours().space; }
 
 /** The MapLibre style of the base map.
@@ -109,7 +105,6 @@ export function style(newTheme, isGlobe) {
             line("state", colour.state, 0.8, 2.5),
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
-            // Over the land, which stays where a tile is missing.
             ...(ONLINE_BASE_MAP ? [{ id: ONLINE, type: "raster", source: ONLINE, paint: ONLINE_PAINT[theme] }] : []),
             // MapLibre places the signs of higher layers first, and leaves out those that would cover them.
             {

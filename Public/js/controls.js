@@ -154,7 +154,6 @@ export class Controls {
         const high = inputById("highest");
         byId("band", HTMLOutputElement).value = bandText(minAltitude, maxAltitude);
         inputById("one-level").checked = this.#isOneLevel;
-        // One level has one thumb.
         high.hidden = this.#isOneLevel;
         byId("range").toggleAttribute("data-one", this.#isOneLevel);
         low.setAttribute("aria-label", this.#isOneLevel ? "Flight level" : "Lowest flight level");

@@ -26,7 +26,6 @@ const DEFAULT_SPAN = "-2h";
 /** The default with a field, because fields are computed for hours ahead. */
 const FIELD_SPAN = "-2h+6h";
 const SPEEDS = [0.5, 1, 2, 4];
-/** The legend's swatch of moderate turbulence. */
 const SWATCH = "#legend [data-severity='3'] path";
 const scrubber = byId("scrubber", HTMLInputElement);
 const span = byId("span", HTMLSelectElement);
@@ -100,7 +99,6 @@ export class Dock {
     /** Applies the view's span, filters and layers, and continues playing. */
     refilter() { this.#change({ layer: this.#layers(), parameters: this.#parameters(), ...this.#range() }); }
 
-    /** Requests new frames. */
     refresh() {
         if (this.isOpen) this.#player?.refresh();
     }
@@ -117,7 +115,6 @@ export class Dock {
         this.#callbacks.changed();
     }
 
-    /** Removes the frames from the map. */
     end() {
         this.#player?.destroy();
         this.#player = null;
@@ -157,7 +154,6 @@ export class Dock {
         };
     }
 
-    /** The span of the timeline, as parameters of the server. */
     get range() { return this.#range(); }
 
     get #span() { return this.#view().span ?? (showsField(this.#view()) ? FIELD_SPAN : DEFAULT_SPAN); }

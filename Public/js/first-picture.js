@@ -15,7 +15,6 @@ import { mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 /** @type {Promise<{ properties: { kind: string }, geometry: { type: string, coordinates: any } }[]> | null} */
 let ground = null;
 
-/** Fetches the base map. */
 export function prefetchGround() {
     ground ??= fetch(COARSE).then(async (response) => (await response.json()).features);
     ground.catch(() => {});
@@ -52,7 +51,6 @@ export class FirstPicture {
         const world = WORLD_TILE_PIXELS * 2 ** view.zoom;
         const [x, y] = mercator(view.longitude, view.latitude);
         const left = width / 2 - x * world, top = height / 2 - y * world;
-        // The world repeats to the east and to the west.
         for (let turn = Math.floor(-left / world); left + turn * world < width; turn += 1) {
             context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
             context.translate(left + turn * world, top);

@@ -20,7 +20,6 @@ const COARSE_PIXELS = 8;
 /** From this cell width on, the cell under the pointer wins over worse cells nearby. */
 const WIDE_PIXELS = 30;
 const CELL_DEGREES = 0.16;
-/** The server's maximum number of features per page. */
 const PAGE_LIMIT = 10_000;
 const MAX_ROWS = 12;
 

@@ -7,7 +7,6 @@ export const LAYERS = ALL.filter(({ parts }) => !parts.length);
 const FIELD_SHAPE = "field";
 /** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
 const CELL_SHAPES = ["cells", "polygons"];
-/** Shapes of layers with data of the future. */
 export const FORECAST_SHAPES = ["areas", FIELD_SHAPE];
 
 /** The id of the layer with a shape. Only one layer has each of the shapes below.

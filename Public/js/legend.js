@@ -99,7 +99,6 @@ export class Legend {
         if (shown.length) this.#changed(severitiesOf(shown));
     }
 
-    /** Marks the severities that the filter leaves out. */
     #mark() {
         const view = this.#view;
         for (const item of this.#root.querySelectorAll("[data-severity]")) {

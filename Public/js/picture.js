@@ -49,7 +49,6 @@ class Picture {
     }
 
     get failures() { return new Map([...this.missedFailures, ...this.parts.flatMap(({ failures }) => [...failures])]); }
-    /** The bytes on the wire of its tiles. */
     get bytes() { return this.parts.reduce((sum, { bytes }) => sum + bytes, 0); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
     get incomplete() { return this.parts.some(({ incomplete }) => incomplete); }
@@ -86,10 +85,8 @@ export class Pictures {
         library.addProtocol(PROTOCOL, (request, abort) => this.#loadTile(request.url, abort));
     }
 
-    /** The picture on the map, or null. */
     get current() { return this.#current; }
 
-    /** The picture being loaded, or null. */
     get next() { return this.#next; }
 
     /** True until the map completely shows the latest subject. A newer snapshot of the same subject does not count: if
@@ -118,7 +115,6 @@ export class Pictures {
     /** True if tiles of the current or of the next picture are missing. */
     get failed() { return (this.#next?.failures.size ?? 0) + (this.#current?.failures.size ?? 0) > 0; }
 
-    /** Removes every picture from the map, for a request that can't be satisfied. */
     clear() {
         if (!this.#current && !this.#next) return;
         this.#waiting = null;

@@ -20,7 +20,6 @@ export const defaultLayersReady = prefetchJSON("status").then((status) => {
     setDefaultLayers(defaultLayers(status));
 }, () => {});
 
-/** The tiles of the first picture, or null if they are unknown. */
 export const firstTiles = linked ?? defaultLayersReady.then(prefetchPicture);
 
 /** @returns {Promise<import("./first-picture.js").Prefetched | null>} */

@@ -24,10 +24,8 @@ export class ServerError extends Error {
 /** The server's clock minus this device's clock, in milliseconds. Ages count from the server's clock. */
 let clockOffset = 0;
 
-/** The current time by the server's clock. */
 export const now = () => Date.now() + clockOffset;
 
-/** The difference between the two clocks, in milliseconds. */
 export const clockDifference = () => Math.abs(clockOffset);
 
 /** The address of a file of the page's version, which the browser caches for ever.

@@ -5,7 +5,6 @@ import { getJSON } from "./server.js";
 
 /** The styles for a light and a dark scheme, the best first. A server may lack some of them. */
 const BY_SCHEME = { light: ["day", "skypath"], dark: ["night", "skypath"] };
-/** The style that every server has. */
 const FALLBACK = { id: "skypath", title: "SkyPath", theme: "light" };
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -25,7 +24,6 @@ export async function loadStyles() {
     return (isLoaded = true);
 }
 
-/** The styles to choose from. */
 export const allStyles = () => styles;
 
 /** Calls back when the user's scheme changes between light and dark.
