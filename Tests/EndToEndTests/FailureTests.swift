@@ -10,19 +10,6 @@ import Testing
 
         init() throws { folder = try TemporaryFolder() }
 
-        private func run(_ executable: String, _ arguments: String...) throws -> (status: Int32, output: String) {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = [executable] + arguments
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            try process.runWithDeadline()
-            let said = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return (process.terminationStatus, String(decoding: said, as: UTF8.self))
-        }
-
         /// A server that asks a simulator every second.
         private func server(
             _ simulator: Simulator, script: String? = nil, database: String? = nil
@@ -114,7 +101,7 @@ import Testing
         func clock(jump: Int) async throws {
             let library = folder.path("clock.so")
             let source = try folder.write("clock.c", Self.clockSource)
-            #expect(try run("clang", "-shared", "-fPIC", "-O1", "-o", library, source).status == 0)
+            #expect(try Program.run("clang", ["-shared", "-fPIC", "-O1", "-o", library, source]).status == 0)
             let file = folder.path("offset")
             func setClock(_ seconds: Int) throws {
                 let bytes = withUnsafeBytes(of: Int64(seconds)) { Data($0) }
@@ -169,7 +156,7 @@ import Testing
                 s=held[-1]; s.sendall(b"GET /healthz HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n")
                 print(s.recv(100).split(b"\\r\\n")[0].decode())
                 """)
-            #expect(try run("python3", script).output == "HTTP/1.1 200 OK\n")
+            #expect(try Program.run("python3", [script]).output == "HTTP/1.1 200 OK\n")
             let files = try FileManager.default.contentsOfDirectory(
                 atPath: "/proc/\(server.command.processIdentifier)/fd"
             ).count

@@ -17,7 +17,7 @@ struct HTTP2Tests: SecureSuite {
     private func curl(_ arguments: String...) async throws -> String {
         let all = ["--silent", "--cacert", folder.path("one.pem"), "--max-time", "300"] + arguments
         return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try runs("curl", all).output }) }
+            DispatchQueue.global().async { continuation.resume(with: Result { try Program.run("curl", all).output }) }
         }
     }
 

@@ -16,22 +16,9 @@ protocol SecureSuite: Sendable {
 extension SecureSuite {
     // MARK: Certificates
 
-    func runs(_ executable: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [executable] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.runWithDeadline()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
-    }
-
     /// Makes a certificate for 127.0.0.1 and its key, under names.
     func makeCertificate(_ name: String, days: Int = 30) throws {
-        let made = try runs(
+        let made = try Program.run(
             "openssl",
             [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
@@ -90,7 +77,7 @@ extension SecureSuite {
         let certificate = folder.path("one.pem")
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try runs("python3", [file, certificate]).output })
+                continuation.resume(with: Result { try Program.run("python3", [file, certificate]).output })
             }
         }
     }

@@ -280,3 +280,20 @@ struct JSON {
     var bool: Bool? { (value as? NSNumber)?.boolValue }
     var isAbsent: Bool { value == nil || value is NSNull }
 }
+
+/// Programs of the system that tests use.
+enum Program {
+    /// Runs a program to its end. Its errors are dropped.
+    static func run(_ executable: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [executable] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.runWithDeadline()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    }
+}

@@ -160,7 +160,7 @@ struct TLSTests: SecureSuite {
         try makeCertificate("two")
         let text = try folder.write("text.pem", "no certificate")
         #expect(
-            try runs(
+            try Program.run(
                 "openssl",
                 [
                     "ec", "-aes256", "-passout", "pass:x", "-in", folder.path("one.key"), "-out",
