@@ -50,21 +50,54 @@ public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
 }
 
 /// The colours of a picture, read from `Styles/{id}.json` (format: `Styles/README.md`).
+///
+/// Styles are parts of the keys of caches. A copy is one reference, and a hash is computed once for a style.
 public struct Style: Sendable, Hashable {
+    private let parts: Parts
+
+    private struct Content: Sendable, Hashable {
+        var id: String
+        var title: String
+        var description: String
+        var theme: Theme
+        var paints: [SeverityPaint]
+        var marks: MarkColours
+        var field: FieldPaint
+    }
+
+    private final class Parts: Sendable {
+        let content: Content
+        let hash: Int
+
+        init(_ content: Content) {
+            self.content = content
+            hash = content.hashValue
+        }
+    }
+
+    /// Whether all colours and texts are equal.
+    public static func == (one: Style, other: Style) -> Bool {
+        one.parts === other.parts
+            || one.parts.hash == other.parts.hash && one.parts.content == other.parts.content
+    }
+
+    /// Feeds the hash of all colours and texts.
+    public func hash(into hasher: inout Hasher) { hasher.combine(parts.hash) }
+
     /// Lower-case letters, digits and hyphens: the file's name without `.json`.
-    public let id: String
+    public var id: String { parts.content.id }
     /// The name shown to users.
-    public let title: String
+    public var title: String { parts.content.title }
     /// A sentence about the style.
-    public let description: String
+    public var description: String { parts.content.description }
     /// The theme of the base maps that it is made for.
-    public let theme: Theme
+    public var theme: Theme { parts.content.theme }
     /// By the severity's raw value.
-    private let paints: [SeverityPaint]
+    private var paints: [SeverityPaint] { parts.content.paints }
     /// The colours of the layers over the severities.
-    public let marks: MarkColours
+    public var marks: MarkColours { parts.content.marks }
     /// The paint of turbulence fields.
-    package let field: FieldPaint
+    package var field: FieldPaint { parts.content.field }
 
     /// Returns nil unless `paints` has one for each severity, smooth first.
     ///
@@ -97,13 +130,10 @@ public struct Style: Sendable, Hashable {
         id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint],
         marks: MarkColours, field: FieldPaint
     ) {
-        self.marks = marks
-        self.field = field
-        self.id = id
-        self.title = title
-        self.description = description
-        self.theme = theme
-        self.paints = paints
+        parts = Parts(
+            Content(
+                id: id, title: title, description: description, theme: theme, paints: paints, marks: marks,
+                field: field))
     }
 
     /// How a severity is drawn.
@@ -126,7 +156,8 @@ public struct Style: Sendable, Hashable {
     /// The same colours at `factor` times their opacity: the `opacity` parameter of pictures. Values outside 0...1 are
     /// clamped.
     package func faded(by factor: Double) -> Style {
-        Style(
+        guard factor < 1 else { return self }
+        return Style(
             id: id, title: title, description: description, theme: theme,
             checked: paints.map {
                 SeverityPaint(

@@ -37,6 +37,23 @@ package final class LatestTileRequests: Sendable {
         mutating func remove(_ tile: Tile) {
             if counts.removeValue(forKey: tile) != nil { bytes -= tile.request.estimatedBytes }
         }
+
+        /// Removes a quarter of the tiles, least used first. The next eviction is as many new tiles later, so a
+        /// request costs constant time on average.
+        mutating func evict() {
+            var excess = max(1, counts.count / 4)
+            let numbers = counts.values.map(\.count).sorted()
+            let threshold = numbers[excess - 1]
+            excess -= numbers.prefix { $0 < threshold }.count
+            counts = counts.filter { tile, entry in
+                let isEvicted = entry.count < threshold || entry.count == threshold && excess > 0
+                if isEvicted {
+                    bytes -= tile.request.estimatedBytes
+                    if entry.count == threshold { excess -= 1 }
+                }
+                return !isEvicted
+            }
+        }
     }
 
     private let state = Mutex(CountState())
@@ -65,16 +82,15 @@ package final class LatestTileRequests: Sendable {
         var tile = Tile(request: request, newest: newest)
         tile.request.instant = .distantPast
         return state.withLock { state in
-            let isKnown = state.counts[tile] != nil
-            if !isKnown { state.bytes += tile.request.estimatedBytes }
-            state.counts[tile, default: RequestCount(count: 0, last: now)].count += 1
-            state.counts[tile]?.last = now
-            guard state.counts.count > Self.capacity || state.bytes > Self.maximumBytes else {
-                return isKnown
+            if let index = state.counts.index(forKey: tile) {
+                state.counts.values[index].count += 1
+                state.counts.values[index].last = now
+                return true
             }
-            let least = state.counts.sorted { $0.value.count < $1.value.count }.prefix(max(1, state.counts.count / 4))
-            for (tile, _) in least { state.remove(tile) }
-            return isKnown
+            state.counts[tile] = RequestCount(count: 1, last: now)
+            state.bytes += tile.request.estimatedBytes
+            if state.counts.count > Self.capacity || state.bytes > Self.maximumBytes { state.evict() }
+            return false
         }
     }
 
