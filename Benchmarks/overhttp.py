@@ -8,8 +8,8 @@ Usage: Benchmarks/overhttp.py [--billow bin/billow] [--observations 200000] [--t
 Needs wrk and nginx (`Scripts/setup bench`), ogr2ogr (Debian's gdal-bin) and Mapnik in Benchmarks/.build/venv, where
 `Benchmarks/run http` puts it. Clients run on the same processors as the servers.
 
-- **Cold**: so many tiles of each zoom from 5 to 9, mixed, by 16 connections. Another opacity each time makes it another
-  picture. Mapnik draws the same hexagons in the same style from a shapefile with an index, and
+- **Cold**: so many tiles of each zoom from 5 to 9, mixed, by 16 connections. Another hundredth of opacity each
+  time gives the pixels other colours, so no picture is painted already. Mapnik draws the same hexagons in the same style from a shapefile with an index, and
   encodes `png8`; its processes take tiles from one list. Zoom 4 is left out: Billow draws parents there.
 - **Warm**: the newest frames of a timeline under addresses with a version, 20 tiles of each, so that no client keeps
   one; wrk goes through them in turn.
@@ -31,9 +31,9 @@ PORT, NGINX_PORT = 18484, 18485
 ZOOMS = range(5, 10)
 STYLE = "skypath"
 
-# Goes through its part of a list in turns. `%P` in a path is the number of the turn, from 100 on.
+# Goes through its part of a list in turns. `%P` in a path is the number of the turn, from the given one on.
 WRK = """
-local paths, at, step, turn, start = {}, 0, 1, 100, 1
+local paths, at, step, turn = {}, 0, 1, %d
 for line in io.lines("%s") do paths[#paths + 1] = line end
 local threads = 0
 function setup(thread) thread:set("first", threads) threads = threads + 1 end
@@ -51,11 +51,11 @@ end
 """
 
 
-def wrk(port, paths, folder, connections, seconds):
+def wrk(port, paths, folder, connections, seconds, turn=0):
     """The number of answers, answers a second, and the median and p99 in ms."""
     threads = min(2, connections)
     (folder / "paths.txt").write_text("\n".join(paths) + "\n")
-    (folder / "turns.lua").write_text(WRK % (folder / "paths.txt", threads))
+    (folder / "turns.lua").write_text(WRK % (turn, folder / "paths.txt", threads))
     out = subprocess.run(
         ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "-s", str(folder / "turns.lua"),
          f"http://{HOST}:{port}"], capture_output=True, text=True, check=True)
@@ -155,9 +155,11 @@ def cold(options, folder, hubs, process):
     heading("round", "Billow/s", "median ms", "p99 ms", "processor ms a tile", "Mapnik/s", "processor ms a tile",
             "ratio")
     for number in range(1, options.rounds + 1):
-        paths = [f"/tiles/hexagons/latest/{z}/{x}/{y}.png?hours=6&opacity=0.{number}%P" for z, x, y in tiles]
+        paths = [f"/tiles/hexagons/latest/{z}/{x}/{y}.png?hours=6&opacity=0.%P" for z, x, y in tiles]
         before = ticks(process)
-        count, rate, median, p99 = wrk(PORT, paths, folder, 16, options.seconds)
+        count, rate, median, p99 = wrk(PORT, paths, folder, 16, options.seconds, turn=20 + 25 * (number - 1))
+        if count > 25 * len(tiles):
+            sys.exit("pictures of this round were asked for twice: --seconds must be less, or --tiles more")
         used = 1000 * (ticks(process) - before) / count
         theirs, theirs_used = mapnik_rate(options.python, script, folder, tiles)
         row(number, f"{rate:,.0f}", f"{median:.2f}", f"{p99:.1f}", f"{used:.2f}", f"{theirs:,.0f}",
@@ -208,7 +210,7 @@ def main():
     parser.add_argument("--python", default="Benchmarks/.build/venv/bin/python", help="a Python that has mapnik")
     parser.add_argument("--observations", type=int, default=200_000)
     parser.add_argument("--tiles", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, choices=range(1, 4), default=3)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--folder", default="Benchmarks/.build/overhttp")
     options = parser.parse_args()
