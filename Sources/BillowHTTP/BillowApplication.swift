@@ -339,7 +339,7 @@ package struct BillowApplication: Sendable {
                     logger.error("the number of connections is not limited", metadata: ["error": "\(error)"])
                 }
                 onListening(channel.localAddress?.port ?? 0)
-            }, logger: logger)
+            }, logger: logger.deferringMetadata)
     }
 
     /// Wraps a service that ingests data. It then runs on separate threads, so that it

@@ -51,11 +51,11 @@ public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// The colours of a picture, read from `Styles/{id}.json` (format: `Styles/README.md`).
 ///
-/// Styles are parts of the keys of caches. A copy is one reference, and a hash is computed once for a style.
+/// Styles are parts of the keys of caches, so a copy is one reference.
 public struct Style: Sendable, Hashable {
-    private let parts: Parts
+    private let parts: HashedValue<Parts>
 
-    private struct Content: Sendable, Hashable {
+    private struct Parts: Sendable, Hashable {
         var id: String
         var title: String
         var description: String
@@ -64,25 +64,6 @@ public struct Style: Sendable, Hashable {
         var marks: MarkColours
         var field: FieldPaint
     }
-
-    private final class Parts: Sendable {
-        let content: Content
-        let hash: Int
-
-        init(_ content: Content) {
-            self.content = content
-            hash = content.hashValue
-        }
-    }
-
-    /// Whether all colours and texts are equal.
-    public static func == (one: Style, other: Style) -> Bool {
-        one.parts === other.parts
-            || one.parts.hash == other.parts.hash && one.parts.content == other.parts.content
-    }
-
-    /// Feeds the hash of all colours and texts.
-    public func hash(into hasher: inout Hasher) { hasher.combine(parts.hash) }
 
     /// Lower-case letters, digits and hyphens: the file's name without `.json`.
     public var id: String { parts.content.id }
@@ -130,8 +111,8 @@ public struct Style: Sendable, Hashable {
         id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint],
         marks: MarkColours, field: FieldPaint
     ) {
-        parts = Parts(
-            Content(
+        parts = HashedValue(
+            Parts(
                 id: id, title: title, description: description, theme: theme, paints: paints, marks: marks,
                 field: field))
     }

@@ -237,6 +237,8 @@ public struct CellArea: Sendable, Hashable {
         case cell(Cell)
         case box(BoundingBox, GridBox)
         case area(AreaIndex, GridBox)
+        /// Both the box and the area, where there is one.
+        case centres(BoundingBox?, AreaIndex?, GridBox)
         case cells(Set<Cell>)
     }
 
@@ -254,6 +256,15 @@ public struct CellArea: Sendable, Hashable {
     /// The cells that share a point with the area.
     public init(_ area: AreaIndex) { shape = .area(area, GridBox(area.box)) }
 
+    /// The cells whose centres lie in the box and in the area. Without both, every cell.
+    package init(centresIn box: BoundingBox?, _ area: AreaIndex?) {
+        guard let outer = area?.box ?? box else {
+            shape = .everywhere
+            return
+        }
+        shape = .centres(box, area, GridBox(outer))
+    }
+
     /// A set of cells.
     public init(_ cells: Set<Cell>) { shape = .cells(cells) }
 
@@ -264,7 +275,7 @@ public struct CellArea: Sendable, Hashable {
         switch shape {
         case .everywhere: true
         case .cell(let cell): Int(cell.dense) / CellTable.chunkSize == chunk
-        case .box(_, let grid), .area(_, let grid):
+        case .box(_, let grid), .area(_, let grid), .centres(_, _, let grid):
             CellTree.shared.mayIntersect(resolution: 2, dense: chunk, grid)
         case .cells(let cells): cells.contains { Int($0.dense) / CellTable.chunkSize == chunk }
         }
@@ -275,10 +286,25 @@ public struct CellArea: Sendable, Hashable {
         switch shape {
         case .everywhere: true
         case .cell(let only): cell == only
-        case .box(let box, _): box.intersects(BoundingBox(of: cell))
+        case .box(let box, _): box.intersects(outlineOf: cell)
         case .area(let area, _):
             area.box.intersects(BoundingBox(of: cell)) && area.intersects(CellPolygon.rings(of: cell).map { [$0] })
+        case .centres(let box, let area, _):
+            { box?.contains($0) ?? true && area?.contains($0) ?? true }(H3.center(of: cell))
         case .cells(let cells): cells.contains(cell)
         }
+    }
+}
+
+extension BoundingBox {
+    /// Whether a point of a cell's outline or interior lies in the box.
+    fileprivate func intersects(outlineOf cell: Cell) -> Bool {
+        let bounds = BoundingBox(of: cell)
+        guard intersects(bounds) else { return false }
+        // Only cells at the edge of the box need their outline.
+        let isInside =
+            !crossesAntimeridian && !bounds.crossesAntimeridian && west <= bounds.west && bounds.east <= east
+            && south <= bounds.south && bounds.north <= north
+        return isInside || MultiPolygon(polygons: CellPolygon.rings(of: cell).map { [$0] }).intersects(self)
     }
 }

@@ -30,6 +30,21 @@ struct DailyExportTests {
         return Finished(status: status, output: try command.standardOutput, errors: try command.standardError)
     }
 
+    /// Exports observations that are new as CSV, or a part of them.
+    private func exporting(
+        to folder: String, script: String? = nil, killedAfter time: Duration? = nil
+    ) async throws -> Finished {
+        let command = try Command(
+            ["export", "observations", "--database", database, "--since-last", "--format", "csv", "-o", folder],
+            script: script)
+        if let time {
+            try await Task.sleep(for: time)
+            command.signal(SIGKILL)
+        }
+        let status = try await command.status()
+        return Finished(status: status, output: "", errors: try command.standardError)
+    }
+
     private func text(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(filePath: output).appending(path: name)), as: UTF8.self)
     }
@@ -74,23 +89,19 @@ struct DailyExportTests {
     func killed() async throws {
         let count = 40_000
         try await importRows((0..<count).map { ("o\($0)", $0 * 7 % (3 * Self.day)) })
-        let arguments = ["export", "observations", "--database", database, "--since-last", "--format", "csv", "-o"]
-        let whole = try Command(arguments + [folder.path("whole")])
-        #expect(try await whole.status() == 0, "\(try whole.standardError)")
+        let whole = try await exporting(to: folder.path("whole"))
+        #expect(whole.status == 0, "\(whole.errors)")
         // The signal at the first write beyond a size ends a run at once, however busy the machine is. Shells
         // count blocks of 512 bytes.
         let size = try Data(contentsOf: folder.url.appending(path: "whole/observations-2026-07-23.csv")).count
         for part in 1...6 {
-            let killed = try Command(arguments + [output], script: "ulimit -f \(size * part / 7 / 512)")
-            #expect(try await killed.status() == -SIGXFSZ, "\(part): \(try killed.standardError)")
+            let killed = try await exporting(to: output, script: "ulimit -f \(size * part / 7 / 512)")
+            #expect(killed.status == -SIGXFSZ, "\(part): \(killed.errors)")
         }
         // Others are killed after some time, wherever they are then.
         for milliseconds in [5, 10, 20, 40, 80, 160] {
-            let command = try Command(arguments + [output])
-            try await Task.sleep(for: .milliseconds(milliseconds))
-            command.signal(SIGKILL)
-            let status = try await command.status()
-            #expect(status == -SIGKILL || status == 0, "\(try command.standardError)")
+            let ended = try await exporting(to: output, killedAfter: .milliseconds(milliseconds))
+            #expect(ended.status == -SIGKILL || ended.status == 0, "\(ended.errors)")
         }
         let last = try await export("--format", "csv")
         #expect(last.status == 0, "\(last.errors)")

@@ -51,8 +51,11 @@ package struct FeatureQuery: Sendable {
         deadReckoning = false
     }
 
-    /// The selected cells.
-    package var cells: CellArea { area.map { CellArea($0) } ?? box.map { CellArea($0) } ?? .everywhere }
+    /// The selected cells: of a dataset of points by their centres, of any other by their outlines.
+    package var cells: CellArea {
+        if collection.geometry == .point { return CellArea(centresIn: box, area) }
+        return area.map { CellArea($0) } ?? box.map { CellArea($0) } ?? .everywhere
+    }
 
     /// Whether a place is selected.
     package func contains(_ place: LonLat) -> Bool { box?.contains(place) ?? true && area?.contains(place) ?? true }

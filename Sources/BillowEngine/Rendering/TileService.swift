@@ -8,29 +8,38 @@ package import Turbulence
 
 /// A request for a tile.
 package struct TileRequest: Sendable, Hashable {
-    package var layers: LayerList
     package var coord: TileCoord
     package var scale: TileScale
     package var instant: Instant
-    package var filter: Filter
-    package var style: Style
-    package var labels = PictureContent.defaultLabels
-    /// Whether the picture is hatched to mark missing data.
-    var isHatched = false
+    private let look: HashedValue<Look>
 
+    /// What a tile shows, and how.
+    private struct Look: Sendable, Hashable {
+        var layers: LayerList
+        var filter: Filter
+        var style: Style
+        var labels: Int
+        var isHatched: Bool
+    }
+
+    /// - Parameter isHatched: whether the picture is hatched to mark missing data.
     package init(
         layers: LayerList, coord: TileCoord, scale: TileScale, instant: Instant, filter: Filter, style: Style,
         labels: Int = PictureContent.defaultLabels, isHatched: Bool = false
     ) {
-        self.layers = layers
         self.coord = coord
         self.scale = scale
         self.instant = instant
-        self.filter = filter
-        self.style = style
-        self.labels = labels
-        self.isHatched = isHatched
+        look = HashedValue(
+            Look(layers: layers, filter: filter, style: style, labels: labels, isHatched: isHatched))
     }
+
+    package var layers: LayerList { look.content.layers }
+    package var filter: Filter { look.content.filter }
+    package var style: Style { look.content.style }
+    package var labels: Int { look.content.labels }
+    /// Whether the picture is hatched to mark missing data.
+    var isHatched: Bool { look.content.isHatched }
 }
 
 /// Makes tiles. It finds the frame, collects the tile's content, and draws it unless a tile with equal content is
