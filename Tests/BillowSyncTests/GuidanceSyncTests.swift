@@ -317,6 +317,20 @@ struct GuidanceSyncTests {
         }
     }
 
+    @Test("a block before the first response outlasts a restart", arguments: [Fault.forbidden, .rateLimited])
+    func blocked(_ fault: Fault) async throws {
+        try await withGuidance(content: Self.content) { rig in
+            rig.simulator.setFault(fault, of: .noaa)
+            await #expect(throws: SyncError.self) { try await rig.upstream().synchronise(now: rig.clock.now) }
+            rig.simulator.setFault(nil)
+            await #expect(throws: SyncError.self) { try await rig.upstream().synchronise(now: rig.clock.now) }
+            #expect(try await rig.names().isEmpty)
+            rig.clock.advance(3_600)
+            _ = try await rig.upstream().synchronise(now: rig.clock.now)
+            #expect(try await !rig.names().isEmpty)
+        }
+    }
+
     @Test("a file that was half fetched when the process ended is read on from there, and its column is of all levels")
     func restart() async throws {
         try await withGuidance(content: Self.content) { rig in

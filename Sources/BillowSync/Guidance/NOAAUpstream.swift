@@ -130,10 +130,10 @@ package struct NOAAUpstream: Upstream {
     /// Restores the client with the budget of earlier processes, and their progress.
     private func prepare() async throws(SyncError) -> GuidanceClient {
         if let client = session.state.withLock({ $0.cursors.isEmpty ? nil : $0.client }) { return client }
-        let isRegistered = try await known(in: store) != nil
+        let record = try await known(in: store)
         var values: [String: String] = [:]
         var cursors: [String: String] = [:]
-        if isRegistered {
+        if record != nil {
             (values, cursors) = try await stored { [store, id] () async throws(StoreError) in
                 (try await store.values(of: id), try await store.cursors(of: id))
             }
@@ -155,7 +155,8 @@ package struct NOAAUpstream: Upstream {
         session.state.withLock { state in
             state.client = client
             state.ledger = ledger
-            state.isRegistered = isRegistered
+            // Before the first response it isn't known whether the data is simulated.
+            state.isRegistered = record?.simulated != nil
             for product in GuidanceProduct.allCases {
                 state.cursors[product] = GuidanceCursor(cursors[product.rawValue], plan)
             }
@@ -163,11 +164,18 @@ package struct NOAAUpstream: Upstream {
         return client
     }
 
-    /// Stores the ledger and the time of the request.
+    /// Stores the ledger and the time of the request. A block is stored even before the first response, so that
+    /// restarts don't send more requests to a service that blocks this address.
     private func saveLedger(_ client: GuidanceClient, fetchedAt: Instant?, isWhole: Bool) async throws(SyncError) {
         let ledger = client.budget.ledger
         let (isRegistered, isNew) = session.state.withLock { ($0.isRegistered, $0.ledger != ledger) }
-        guard isRegistered, isNew || fetchedAt != nil else { return }
+        guard isNew || fetchedAt != nil else { return }
+        if !isRegistered {
+            guard ledger.blocks > 0 else { return }
+            _ = try await stored { [store, id, merge] () async throws(StoreError) in
+                try await store.register(id, merge: merge, simulated: nil)
+            }
+        }
         var batch = Batch(source: id, values: values(client), fetchedAt: isWhole ? fetchedAt : nil)
         if let fetchedAt { batch.fetchedKinds = [.fields: fetchedAt] }
         try await commit(batch)
