@@ -73,7 +73,8 @@ export class Coverage {
 /** The part of the world that a map shows, as the server's `bbox`.
  * @param {{ getWest(): number, getSouth(): number, getEast(): number, getNorth(): number }} bounds */
 export function boxOf(bounds) {
-    const isWorld = bounds.getEast() - bounds.getWest() >= 360;
+    // A whole world may come out a little narrower, and would then have the same west and east.
+    const isWorld = bounds.getEast() - bounds.getWest() >= 359.9;
     /** @param {number} longitude */
     const wrapped = (longitude) => ((((longitude + 180) % 360) + 360) % 360) - 180;
     /** @param {number} latitude */

@@ -18,9 +18,9 @@ import { filters } from "./view.js";
 const SPANS = [
     ["-1h", "last 1 h", "-1h", "now", 13], ["-2h", "last 2 h", "-2h", "now", 13],
     ["-6h", "last 6 h", "-6h", "now", 19], ["-24h", "last 24 h", "-24h", "now", 13],
-    ["+2h", "± 2 h", "-2h", "+2h", 17], ["-2h+6h", "−2 to +6 h", "-2h", "+6h", 17],
+    ["+2h", "± 2 h", "-2h", "+2h", 17], ["-2h+6h", "−2/+6 h", "-2h", "+6h", 17],
     ["+6h", "next 6 h", "now", "+6h", 13], ["+18h", "next 18 h", "now", "+18h", 19],
-    ["server", "server default", null, null, null],
+    ["server", "default", null, null, null],
 ];
 const DEFAULT_SPAN = "-2h";
 /** The default with a field, because fields are computed for hours ahead. */

@@ -36,32 +36,43 @@ export class FirstPicture {
      * @param {Prefetched} prefetched */
     async draw(view, theme, { request, tiles }) {
         const marks = new TileMarks();
-        const [features, ...images] = await Promise.all([prefetchGround(), ...tiles.map(async ({ response }) => {
+        const loading = Promise.all(tiles.map(async ({ response }) => {
             const { headers, body } = await response;
             marks.readHeaders(headers);
             return createImageBitmap(await new Response(body).blob());
-        })]);
+        }));
+        // The ground is drawn while the tiles load. A failure of theirs is thrown below.
+        loading.catch(() => {});
+        const features = await prefetchGround();
         // One drawing by the processor is faster than by a graphics processor that is about to start the map.
         const context = this.#canvas.getContext("2d", { willReadFrequently: true });
         // The canvas has the Mercator projection.
-        if (this.#isRemoved || !context || view.isGlobe) return;
+        if (!context || view.isGlobe) return;
         const [width, height] = [innerWidth, innerHeight];
         this.#canvas.width = width * devicePixelRatio;
         this.#canvas.height = height * devicePixelRatio;
         const world = WORLD_TILE_PIXELS * 2 ** view.zoom;
         const [x, y] = mercator(view.longitude, view.latitude);
         const left = width / 2 - x * world, top = height / 2 - y * world;
-        for (let turn = Math.floor(-left / world); left + turn * world < width; turn += 1) {
-            context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-            context.translate(left + turn * world, top);
-            drawGround(context, features, paletteOf(theme), world, view.zoom, turn);
+        /** Draws in each visible repetition of the world.
+         * @param {() => void} drawWorld */
+        const repeat = (drawWorld) => {
+            for (let turn = Math.floor(-left / world); left + turn * world < width; turn += 1) {
+                context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+                context.translate(left + turn * world, top);
+                drawWorld();
+            }
+        };
+        repeat(() => drawGround(context, features, paletteOf(theme), world, view.zoom));
+        const images = await loading;
+        if (this.#isRemoved) return;
+        repeat(() => {
             for (const [index, { tile: [z, column, row], opacity }] of tiles.entries()) {
                 const size = world / 2 ** z;
                 context.globalAlpha = opacity;
                 context.drawImage(images[index], column * size, row * size, size, size);
             }
-            context.globalAlpha = 1;
-        }
+        });
         const { simulated, incomplete, frameTime } = marks;
         this.current = { request, simulated, incomplete, frameTime, failures: new Map() };
         byId("map").dataset.picture = "first";
@@ -87,9 +98,8 @@ export class FirstPicture {
  * @param {Awaited<ReturnType<typeof prefetchGround>>} features
  * @param {import("./basemap.js").Palette} palette
  * @param {number} world  the width of the world in pixels
- * @param {number} zoom
- * @param {number} turn  the number of the repetition of the world */
-function drawGround(context, features, palette, world, zoom, turn) {
+ * @param {number} zoom */
+function drawGround(context, features, palette, world, zoom) {
     context.fillStyle = palette.ocean;
     context.fillRect(0, -world, world, 3 * world);
     context.lineJoin = "round";

@@ -39,12 +39,9 @@ export function makeMap(view, theme) {
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);
-        map.once("idle", () => {
-            // On a phone MapLibre opens the attribution, which hides the map. This closes it; its button stays.
-            const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
-            attribution?.classList.remove("maplibregl-compact-show");
-            attribution?.removeAttribute("open");
-        });
+        // On a phone MapLibre would open the attribution, which hides the map. With this class it waits for its button.
+        const attribution = map.getContainer().querySelector(".maplibregl-ctrl-attrib");
+        if (COMPACT.matches) attribution?.classList.add("maplibregl-compact");
         return map;
     } catch (error) {
         // MapLibre's message is a JSON text if WebGL is missing.

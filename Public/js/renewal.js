@@ -5,7 +5,7 @@
 /** The minimum time between two live pictures, however often data arrives. */
 export const ATTENDED_MILLISECONDS = 55_000;
 /** A picture that is older than 180 s has a banner (status.js). */
-export const LONGEST_MILLISECONDS = 150_000;
+export const LONGEST_MILLISECONDS = 165_000;
 /** The page also requests the status, the TileJSON and the cards, so tiles get less than 100 kB a minute. */
 const BYTES_PER_MILLISECOND = 88_000 / 60_000;
 /** A person who only watches touches the page now and then. */

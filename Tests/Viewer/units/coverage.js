@@ -14,6 +14,7 @@ const bounds = (west, south, east, north) => ({
 test("a map's box is clamped to the world and wraps at the antimeridian", () => {
     equal(boxOf(bounds(-127.5, 22, -64.25, 53)), "-127.50,22.00,-64.25,53.00");
     equal(boxOf(bounds(-200, -89, 190, 89)), "-180.00,-85.05,180.00,85.05");
+    equal(boxOf(bounds(-217.0776931499995, -70, 142.92230684999726, 80)), "-180.00,-70.00,180.00,80.00");
     equal(boxOf(bounds(170, 10, 190, 20)), "170.00,10.00,-170.00,20.00");
     equal(boxOf(bounds(-550, 10, -530, 20)), "170.00,10.00,-170.00,20.00");
 });
