@@ -1,6 +1,7 @@
 // @ts-check
 // Shows the state of each source in a line, and marks the stale layers, from the server's `/status`.
-import { byId, element } from "./dom.js";
+import { byId, element, setText } from "./dom.js";
+import { patchChildren } from "./dom-patch.js";
 import { age, dateTime, instantOf } from "./format.js";
 import { now } from "./server.js";
 import { sourceState } from "./source-state.js";
@@ -18,20 +19,14 @@ export function showSources(server, isLost) {
     else if (!sources.length) rows.push(
         element("li", { className: "note" }, "None: the data was imported or uploaded")
     );
-    // Ages tick each second. The list is replaced only if its text changes.
-    const text = rows.map((item) => item.outerHTML).join("");
-    if (root.dataset.text !== text) {
-        root.dataset.text = text;
-        root.replaceChildren(...rows);
-    }
+    patchChildren(root, rows);
     for (const label of layers.children) {
         const { value } = /** @type {HTMLInputElement} */ (label.firstChild);
         const { stale = false, dataTime } = server?.layers?.[value] ?? {};
         const received = instantOf(dataTime);
         const text = !stale ? "" : received === null ? "no data" : `${age(now() - received)} old`;
         label.toggleAttribute("data-stale", stale);
-        const note = /** @type {HTMLElement} */ (label.querySelector("small"));
-        if (note.textContent !== text) note.textContent = text;
+        setText(label.querySelector("small"), text);
     }
 }
 

@@ -47,116 +47,79 @@ export function parseHash(hash) {
     /** @type {string[]} */
     const problems = [];
     const values = new URLSearchParams(hash.replace(/^#/, ""));
-    /** @type {(name: string, expected: string, apply: (text: string) => boolean) => void} */
-    const parse = (name, expected, apply) => {
+    /** `read` returns the members of the view, or false if the text is invalid.
+     * @type {(name: string, expected: string, read: (text: string) => Partial<Billow.View> | false) => void} */
+    const parse = (name, expected, read) => {
         const text = values.get(name);
-        if (text !== null && !apply(text)) problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
+        if (text === null) return;
+        const members = read(text);
+        if (members) Object.assign(view, members);
+        else problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
     };
+    /** @param {string} text */
+    const numbers = (text) => text.split("/").map((part) => (part === "" ? NaN : Number(part)));
     /** @param {string} text */
     const thousands = (text) => {
         const isThousands = /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET;
         return isThousands ? Number(text) : null;
     };
 
-    parse("layers", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
-        const wanted = text.split(",");
-        if (!wanted.every((id) => LAYERS.some((known) => known.id === id))) return false;
-        view.layers = inDrawingOrder(wanted);
-        return true;
+    const list = `a list of ${LAYERS.map(({ id }) => id).join(", ")}`;
+    /** @param {string} id */
+    const isLayer = (id) => LAYERS.some((known) => known.id === id);
+    parse("layers", list, (text) => {
+        const layers = text.split(",");
+        return layers.every(isLayer) && { layers: inDrawingOrder(layers) };
     });
-    parse("order", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
-        const order = text.split(",");
-        if (!order.every((id) => LAYERS.some((known) => known.id === id))) return false;
-        view.order = [...new Set(order)];
-        view.layers = inDrawingOrder(view.layers, view.order);
-        return true;
+    parse("order", list, (text) => {
+        const order = [...new Set(text.split(","))];
+        return order.every(isLayer) && { order, layers: inDrawingOrder(view.layers, order) };
     });
     parse("opacity", `percentages such as ${LAYERS.slice(0, 2).map(({ id }) => `${id}:60`).join()}`, (text) => {
         const given = text.split(",").map((part) => /^([a-z]+):(\d{1,3})$/.exec(part) ?? []);
-        if (!given.every(([, id, percent]) => LAYERS.some((known) => known.id === id) && Number(percent) >= 10
-            && Number(percent) <= 100)) return false;
-        view.opacities = Object.fromEntries(given.map(([, id, percent]) => [id, Number(percent)]));
-        return true;
+        return given.every(([, id, percent]) => isLayer(id) && Number(percent) >= 10 && Number(percent) <= 100)
+            && { opacities: Object.fromEntries(given.map(([, id, percent]) => [id, Number(percent)])) };
     });
-    parse("hours", `one of ${HISTORIES.join(", ")}`, (text) => {
-        if (!HISTORIES.includes(Number(text)) || text === "") return false;
-        view.hours = Number(text);
-        return true;
-    });
+    parse("hours", `one of ${HISTORIES.join(", ")}`, (text) =>
+        text !== "" && HISTORIES.includes(Number(text)) && { hours: Number(text) });
     parse("min", "whole thousands of feet from 0 to 59000", (text) => {
         const feet = thousands(text);
-        if (feet === null || feet >= CEILING_FEET) return false;
-        view.minAltitude = feet === 0 ? null : feet;
-        return true;
+        return feet !== null && feet < CEILING_FEET && { minAltitude: feet || null };
     });
     parse("max", "whole thousands of feet up to 60000, above min", (text) => {
         const feet = thousands(text);
-        if (feet === null || feet <= (view.minAltitude ?? 0)) return false;
-        view.maxAltitude = feet;
-        return true;
+        return feet !== null && feet > (view.minAltitude ?? 0) && { maxAltitude: feet };
     });
     const worst = SEVERITIES.length - 1;
     /** @param {string} text */
     const isSeverity = (text) => /^\d$/.test(text) && Number(text) <= worst;
-    parse("severity", `0 to ${worst}`, (text) => {
-        if (!isSeverity(text)) return false;
-        view.minSeverity = Number(text);
-        return true;
-    });
+    parse("severity", `0 to ${worst}`, (text) => isSeverity(text) && { minSeverity: Number(text) });
     parse("severities", `some of 0 to ${worst}, such as 1,3`, (text) => {
         const wanted = text.split(",");
-        if (wanted.length > SEVERITIES.length || !wanted.every(isSeverity)) return false;
-        Object.assign(view, severitiesOf(wanted.map(Number)));
-        return true;
+        return wanted.length <= SEVERITIES.length && wanted.every(isSeverity) && severitiesOf(wanted.map(Number));
     });
     parse("time", "an instant such as 20260721T200000Z", (text) => {
-        view.time = parseCompactTime(text);
-        return view.time !== null;
+        const time = parseCompactTime(text);
+        return time !== null && { time };
     });
-    parse("style", "the id of a style, such as night", (text) => {
-        if (!/^[a-z0-9-]{1,40}$/.test(text)) return false;
-        view.style = text;
-        return true;
-    });
-    parse("span", "the id of a span, such as -6h", (text) => {
-        if (!SPAN_IDS.includes(text)) return false;
-        view.span = text;
-        return true;
-    });
-    parse("route", "waypoints separated by blanks", (text) => {
-        if (!/^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(text)) return false;
-        view.route = text;
-        return true;
-    });
-    parse("level", "a flight level such as 370", (text) => {
-        if (!/^\d{2,3}$/.test(text) || Number(text) * 100 > CEILING_FEET) return false;
-        view.level = Math.round(Number(text) / 10) * 1000;
-        return true;
-    });
-    parse("flight", "an aircraft's ICAO address, such as a1b2c3", (text) => {
-        if (!/^[0-9a-f]{6}$/.test(text)) return false;
-        view.flight = text;
-        return true;
-    });
+    parse("style", "the id of a style, such as night", (style) => /^[a-z0-9-]{1,40}$/.test(style) && { style });
+    parse("span", "the id of a span, such as -6h", (span) => SPAN_IDS.includes(span) && { span });
+    parse("route", "waypoints separated by blanks", (route) =>
+        /^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(route) && { route });
+    parse("level", "a flight level such as 370", (text) => /^\d{2,3}$/.test(text)
+        && Number(text) * 100 <= CEILING_FEET && { level: Math.round(Number(text) / 10) * 1000 });
+    parse("flight", "an aircraft's ICAO address, such as a1b2c3", (flight) =>
+        /^[0-9a-f]{6}$/.test(flight) && { flight });
     parse("place", "latitude/longitude", (text) => {
-        const [latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
-        if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return false;
-        view.place = [longitude, latitude];
-        return true;
+        const [latitude, longitude] = numbers(text);
+        return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && { place: [longitude, latitude] };
     });
-    parse("routecard", "closed", (text) => {
-        view.isRouteOpen = text !== "closed";
-        return !view.isRouteOpen;
-    });
-    parse("projection", "globe", (text) => {
-        view.isGlobe = text === "globe";
-        return view.isGlobe;
-    });
+    parse("routecard", "closed", (text) => text === "closed" && { isRouteOpen: false });
+    parse("projection", "globe", (text) => text === "globe" && { isGlobe: true });
     parse("map", "zoom/latitude/longitude", (text) => {
-        const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
-        if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
-        Object.assign(view, { zoom, latitude, longitude });
-        return true;
+        const [zoom, latitude, longitude] = numbers(text);
+        return zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540
+            && { zoom, latitude, longitude };
     });
     return { view, problems };
 }
@@ -240,9 +203,7 @@ export function severityText(minSeverity) {
 export function summary(view, isLost = false) {
     return [
         view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time), hoursText(view.hours),
-        bandText(
-            view.minAltitude, view.maxAltitude,
-        ), severitiesText(view), view.layers.map(layerName).join(", "),
+        bandText(view.minAltitude, view.maxAltitude), severitiesText(view), view.layers.map(layerName).join(", "),
     ].join(" · ");
 }
 
