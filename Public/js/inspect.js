@@ -5,6 +5,7 @@ import { byId, element, swatch } from "./dom.js";
 import { fieldSections } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
 import { CELLS, showsCells } from "./layers.js";
+import { uncoveredCentre } from "./layout.js";
 import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
@@ -85,10 +86,21 @@ export class Inspector {
         this.#callbacks.placed([lng, lat]);
         this.#open(lngLat);
         this.refresh().then(() => {
+            this.#uncover();
             // Screen readers announce the card's first words once, and not every age that ticks.
             const announcement = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
             byId("details-announcement").textContent = this.#place ? announcement : "";
         });
+    }
+
+    /** Moves the map if the card covers the place. */
+    #uncover() {
+        if (!this.#place) return;
+        const { lng, lat } = this.#place;
+        const { x, y } = this.#map.project([lng, lat]);
+        const { left, right, top, bottom } = this.#root.getBoundingClientRect();
+        if (x < left || x > right || y < top || y > bottom) return;
+        this.#map.easeTo({ center: [lng, lat], offset: uncoveredCentre() });
     }
 
     /** @param {maplibregl.LngLat} lngLat */

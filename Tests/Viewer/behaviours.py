@@ -1193,6 +1193,25 @@ def layouts(viewer):
             assert not problems, (hash, width, height, problems)
 
 
+def place_beside_card(viewer):
+    """in small windows the map moves so that the card of a place does not cover its mark"""
+    viewer.open()
+    viewer.until_field("-104,33,-88,45")
+    for width, height, x, y in ((844, 390, 600, 210), (390, 844, 150, 540)):
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.page.goto("about:blank")
+        viewer.open("#layers=hexagons,gtg&map=4/37/-92")
+        viewer.page.mouse.click(x, y)
+        viewer.until("!document.querySelector('#details').hidden")
+        viewer.until("""() => {
+            const [mark, card] = [".place", "#details"].map(
+                (each) => document.querySelector(each).getBoundingClientRect());
+            const loaded = !document.querySelector("#details-body").textContent.includes("Loading");
+            return loaded && !billow.map.isMoving() && card.height > 0
+                && (mark.right < card.left || mark.bottom < card.top);
+        }""")
+
+
 def readers_settings(viewer):
     """with forced colours a selected layer is distinct, and with reduced motion nothing is animated"""
     viewer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
@@ -1407,6 +1426,6 @@ ALL = [
     slow_tiles, filters_keep_playing, ground, online_base_map, globe, toggle_layers, order_and_opacity, filters,
     one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
     route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
-    lost_contact, resting, offline, key_entry, narrow_screen, layouts, readers_settings, accessible, examples, copied,
-    timeline_elsewhere, status_page,
+    lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings, accessible,
+    examples, copied, timeline_elsewhere, status_page,
 ]
