@@ -45,16 +45,9 @@ let cachedCount = 0;
 let requestedAt = 0;
 
 worker.addEventListener("install", (event) => {
-    // Where browsers know such routes, they look up the files themselves, which is faster than this worker. Data comes
-    // from the network, and from this worker only if that fails.
-    const { pathname } = new URL(worker.registration.scope);
-    /** @param {string} path
-     * @param {string} source */
-    const rule = (path, source) => ({ condition: { urlPattern: { pathname: pathname + path } }, source });
-    const routes = event.addRoutes?.([
-        rule("assets/*", "cache"), ...["tiles/*", "status", "styles"].map((path) =>
-            rule(path, "race-network-and-fetch-handler")),
-    ]);
+    // Where browsers know such routes, they look up the files themselves, which is faster than this worker.
+    const pathname = `${new URL(worker.registration.scope).pathname}assets/*`;
+    const routes = event.addRoutes?.({ condition: { urlPattern: { pathname } }, source: "cache" });
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([
