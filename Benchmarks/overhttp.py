@@ -8,9 +8,10 @@ Usage: Benchmarks/overhttp.py [--billow bin/billow] [--observations 200000] [--t
 Needs wrk and nginx (`Scripts/setup bench`), ogr2ogr (Debian's gdal-bin) and Mapnik in Benchmarks/.build/venv, where
 `Benchmarks/run http` puts it. Clients run on the same processors as the servers.
 
-- **Cold**: so many tiles of each zoom from 5 to 9, mixed, by 16 connections. Another hundredth of opacity each
-  time gives the pixels other colours, so no picture is painted already. Mapnik draws the same hexagons in the same style from a shapefile with an index, and
-  encodes `png8`; its processes take tiles from one list. Zoom 4 is left out: Billow draws parents there.
+- **Cold**: so many tiles of each zoom from 5 to 9, mixed, by 16 connections. Another hundredth of opacity each time
+  gives the pixels other colours, so no picture is painted already. Mapnik draws the same hexagons in the same style
+  from a shapefile with an index, and encodes `png8`; its processes take tiles from one list. Zoom 4 is left out: Billow
+  draws parents there.
 - **Warm**: the newest frames of a timeline under addresses with a version, 20 tiles of each, so that no client keeps
   one; wrk goes through them in turn.
 """
