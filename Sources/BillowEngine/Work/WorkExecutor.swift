@@ -1,8 +1,8 @@
 /// Runs all work whose cost is not bounded by the size of its response, on threads separate from request handling.
 ///
-/// Request handlers run on Swift's cooperative pool, which has as many threads as processors. There they parse, await
-/// and write. Everything else is a job of a class, with a limit of concurrent jobs and of waiting jobs. Beyond these
-/// limits a job is rejected with an error.
+/// Request handlers run on the event loop of their connection, which serves many others. There they parse, await and
+/// write. Everything else is a job of a class, with a limit of concurrent jobs and of waiting jobs. Beyond these limits
+/// a job is rejected with an error.
 ///
 ///     let frame = try await work.run(.query) { try await frames.frame(at: instant, filter: filter, in: snapshot) }
 package final class WorkExecutor: Sendable {
@@ -125,8 +125,8 @@ package final class WorkExecutor: Sendable {
         }
     }
 
-    /// Runs a long computation of a job on the job's threads. Outside jobs it uses those of `background`, never the
-    /// cooperative pool.
+    /// Runs a long computation of a job on the job's threads. Outside jobs it uses those of `background`, never an
+    /// event loop.
     package static func computing<Value: Sendable, Failure: Error>(
         _ body: @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -173,8 +173,7 @@ package final class WorkExecutor: Sendable {
 
     // MARK: - Misplaced work
 
-    /// Asserts that expensive work runs in a job: in debug builds it stops a request that computes on the cooperative
-    /// pool.
+    /// Asserts that expensive work runs in a job: in debug builds it stops a request that computes on an event loop.
     @inline(__always)
     package static func assertIsJob(_ function: StaticString = #function) {
         assert(!isMisplaced, "\(function) computes on a thread that answers requests")
