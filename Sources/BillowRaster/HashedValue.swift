@@ -1,7 +1,7 @@
 /// A constant value for keys of caches, with a hash that is computed once.
 ///
-/// A copy is one reference, however many parts the value has. Values with other hashes are told apart without a look
-/// at their parts.
+/// A copy is one reference, whatever the size of the value. Two values are compared part by part only if their hashes
+/// are equal.
 package struct HashedValue<Content: Hashable & Sendable>: Sendable, Hashable {
     private final class Box: Sendable {
         let content: Content

@@ -331,6 +331,24 @@ struct GuidanceSyncTests {
         }
     }
 
+    @Test("a block does not let simulated data into a store of real data after a restart")
+    func blockedAmongReal() async throws {
+        try await withGuidance(content: Self.content) { rig in
+            _ = try await rig.store.register(#require(SourceID("other")), merge: .keep, simulated: false)
+            rig.simulator.setFault(.forbidden, of: .noaa)
+            await #expect(throws: SyncError.self) {
+                try await rig.upstream(simulated: nil).synchronise(now: rig.clock.now)
+            }
+            rig.simulator.setFault(nil)
+            rig.clock.advance(3_600)
+            let error = await #expect(throws: SyncError.self) {
+                try await rig.upstream(simulated: nil).synchronise(now: rig.clock.now)
+            }
+            #expect(error?.code == .simulatedData, "\(String(describing: error))")
+            #expect(try await rig.names().isEmpty)
+        }
+    }
+
     @Test("a file that was half fetched when the process ended is read on from there, and its column is of all levels")
     func restart() async throws {
         try await withGuidance(content: Self.content) { rig in

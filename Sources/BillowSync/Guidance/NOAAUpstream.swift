@@ -155,8 +155,9 @@ package struct NOAAUpstream: Upstream {
         session.state.withLock { state in
             state.client = client
             state.ledger = ledger
-            // Before the first response it isn't known whether the data is simulated.
-            state.isRegistered = record?.simulated != nil
+            // A source without cursors may be known by a block alone. Then its first response decides whether its data
+            // is simulated, and not the other sources of the store.
+            state.isRegistered = record?.simulated != nil && !cursors.isEmpty
             for product in GuidanceProduct.allCases {
                 state.cursors[product] = GuidanceCursor(cursors[product.rawValue], plan)
             }
@@ -171,7 +172,8 @@ package struct NOAAUpstream: Upstream {
         let (isRegistered, isNew) = session.state.withLock { ($0.isRegistered, $0.ledger != ledger) }
         guard isNew || fetchedAt != nil else { return }
         if !isRegistered {
-            guard ledger.blocks > 0 else { return }
+            let isKnown = try await known(in: store) != nil
+            guard isKnown || ledger.blocks > 0 else { return }
             _ = try await stored { [store, id, merge] () async throws(StoreError) in
                 try await store.register(id, merge: merge, simulated: nil)
             }
