@@ -307,14 +307,111 @@ struct MicrocacheTests {
         }
         let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
-        for number in 0..<10_000 { answers.insert(empty, for: "/n\(number)", at: answers.moment) }
-        #expect(answers.statistics.entries == 8_192)
+        for number in 1..<ResponseMicrocache.countLimit {
+            answers.insert(empty, for: "/n\(number)", at: answers.moment)
+        }
+        #expect(answers.statistics.entries == ResponseMicrocache.countLimit)
+        // One answer more starts anew.
+        answers.insert(empty, for: "/one-more", at: answers.moment)
+        #expect(answers.statistics.entries == 1)
         let large = ResponseMicrocache.CachedResponse(
             head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
         make(.snapshot)
-        for number in 0..<200 { answers.insert(large, for: "/l\(number)", at: answers.moment) }
-        // The addresses count too, so one answer fewer than 32 fits.
-        #expect(answers.statistics.entries == 31)
-        #expect(answers.statistics.bytes <= 8 << 20)
+        for number in 0..<200 {
+            answers.insert(large, for: "/l\(number)", at: answers.moment)
+            #expect(answers.answer(to: "/l\(number)", at: answers.moment) != nil)
+            #expect(answers.statistics.bytes <= ResponseMicrocache.capacity)
+            // The addresses count too, so one answer fewer than 32 fits.
+            #expect(answers.statistics.entries == number % 31 + 1)
+        }
+    }
+
+    // MARK: - Immutable answers
+
+    private static let immutable: HTTPHeaders = [
+        "Content-Type": "image/png", "Cache-Control": "public, max-age=50, immutable",
+    ]
+
+    private func primedImmutable() throws -> Connection {
+        let connection = try Connection(answers)
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("frame", headers: Self.immutable)
+        #expect(try connection.left()?.body == "frame")
+        return connection
+    }
+
+    @Test("an immutable answer is kept for its seconds, and states its age", arguments: [0, 1, 49])
+    func ages(seconds: Int) throws {
+        let connection = try primedImmutable()
+        clock.second.add(seconds, ordering: .relaxed)
+        // Brief answers of another second do not drop it.
+        try connection.ask("/brief")
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("brief")
+        _ = try connection.left()
+        try connection.ask()
+        #expect(try connection.handedOn() == nil)
+        let answer = try #require(try connection.left())
+        #expect(answer.body == "frame")
+        #expect(answer.head.headers.first(name: "Age") == (seconds == 0 ? nil : String(seconds)))
+    }
+
+    @Test(
+        "an immutable answer is not kept after its seconds, nor if the clock is set back", arguments: [50, -1, -3_600])
+    func outlived(seconds: Int) throws {
+        let connection = try primedImmutable()
+        clock.second.add(seconds, ordering: .relaxed)
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+    }
+
+    @Test(
+        "a new snapshot, source state or style ends an immutable answer too",
+        arguments: [Change.snapshot, .sources, .styles])
+    private func ends(_ change: Change) throws {
+        let connection = try primedImmutable()
+        make(change)
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+    }
+
+    @Test("an immutable answer that took seconds is cached with its whole age, unless the snapshot changed")
+    func slowImmutable() throws {
+        let connection = try Connection(answers)
+        try connection.ask()
+        clock.second.add(3, ordering: .relaxed)
+        try connection.answer("frame", headers: Self.immutable)
+        _ = try connection.left()
+        _ = try connection.handedOn()
+        try connection.ask()
+        #expect(try connection.left()?.head.headers.first(name: "Age") == "3")
+        try connection.ask("/other")
+        make(.snapshot)
+        try connection.answer("frame", headers: Self.immutable)
+        #expect(answers.answer(to: "/other", at: answers.moment) == nil)
+    }
+
+    @Test(
+        "an answer without a whole number of seconds, or with an age of its own, is brief",
+        arguments: [
+            ["Cache-Control": "public, immutable"], ["Cache-Control": "public, max-age=, immutable"],
+            ["Cache-Control": "public, max-age=1e9, immutable"], ["Cache-Control": "public, max-age=0, immutable"],
+            ["Cache-Control": "public, max-age=-5, immutable"],
+            ["Cache-Control": "public, max-age=50, immutable", "Age": "7"],
+        ] as [HTTPHeaders])
+    func brief(headers: HTTPHeaders) throws {
+        let connection = try Connection(answers)
+        try connection.ask()
+        _ = try connection.handedOn()
+        var headers = headers
+        headers.add(name: "Content-Type", value: "image/png")
+        try connection.answer("frame", headers: headers)
+        _ = try connection.left()
+        try connection.ask()
+        #expect(try connection.left()?.body == "frame")
+        make(.laterSecond)
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
     }
 }

@@ -82,7 +82,8 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 head.headers.remove(name: RequestIDs.header)
                 microcache.insert(
                     ResponseMicrocache.CachedResponse(
-                        head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address)),
+                        head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address),
+                        immutableSeconds: Self.immutableSeconds(head)),
                     for: recording.address,
                     coding: head.headers.contains(name: "Vary") ? Self.coding(recording.requestHeaders) : nil,
                     at: recording.moment)
@@ -146,6 +147,16 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         else { return false }
         guard head.headers.first(name: "Vary") ?? "Accept-Encoding" == "Accept-Encoding" else { return false }
         return !["Set-Cookie", "Connection"].contains { head.headers.contains(name: $0) }
+    }
+
+    /// For how many seconds an answer says that it is immutable; nil if it does not.
+    private static func immutableSeconds(_ head: HTTPResponseHead) -> Int? {
+        let control = head.headers.first(name: "Cache-Control") ?? ""
+        let directives = control.split(separator: ",").map { $0.drop { $0 == " " } }
+        guard directives.contains("immutable"), !head.headers.contains(name: "Age"),
+            let age = directives.first(where: { $0.hasPrefix("max-age=") })
+        else { return nil }
+        return Int(age.dropFirst("max-age=".count))
     }
 
     private static let mediaTypes: Set = ["image/png", "application/vnd.mapbox-vector-tile"]

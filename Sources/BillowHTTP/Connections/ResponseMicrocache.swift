@@ -3,13 +3,16 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Caches the answers of the current second that show the current snapshot. Another request for the same address gets
-/// the same bytes, without the router.
+/// Caches the answers that show the current snapshot. Another request for the same address gets the same bytes, without
+/// the router.
 ///
 /// An answer depends on its address, the snapshot, the styles, the sources' states, and the clock in whole seconds. An
-/// answer is valid only in the `CacheContext` in which it was requested, so none is older than a second. Each part of
-/// the context changes together with what it numbers, so nothing needs to invalidate the cache. A lookup takes constant
-/// time. The cache is bounded in number and in bytes.
+/// answer is valid only in the `CacheContext` in which it was requested, so none is older than a second. The exception
+/// is an answer that declares itself immutable for some seconds: it does not depend on the clock for so long, and it
+/// gets an `Age`. Each part of the context changes together with what it numbers, so nothing needs to invalidate the
+/// cache. A lookup takes constant time. The cache is bounded in number and in bytes.
+///
+/// Source: RFC 9111 section 5.1 (`Age`), RFC 8246 (`immutable`)
 final class ResponseMicrocache: Sendable {
     /// The inputs that all cached answers share.
     struct CacheContext: Equatable, Sendable {
@@ -21,6 +24,11 @@ final class ResponseMicrocache: Sendable {
         var sources: UInt64
         /// `StyleStore.generation`.
         var styles: UInt64
+
+        /// Whether both show the same snapshot, source states and styles, at any time.
+        func showsSame(as other: CacheContext) -> Bool {
+            snapshot == other.snapshot && sources == other.sources && styles == other.styles
+        }
     }
 
     /// An answer in the form that the encoder expects.
@@ -29,34 +37,69 @@ final class ResponseMicrocache: Sendable {
         var body: ByteBuffer
         /// The counters of its route.
         var metrics: RequestMetrics.Route?
+        /// For how many seconds the answer is immutable; nil if it may change with the clock.
+        var immutableSeconds: Int?
     }
 
     /// The answers for an address: one for all clients, or one for each content coding.
     private struct Variants {
-        var answer: CachedResponse?
-        var byCoding: [ContentCoding: CachedResponse] = [:]
+        /// An answer and the second in which it was requested.
+        typealias Dated = (answer: CachedResponse, second: Int)
 
-        subscript(coding: ContentCoding?) -> CachedResponse? {
+        var answer: Dated?
+        var byCoding: [ContentCoding: Dated] = [:]
+
+        subscript(coding: ContentCoding?) -> Dated? {
             get { if let coding { byCoding[coding] } else { answer } }
             set { if let coding { byCoding[coding] = newValue } else { answer = newValue } }
         }
     }
 
-    private struct CacheState {
-        var moment = CacheContext(second: .min, snapshot: 0, sources: 0, styles: 0)
-        var answers: [String: Variants] = [:]
+    /// Answers by address, with their number and their bytes.
+    private struct Answers {
+        var byAddress: [String: Variants] = [:]
         var count = 0
         var bytes = 0
+
+        /// Stores an answer. If it does not fit, the cache starts anew with it: what is asked for again comes back.
+        /// - Returns: what was dropped, so that the caller can free it without holding the lock.
+        mutating func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding?, second: Int)
+            -> Self?
+        {
+            let size = answer.body.readableBytes + address.utf8.count
+            guard size <= capacity else { return nil }
+            let before = byAddress[address]?[coding].map { $0.answer.body.readableBytes + address.utf8.count }
+            var dropped: Self?
+            if bytes + size - (before ?? 0) > capacity || (before == nil && count >= countLimit) {
+                dropped = self
+                self = Self()
+                count = 1
+                bytes = size
+            } else {
+                count += before == nil ? 1 : 0
+                bytes += size - (before ?? 0)
+            }
+            byAddress[address, default: Variants()][coding] = (answer, second)
+            return dropped
+        }
+    }
+
+    private struct CacheState {
+        var moment = CacheContext(second: .min, snapshot: 0, sources: 0, styles: 0)
+        /// The answers of the current second.
+        var brief = Answers()
+        /// The answers that do not change with the clock.
+        var immutable = Answers()
         var hits = 0
         var misses = 0
     }
 
     /// The most bytes of one body; a tile has some 20 kB.
     static let largestBody = 256 << 10
-    /// The most bytes of all bodies and addresses: some thousand tiles.
-    private static let capacity = 8 << 20
-    /// The most answers, which bounds empty ones.
-    private static let countLimit = 8_192
+    /// The most bytes of all bodies and addresses of brief answers, and of immutable ones: some hundred tiles each.
+    static let capacity = 8 << 20
+    /// The most answers of either kind, which bounds empty ones.
+    static let countLimit = 8_192
 
     private let present: @Sendable () -> CacheContext
     private let state = Mutex(CacheState())
@@ -69,7 +112,9 @@ final class ResponseMicrocache: Sendable {
 
     var statistics: CacheStatistics {
         state.withLock {
-            CacheStatistics(entries: $0.count, bytes: $0.bytes, hits: $0.hits, misses: $0.misses)
+            CacheStatistics(
+                entries: $0.brief.count + $0.immutable.count, bytes: $0.brief.bytes + $0.immutable.bytes,
+                hits: $0.hits, misses: $0.misses)
         }
     }
 
@@ -78,16 +123,28 @@ final class ResponseMicrocache: Sendable {
     func answer(to address: String, at moment: CacheContext, coding: @autoclosure () -> ContentCoding = .identity)
         -> CachedResponse?
     {
-        state.withLock { state in
-            guard state.moment == moment, let variants = state.answers[address],
-                let answer = variants.answer ?? variants.byCoding[coding()]
-            else {
-                state.misses += 1
-                return nil
+        let found: (answer: CachedResponse, age: Int)? = state.withLock { state in
+            if state.moment.showsSame(as: moment) {
+                if let variants = state.immutable.byAddress[address],
+                    let dated = variants.answer ?? variants.byCoding[coding()],
+                    case let age = moment.second - dated.second, age >= 0, age < dated.answer.immutableSeconds ?? 0
+                {
+                    state.hits += 1
+                    return (dated.answer, age)
+                }
+                if state.moment.second == moment.second, let variants = state.brief.byAddress[address],
+                    let dated = variants.answer ?? variants.byCoding[coding()]
+                {
+                    state.hits += 1
+                    return (dated.answer, 0)
+                }
             }
-            state.hits += 1
-            return answer
+            state.misses += 1
+            return nil
         }
+        guard var answer = found?.answer else { return nil }
+        if let age = found?.age, age > 0 { answer.head.headers.add(name: "Age", value: String(age)) }
+        return answer
     }
 
     /// - Parameters:
@@ -95,21 +152,27 @@ final class ResponseMicrocache: Sendable {
     ///   - moment: the moment of the request. An answer that took longer than its moment is not cached.
     func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding? = nil, at moment: CacheContext) {
         let present = self.moment
-        guard present == moment else { return }
-        state.withLock { state in
-            if state.moment != moment {
-                // Any other moment is invalid, because the clock may have been set back.
-                state.moment = moment
-                state.answers.removeAll(keepingCapacity: true)
-                state.bytes = 0
-                state.count = 0
+        let isImmutable = (answer.immutableSeconds ?? 0) > 0
+        guard isImmutable ? present.showsSame(as: moment) : present == moment else { return }
+        // What is dropped is freed after the lock.
+        let dropped: [Answers] = state.withLock { state in
+            var dropped: [Answers] = []
+            // Any other moment is invalid, because the clock may have been set back.
+            if state.moment != present {
+                dropped.append(state.brief)
+                state.brief = Answers()
+                if !state.moment.showsSame(as: present) {
+                    dropped.append(state.immutable)
+                    state.immutable = Answers()
+                }
+                state.moment = present
             }
-            let bytes = answer.body.readableBytes + address.utf8.count
-            guard state.count < Self.countLimit, state.bytes + bytes <= Self.capacity else { return }
-            let before = state.answers[address]?[coding]
-            state.answers[address, default: Variants()][coding] = answer
-            state.count += before == nil ? 1 : 0
-            state.bytes += bytes - (before.map { $0.body.readableBytes + address.utf8.count } ?? 0)
+            let full =
+                isImmutable
+                ? state.immutable.insert(answer, for: address, coding: coding, second: moment.second)
+                : state.brief.insert(answer, for: address, coding: coding, second: moment.second)
+            return full.map { dropped + [$0] } ?? dropped
         }
+        withExtendedLifetime(dropped) {}
     }
 }
