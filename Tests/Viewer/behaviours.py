@@ -1309,9 +1309,19 @@ def examples(viewer):
     pages = viewer.page.evaluate(
         "[...document.querySelectorAll('li a')].map(({ href }) => href).filter((href) => href.endsWith('.html'))")
     assert len(pages) == 4, pages
+    held = []
     for url in pages:
         viewer.requests.clear()
+        held.clear()
+        viewer.page.route(re.compile(r"/changes/hexagons\?"), lambda route: held.append(route))
         viewer.page.goto(url, wait_until="load")
+        if url.endswith("changes.html"):
+            # Before the answer, the map has none of the colours that are counted below.
+            viewer.eventually(lambda: held)
+            assert viewer.pixels_of_severities(300, 150, 600, 400) == 0
+        for route in held:
+            route.continue_()
+        viewer.page.unroute(re.compile(r"/changes/hexagons\?"))
         viewer.until("document.querySelector('#age').textContent.startsWith('Data of')")
         viewer.eventually(lambda: "SIMULATED" in viewer.text("#age"))
         if url.endswith("changes.html"):
