@@ -311,7 +311,7 @@ struct MicrocacheTests {
             answers.insert(empty, for: "/n\(number)", at: answers.moment)
         }
         #expect(answers.statistics.entries == ResponseMicrocache.countLimit)
-        // One answer more starts anew.
+        // One more answer replaces all others.
         answers.insert(empty, for: "/one-more", at: answers.moment)
         #expect(answers.statistics.entries == 1)
         let large = ResponseMicrocache.CachedResponse(

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// An answer depends on its address, the snapshot, the styles, the sources' states, and the clock in whole seconds. An
 /// answer is valid only in the `CacheContext` in which it was requested, so none is older than a second. The exception
-/// is an answer that declares itself immutable for some seconds: it does not depend on the clock for so long, and it
-/// gets an `Age`. Each part of the context changes together with what it numbers, so nothing needs to invalidate the
-/// cache. A lookup takes constant time. The cache is bounded in number and in bytes.
+/// is an answer that declares itself immutable for some seconds. For so long it does not depend on the clock, and the
+/// cache states its age. Each part of the context changes together with what it numbers, so nothing needs to invalidate
+/// the cache. A lookup takes constant time. The cache is bounded in number and in bytes.
 ///
 /// Source: RFC 9111 section 5.1 (`Age`), RFC 8246 (`immutable`)
 final class ResponseMicrocache: Sendable {
@@ -61,8 +61,9 @@ final class ResponseMicrocache: Sendable {
         var count = 0
         var bytes = 0
 
-        /// Stores an answer. If it does not fit, the cache starts anew with it: what is asked for again comes back.
-        /// - Returns: what was dropped, so that the caller can free it without holding the lock.
+        /// Stores an answer. If it does not fit, it replaces all answers. Frequent addresses return with their next
+        /// request.
+        /// - Returns: the replaced answers, which the caller frees after it has released the lock.
         mutating func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding?, second: Int)
             -> Self?
         {
@@ -149,12 +150,13 @@ final class ResponseMicrocache: Sendable {
 
     /// - Parameters:
     ///   - coding: the client's content coding if answers differ by it, otherwise nil.
-    ///   - moment: the moment of the request. An answer that took longer than its moment is not cached.
+    ///   - moment: the moment of the request. An answer that took longer than its moment is not cached. For an
+    ///     immutable answer only the snapshot, the source states and the styles must be the same.
     func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding? = nil, at moment: CacheContext) {
         let present = self.moment
         let isImmutable = (answer.immutableSeconds ?? 0) > 0
         guard isImmutable ? present.showsSame(as: moment) : present == moment else { return }
-        // What is dropped is freed after the lock.
+        // The lock is released before the dropped answers are freed.
         let dropped: [Answers] = state.withLock { state in
             var dropped: [Answers] = []
             // Any other moment is invalid, because the clock may have been set back.
