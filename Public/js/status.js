@@ -166,7 +166,10 @@ function staleData(knowledge) {
             return `No data has been received yet for ${names || "this view"}. An empty map does not mean smooth air.`;
         }
         const last = `${shortTime(received, now())}, ${age(now() - received)} ago`;
-        return `The data is stale${names && `: ${names}`}. Last received ${last}.`;
+        // A field is stale when its next run is overdue, however lately its source answered.
+        const isOverdue = staleLayers.length > 0 && staleLayers.every(isField);
+        const reason = isOverdue ? "A newer field is overdue. Last answer" : "Last received";
+        return `The data is stale${names && `: ${names}`}. ${reason} ${last}.`;
     }
     if (
         received === null && server && !server.sources?.some(

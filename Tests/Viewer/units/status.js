@@ -98,6 +98,14 @@ test("stale data has a banner with layers and age, and missing data is not smoot
         /^The data is stale: Hexagons\. Last received .* ago\.$/.test(found.get("stale")?.text ?? ""),
         `${found.get("stale")?.text}`,
     );
+    const field = shown({
+        view: { ...parseHash("").view, layers: ["gtg"] }, billow: stale,
+        server: { sources: [], layers: { gtg: { stale: true } } },
+    }).found.get("stale")?.text ?? "";
+    ok(
+        /^The data is stale: GTG\. A newer field is overdue\. Last answer .* ago\.$/.test(field),
+        `a field is stale although its source answered: ${field}`,
+    );
     const never = shown({ billow: { ...stale, dataTime: null } }).found.get("stale")?.text ?? "";
     ok(never.startsWith("No data has been received yet"), never);
     ok(
