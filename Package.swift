@@ -70,6 +70,8 @@ let package = Package(
         .systemLibrary(name: "CH3", pkgConfig: "h3"),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CZstandard", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         // Without pkg-config: its file names the system's own include folder. The module map links the library.
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -217,7 +219,8 @@ let package = Package(
             dependencies: [
                 "BillowEngine", "BillowPacks", "Datasets", "BillowParameters", "Turbulence", "Geometry",
                 "BillowSnapshot", "BillowAreas", "BillowFields", "BillowStore", "BillowSync", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate", "Digests",
+                "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CBrotli", "CDeflate", "CZstandard",
+                "Digests",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -388,7 +391,8 @@ let package = Package(
         .testTarget(
             name: "BillowHTTPTests",
             dependencies: [
-                "BillowAreas", "BillowFields", "BillowPacks", "CZlib", "Datasets", "EngineTestSupport", "TestSupport",
+                "BillowAreas", "BillowFields", "BillowPacks", "CBrotli", "CZlib", "CZstandard", "Datasets",
+                "EngineTestSupport", "TestSupport",
                 "BillowEngine", "BillowHTTP",
                 "BillowParameters", "BillowSync",
                 "BillowStore", "BillowSnapshot",

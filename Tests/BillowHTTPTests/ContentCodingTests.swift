@@ -1,5 +1,4 @@
 import BillowPacks
-import CZlib
 import EngineTestSupport
 import Foundation
 import Geometry
@@ -16,47 +15,35 @@ import Turbulence
 @testable import BillowHTTP
 @testable import BillowParameters
 
-/// The bytes of a gzip body by zlib; nil for what is none, and for bytes behind the first member.
-func gunzip(_ packed: ByteBuffer) -> [UInt8]? {
-    var stream = z_stream()
-    guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
-    defer { inflateEnd(&stream) }
-    var input = Array(packed.readableBytesView)
-    var output: [UInt8] = []
-    var room = [UInt8](repeating: 0, count: 1 << 16)
-    var status = Z_OK
-    var left = 0
-    input.withUnsafeMutableBufferPointer { input in
-        stream.next_in = input.baseAddress
-        stream.avail_in = UInt32(input.count)
-        while status == Z_OK {
-            room.withUnsafeMutableBufferPointer { room in
-                stream.next_out = room.baseAddress
-                stream.avail_out = UInt32(room.count)
-                status = inflate(&stream, Z_NO_FLUSH)
-            }
-            output += room.prefix(room.count - Int(stream.avail_out))
-        }
-        left = Int(stream.avail_in)
-    }
-    return status == Z_STREAM_END && left == 0 ? output : nil
-}
-
 @Suite("Content coding")
 struct ContentCodingTests {
     @Test(
-        "a client gets gzip where it takes that at least as gladly as plain bytes",
+        "a client gets the coding that it prefers, and the fastest of those that it prefers equally",
         arguments: [
-            (nil, false), ("", false), ("gzip", true), ("GZIP", true), ("x-gzip", true), ("br, gzip", true),
-            ("gzip;q=0", false), ("gzip;q=0.000, *", false), ("*", true), ("*;q=0", false), ("gzip; q=0.5", true),
-            ("identity, gzip;q=0.5", false), ("identity;q=0.5, gzip", true), ("identity;q=0", false),
-            ("identity;q=0, gzip;q=0.1", true), ("deflate, br", false), ("gzip;q=x", false), ("gzip;q=2", false),
-            (" ,;, gzip ;q=1.0 ", true), ("br;q=1.0, gzip;q=0.8, *;q=0.1", true), ("gzip;q=-1", false),
-        ] as [(String?, Bool)])
-    func negotiation(header: String?, isCompressed: Bool) {
-        #expect(ContentCoding(accepted: header) == (isCompressed ? .gzip : .identity))
+            (nil, .identity), ("", .identity), ("gzip", .gzip), ("GZIP", .gzip), ("x-gzip", .gzip),
+            ("br, gzip", .brotli), ("BR", .brotli), ("gzip, deflate, br, zstd", .zstandard), ("zstd", .zstandard),
+            ("gzip;q=0", .identity), ("gzip;q=0.000, *", .identity), ("*", .gzip), ("*;q=0", .identity),
+            ("gzip; q=0.5", .gzip), ("identity, gzip;q=0.5", .identity), ("identity;q=0.5, gzip", .gzip),
+            ("identity, zstd;q=0.9, br;q=0.9", .identity), ("identity;q=0", .identity),
+            ("identity;q=0, gzip;q=0.1", .gzip), ("deflate, br", .brotli), ("gzip;q=x", .identity),
+            ("gzip;q=2", .identity), (" ,;, gzip ;q=1.0 ", .gzip), ("br;q=1.0, gzip;q=0.8, *;q=0.1", .brotli),
+            ("gzip, br;q=0.9, zstd;q=0.8", .gzip), ("zstd;q=0, br;q=0, gzip", .gzip), ("gzip;q=-1", .identity),
+            ("compress, *;q=0.5", .gzip), ("br;q=0, *", .gzip),
+        ] as [(String?, ContentCoding)])
+    func negotiation(header: String?, coding: ContentCoding) {
+        #expect(ContentCoding(accepted: header) == coding)
     }
 
+    @Test(
+        "a client without a preference gets vector tiles with gzip",
+        arguments: [
+            ("gzip, deflate, br, zstd", .gzip), ("br, zstd", .zstandard), ("gzip;q=0.9, br", .brotli), ("br", .brotli),
+        ] as [(String, ContentCoding)])
+    func negotiationOfTiles(header: String, coding: ContentCoding) {
+        #expect(ContentCoding(accepted: header, .tiles) == coding)
+    }
+
+    private static let codings = [ContentCoding.gzip, .zstandard, .brotli]
     private static let gzip: HTTPFields = [.acceptEncoding: "gzip"]
 
     private func withTurbulence(_ test: @Sendable (World) async throws -> Void) async throws {
@@ -75,17 +62,18 @@ struct ContentCodingTests {
     ]
 
     @Test(
-        "every text is the same compressed and plain, says that it differs by coding, and is smaller", arguments: texts)
-    func same(path: String) async throws {
+        "every text is the same compressed and plain, says that it differs by coding, and is smaller",
+        arguments: texts, codings)
+    func same(path: String, coding: ContentCoding) async throws {
         try await withTurbulence { world in
             let plain = try await world.get(path)
-            let packed = try await world.get(path, Self.gzip)
+            let packed = try await world.get(path, [.acceptEncoding: coding.rawValue])
             #expect(plain.status == .ok && packed.status == .ok, "\(path)")
             #expect(plain.headers[.contentEncoding] == nil)
             #expect(plain.headers[.vary]?.hasSuffix("Accept-Encoding") == true)
             #expect(packed.headers[.vary] == plain.headers[.vary])
-            #expect(packed.headers[.contentEncoding] == "gzip")
-            #expect(try #require(gunzip(packed.body)) == Array(buffer: plain.body), "\(path)")
+            #expect(packed.headers[.contentEncoding] == coding.rawValue)
+            #expect(try #require(coding.decompress(packed.body)) == Array(buffer: plain.body), "\(path)")
             #expect(packed.body.readableBytes < plain.body.readableBytes)
             if let length = packed.headers[.contentLength] { #expect(length == "\(packed.body.readableBytes)") }
         }
@@ -177,15 +165,40 @@ struct ContentCodingTests {
         }
     }
 
-    @Test("bytes compressed as they come are one member", arguments: [0, 1, 70_000, 1_000_000])
-    func stream(count: Int) throws {
+    @Test(
+        "bytes compressed as they come are one body, whose stream takes the memory that is reserved",
+        arguments: codings, [0, 1, 70_000, 1_000_000])
+    func stream(coding: ContentCoding, count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }
-        let stream = try #require(DeflateStream(.gzip))
+        let stream = try #require(coding.stream())
         var packed: [UInt8] = []
         for start in stride(from: 0, to: count, by: 33_000) {
             packed += stream.compress(Array(bytes[start..<min(start + 33_000, count)]), isLast: false)
         }
+        if let stream = stream as? ZstandardStream { #expect(stream.usedBytes <= coding.streamBytes) }
         packed += stream.compress([], isLast: true)
-        #expect(gunzip(ByteBuffer(bytes: packed)) == bytes)
+        #expect(coding.decompress(ByteBuffer(bytes: packed)) == bytes)
+    }
+
+    @Test("bytes compressed at once are one body", arguments: codings, [0, 1, 70_000, 1_000_000])
+    func whole(coding: ContentCoding, count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }
+        for effort in [CompressionEffort.low, .high] {
+            let packed = try #require(coding.compress(bytes, effort))
+            #expect(coding.decompress(ByteBuffer(bytes: packed)) == bytes)
+        }
+    }
+
+    @Test("a file is cached by coding, so that no client gets a coding that it can't read")
+    func cachedByCoding() async throws {
+        try await withTurbulence { world in
+            let path = "/vendor/maplibre/maplibre-gl.js"
+            let plain = try await world.get(path)
+            for coding in Self.codings + Self.codings {
+                let packed = try await world.get(path, [.acceptEncoding: coding.rawValue])
+                #expect(packed.headers[.contentEncoding] == coding.rawValue)
+                #expect(coding.decompress(packed.body) == Array(buffer: plain.body))
+            }
+        }
     }
 }

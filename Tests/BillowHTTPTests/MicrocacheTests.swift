@@ -207,18 +207,20 @@ struct MicrocacheTests {
         let plain: HTTPHeaders = [
             "Content-Type": "application/vnd.mapbox-vector-tile", "Cache-Control": "public", "Vary": "Accept-Encoding",
         ]
-        let takers: [(accepted: String?, body: String)] = [(nil, "plain"), ("gzip", "packed")]
+        let takers: [(accepted: String?, body: String)] = [(nil, "plain"), ("gzip", "packed"), ("br", "brotli")]
         for (accepted, body) in takers {
             try connection.ask(headers: accepted.map { ["Accept-Encoding": $0] } ?? [:])
             #expect(try connection.handedOn() != nil)
             try connection.answer(body, headers: plain)
             #expect(try connection.left()?.body == body)
         }
-        for (accepted, body) in [("br", "plain"), ("gzip, br", "packed"), ("gzip;q=0", "plain"), ("*", "packed")] {
+        for (accepted, body) in [
+            ("deflate", "plain"), ("gzip, br", "packed"), ("gzip;q=0", "plain"), ("*", "packed"), ("br", "brotli"),
+        ] {
             try connection.ask(headers: ["Accept-Encoding": accepted])
             #expect(try connection.left()?.body == body, "\(accepted)")
         }
-        #expect(answers.statistics.entries == 2)
+        #expect(answers.statistics.entries == 3)
     }
 
     private static let notForAll: [(status: HTTPResponseStatus, headers: HTTPHeaders)] = [

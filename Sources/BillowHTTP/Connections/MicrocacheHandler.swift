@@ -104,9 +104,9 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
     }
 
-    /// The content coding that a client accepts.
+    /// The content coding that a client gets. Only vector tiles differ by it.
     private static func coding(_ headers: HTTPHeaders) -> ContentCoding {
-        ContentCoding(accepted: headers["Accept-Encoding"].joined(separator: ","))
+        ContentCoding(accepted: headers["Accept-Encoding"].joined(separator: ","), .tiles)
     }
 
     private func record(_ head: HTTPResponseHead) {

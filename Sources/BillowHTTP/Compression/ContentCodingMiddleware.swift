@@ -1,5 +1,4 @@
 import BillowEngine
-import BillowPacks
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -27,9 +26,10 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
         response.headers.vary(by: "Accept-Encoding")
         let header = request.headers[.acceptEncoding]
         // HEAD describes the plain body: its length is useful, and some clients try to decompress the missing body.
-        guard request.method != .head, response.headers[.contentEncoding] == nil,
-            ContentCoding(accepted: header) == .gzip
-        else { return response }
+        let coding = ContentCoding(accepted: header, Self.isVectorTile(type) ? .tiles : .text)
+        guard request.method != .head, response.headers[.contentEncoding] == nil, coding != .identity else {
+            return response
+        }
         if response.status == .notModified {
             // Returns the form of the tag that the client sent.
             if request.headers[.ifNoneMatch]?.contains("W/") == true { response.weakenTag() }
@@ -41,14 +41,14 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
         let length = response.body.contentLength
         if let length, length < (ContentCoding.isIdentityRefused(header) ? 1 : Self.least) { return response }
         if let length, length <= Self.maximumBufferedBytes {
-            guard let bytes = try await bytes(of: response, request, type) else { return response }
+            guard let bytes = try await bytes(of: response, request, type, coding) else { return response }
             response.body = try BytesResponse.body(of: bytes)
             response.headers[.contentLength] = String(bytes.count)
         } else {
-            guard let body = try stream(response.body) else { return response }
+            guard let body = try stream(response.body, coding) else { return response }
             response.body = body
         }
-        response.headers[.contentEncoding] = "gzip"
+        response.headers[.contentEncoding] = coding.rawValue
         // A client with compressed bytes can't resume in the middle, because a range would be of the plain bytes.
         if response.headers[.acceptRanges] != nil { response.headers[.acceptRanges] = "none" }
         response.weakenTag()
@@ -65,30 +65,39 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     /// The compressed body; nil if memory is exhausted.
-    private func bytes(of response: Response, _ request: Request, _ type: String) async throws -> [UInt8]? {
+    private func bytes(
+        of response: Response, _ request: Request, _ type: String, _ coding: ContentCoding
+    ) async throws -> [UInt8]? {
         let make: @Sendable () async throws -> [UInt8]? = { [work, body = response.body] in
             let whole = BufferedBody()
             try await body.write(whole)
             // The request already had its turn in a queue, so this part of it must not be rejected.
             return try await work.run(Self.workClass(of: type), isContinuing: true) {
-                Gzip.compress(whole.bytes, level: 6)
+                coding.compress(whole.bytes, Self.isFile(type) ? .high : .low)
             }
         }
         guard let tag = response.headers[.eTag] else { return try await make() }
         return try await compressed.cache.value(
-            for: CompressedBodies.Key(address: request.uri.string, tag: tag), make: make)
+            for: CompressedBodies.Key(address: request.uri.string, tag: tag, coding: coding), make: make)
     }
 
     /// The work class that produced the body.
-    private static func workClass(of type: String) -> WorkClass { type.contains("vector-tile") ? .tile : .query }
+    private static func workClass(of type: String) -> WorkClass { isVectorTile(type) ? .tile : .query }
+
+    private static func isVectorTile(_ type: String) -> Bool { type.contains("vector-tile") }
+
+    /// Whether the body is a file of the viewer, which is compressed once.
+    private static func isFile(_ type: String) -> Bool {
+        type.contains("javascript") || type.hasPrefix("text/html") || type.hasPrefix("text/css")
+    }
 
     /// A body that is compressed while it is sent; nil if memory is exhausted.
     /// - Throws: `WorkError.tooManyAnswers`.
-    private func stream(_ body: ResponseBody) throws(WorkError) -> ResponseBody? {
-        let reservation = try ResponseBudget.ofServer.reserve(DeflateStream.memoryBytes)
-        guard let stream = DeflateStream(.gzip) else { return nil }
+    private func stream(_ body: ResponseBody, _ coding: ContentCoding) throws(WorkError) -> ResponseBody? {
+        let reservation = try ResponseBudget.ofServer.reserve(coding.streamBytes)
+        guard let stream = coding.stream() else { return nil }
         return ResponseBody { [work] writer in
-            try await body.write(GzipWriter(base: writer, stream: stream, work: work))
+            try await body.write(CompressingWriter(base: writer, stream: stream, work: work))
             withExtendedLifetime(reservation) {}
         }
     }
@@ -99,6 +108,7 @@ final class CompressedBodies: Sendable {
     struct Key: Hashable, Sendable {
         var address: String
         var tag: String
+        var coding: ContentCoding
     }
 
     /// The viewer with its libraries takes some 2 MB.
@@ -140,16 +150,16 @@ private final class BufferedBody: ResponseBodyWriter, Sendable {
 }
 
 /// Compresses written bytes, in jobs.
-private struct GzipWriter: ResponseBodyWriter {
+private struct CompressingWriter: ResponseBodyWriter {
     var base: any ResponseBodyWriter
-    let stream: DeflateStream
+    let stream: any CompressionStream
     let work: WorkExecutor
     private var waiting = ByteBuffer()
 
     /// The number of bytes that are compressed in one step, some 2 ms.
     private static var step: Int { 64 << 10 }
 
-    init(base: any ResponseBodyWriter, stream: DeflateStream, work: WorkExecutor) {
+    init(base: any ResponseBodyWriter, stream: any CompressionStream, work: WorkExecutor) {
         self.base = base
         self.stream = stream
         self.work = work
