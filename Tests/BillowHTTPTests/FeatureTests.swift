@@ -35,6 +35,7 @@ struct FeatureTests {
             #expect(response.headers[.cacheControl] == "public, max-age=45, stale-while-revalidate=5")
             #expect(response.header("X-Frame-Time") == "2026-11-21T12:00:15Z")
             #expect(response.header("X-Data-Time") == "2026-11-21T11:59:45Z")
+            #expect(response.headers[.lastModified] == "Sat, 21 Nov 2026 12:00:15 GMT")
             let json = try response.json
             #expect(json["type"] == .text("FeatureCollection"))
             #expect(json["version"] == .number(1))

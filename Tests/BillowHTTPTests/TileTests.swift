@@ -70,6 +70,7 @@ struct TileTests {
                 #expect(response.headers[.cacheControl] == "public, max-age=47, stale-while-revalidate=5")
                 #expect(response.header("X-Frame-Time") == "2026-11-21T12:00:13Z")
                 #expect(response.header("X-Data-Time") == "2026-11-21T11:59:53Z")
+                #expect(response.headers[.lastModified] == "Sat, 21 Nov 2026 12:00:13 GMT")
                 #expect(response.header("X-Simulated") == nil)
                 #expect(response.headers[.accessControlAllowOrigin] == "*")
                 let exposed = response.header("Access-Control-Expose-Headers") ?? ""

@@ -119,6 +119,7 @@ struct TimelineTests {
                     #expect(answer.headers[.cacheControl]?.contains("immutable") == isCurrent, "\(address)")
                     #expect((answer.header("X-Incomplete") == nil) == isCurrent, "\(address)")
                     #expect(isCurrent || answer.header("X-Data-Time") == nil, "\(address)")
+                    #expect((answer.headers[.lastModified] != nil) == isCurrent, "\(address)")
                 }
             }
             #expect(try await world.colour(cell, time) == Pixel.moderateSevere)

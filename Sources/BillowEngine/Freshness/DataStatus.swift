@@ -16,16 +16,19 @@ package struct DataStatus: Sendable, Hashable {
     package var isIncomplete: Bool
     /// The turbulence field in the response; nil if it shows none.
     package var field: FieldIdentity?
+    /// When the shown version was published; nil if that is unknown.
+    package var publishedAt: Instant?
 
-    package init(_ freshness: Freshness, at instant: Instant, isIncomplete: Bool) {
+    package init(_ freshness: Freshness, at instant: Instant, isIncomplete: Bool, in snapshot: Snapshot) {
         self.freshness = freshness
         self.instant = instant
         self.isIncomplete = isIncomplete
+        publishedAt = snapshot.publication.asOf
     }
 
-    package init(_ freshness: Freshness, at instant: Instant, lookBack: [FeedKind: Int]) {
+    package init(_ freshness: Freshness, at instant: Instant, lookBack: [FeedKind: Int], in snapshot: Snapshot) {
         self.init(
-            freshness, at: instant, isIncomplete: freshness.isIncomplete(at: instant, lookBack: lookBack))
+            freshness, at: instant, isIncomplete: freshness.isIncomplete(at: instant, lookBack: lookBack), in: snapshot)
     }
 }
 
@@ -35,6 +38,7 @@ extension DataStatus {
     package mutating func markSuperseded() {
         isIncomplete = true
         freshness.dataTime = nil
+        publishedAt = nil
     }
 
     /// Records the shown field, and whether the filter's altitudes lack data.
@@ -60,7 +64,8 @@ extension FreshnessPolicy {
         let freshness = freshness(of: layers.layers, of: region, at: instant, in: snapshot, filter: filter)
         let judged = freshness.layersForFreshness(layers.layers, scene: (scene ?? layers).layers)
         var dataStatus = DataStatus(
-            freshness, at: instant, lookBack: lookBack(of: judged, at: instant, filter: filter, in: snapshot))
+            freshness, at: instant, lookBack: lookBack(of: judged, at: instant, filter: filter, in: snapshot),
+            in: snapshot)
         if judged.contains(where: { $0.content == .field }) { dataStatus.note(fieldAt: instant, filter, in: snapshot) }
         return dataStatus
     }
@@ -102,7 +107,7 @@ extension FreshnessPolicy {
         var dataStatus = DataStatus(
             freshness, at: query.instant,
             isIncomplete: freshness.isIncomplete(at: range.upperBound, lookBack: lookBack)
-                || query.isUnboundedInTime && freshness.hasLost(upTo: range.upperBound))
+                || query.isUnboundedInTime && freshness.hasLost(upTo: range.upperBound), in: snapshot)
         if query.collection.content == .field { dataStatus.note(fieldAt: query.instant, query.filter, in: snapshot) }
         return dataStatus
     }
@@ -116,8 +121,9 @@ extension FreshnessPolicy {
             lookBack[kind] = 0
         }
         return DataStatus(
-            freshness(of: Set(lookBack.keys), of: region, in: snapshot, filter: filter), at: instant, lookBack: lookBack
-        )
+            freshness(of: Set(lookBack.keys), of: region, in: snapshot, filter: filter), at: instant,
+            lookBack: lookBack,
+            in: snapshot)
     }
 }
 

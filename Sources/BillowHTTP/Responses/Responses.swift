@@ -29,6 +29,8 @@ enum ResponseHeaders {
     static func make(_ dataStatus: DataStatus, freshSeconds: Int) -> HTTPFields {
         var headers: HTTPFields = [.frameTime: dataStatus.instant.description]
         if let dataTime = dataStatus.freshness.dataTime { headers[.dataTime] = dataTime.description }
+        // Only tells people and caches the time: conditions are evaluated by entity tags, which are exact.
+        if let publishedAt = dataStatus.publishedAt { headers[.lastModified] = HTTPDate.text(of: publishedAt) }
         if dataStatus.freshness.isSimulated { headers[.simulated] = "true" }
         if dataStatus.isIncomplete { headers[.incomplete] = "true" }
         if let field = dataStatus.field {

@@ -47,7 +47,7 @@ struct TimelineRoutes: Sendable {
         let asOf = snapshot.publication.asOf
         let freshness = service.policy.freshness(of: layers, at: asOf, in: snapshot, filter: filter)
         return ResponseHeaders.make(
-            DataStatus(freshness, at: asOf, isIncomplete: isIncomplete),
+            DataStatus(freshness, at: asOf, isIncomplete: isIncomplete, in: snapshot),
             freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
     }
 
