@@ -1292,7 +1292,8 @@ def accessible(viewer):
     viewer.page.click("#toggle")
     viewer.page.wait_for_selector("#settings", state="visible")
     judge("phone with settings, dark")
-    for path in ("examples/", *(f"examples/{page}.html" for page in ("maplibre", "leaflet", "openlayers", "changes"))):
+    pages = ("maplibre", "leaflet", "openlayers", "deck", "changes")
+    for path in ("examples/", *(f"examples/{page}.html" for page in pages)):
         viewer.page.goto(f"{viewer.base}/{path}", wait_until="load")
         viewer.until("document.querySelector('#age')?.textContent !== 'Loading…'")
         judge(path)
@@ -1308,7 +1309,7 @@ def examples(viewer):
     viewer.page.goto(f"{viewer.base}/examples/", wait_until="load")
     pages = viewer.page.evaluate(
         "[...document.querySelectorAll('li a')].map(({ href }) => href).filter((href) => href.endsWith('.html'))")
-    assert len(pages) == 4, pages
+    assert len(pages) == 5, pages
     held = []
     for url in pages:
         viewer.requests.clear()

@@ -129,3 +129,4 @@ declare namespace maplibregl {
 // The libraries of the examples, of which the pages use a few lines.
 declare const L: any;
 declare const ol: any;
+declare const deck: any;
