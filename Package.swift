@@ -314,10 +314,11 @@ let package = Package(
                 "Geometry",
             ],
             swiftSettings: strict),
+        .target(name: "TracingVFS", path: "Tests/TracingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
             name: "BillowStoreTests",
             dependencies: [
-                "Datasets", "TestSupport", "BillowFields", "BillowStore", "Turbulence", "Geometry",
+                "Datasets", "TestSupport", "TracingVFS", "BillowFields", "BillowStore", "Turbulence", "Geometry",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
