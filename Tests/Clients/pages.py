@@ -49,8 +49,8 @@ window.map = new ol.Map({{ target: "map", layers: [layer], view: new ol.View({{
 RAINVIEWER = """
 const api = await (await fetch("{base}/public/weather-maps.json")).json();
 const frames = [...api.radar.past, ...(api.radar.nowcast ?? [])];
-const layers = frames.map((frame) => L.tileLayer(
-    `${{api.host}}${{frame.path}}/256/{{z}}/{{x}}/{{y}}/2/1_1.png`, {{ opacity: 0.01, zIndex: frame.time }}).addTo(map));
+const address = (frame) => `${{api.host}}${{frame.path}}/256/{{z}}/{{x}}/{{y}}/2/1_1.png`;
+const layers = frames.map((frame) => L.tileLayer(address(frame), {{ opacity: 0.01, zIndex: frame.time }}).addTo(map));
 const shown = api.radar.past.length - 1;
 layers[shown].setOpacity(1);
 layers.forEach((layer, number) => number === shown || layer.remove());
