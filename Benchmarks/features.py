@@ -65,7 +65,7 @@ def wait_for(url, process, log):
 class PostGIS:
     """A cluster of its own. The server refuses to be run by root, so root runs it as `postgres`."""
 
-    def __init__(self, folder):
+    def __init__(self):
         self.programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
         self.folder = Path(tempfile.mkdtemp(prefix="billow-postgis-"))
         self.before = []
@@ -200,7 +200,7 @@ def identifier(feature):
 def pages(options, folder, database):
     lines = folder / "observations.geojsonl"
     measured([options.billow, "export", "observations", "--hours", "6", "--database", database, "-o", str(lines)])
-    base, processes = PostGIS(folder), []
+    base, processes = PostGIS(), []
     try:
         base.load(lines)
         billow = started([options.billow, "serve", "--database", database, "--port", PORT], folder / "serve.log")
