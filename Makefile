@@ -25,11 +25,12 @@ sources := Package.swift $(shell find Sources -type f)
 formatted := Package.swift Sources Tests Examples Fuzz/Targets Fuzz/Driver.swift \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test check documentation build install deb archive setup format lint bench soak fuzz clean FORCE
+.PHONY: help run test check check-clients documentation build install deb archive setup format lint bench soak fuzz \
+	clean FORCE
 .DEFAULT_GOAL := help
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build, and serve a simulated world at http://127.0.0.1:8080 (PORT=…)
 	bin/billow serve --demo --port $(PORT)
@@ -84,6 +85,10 @@ check: ## The viewer: types, tests in a browser, map pages; the interface by its
 	@Scripts/setup test
 	swift build --product billow $(SWIFT_FLAGS)
 	Scripts/check
+
+check-clients: bin/billow ## QGIS, MapProxy, OWSLib, GDAL and geopandas against a demo (PICTURES=folder)
+	@Scripts/setup clients
+	Scripts/check-clients $(if $(PICTURES),--pictures '$(PICTURES)') bin/billow
 
 documentation: ## The DocC archives of the products; fails on a warning
 	@Scripts/setup
