@@ -11,17 +11,17 @@ import Turbulence
 @Suite("Loss of power", .serialized)
 struct PowerLossTests {
     /// The state that a store shows, for comparison.
-    private struct State: Hashable {
+    private struct State: Equatable {
         var head: Version
         var cursors: [String: String]
-        var observations: [String]
+        var observations: [Observation]
         var reports: [String]
         var areas: [String]
 
         init(_ store: SQLiteStore) async throws {
             head = try await store.head().version
             cursors = try await store.cursors(of: source("skypath"))
-            observations = try await store.contents().map { "\($0)" }.sorted()
+            observations = try await store.contents()
             reports = try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).map(\.id).sorted()
             areas = try await store.areas(.hazards, from: .distantPast, to: .distantFuture, asOf: nil)
                 .map { "\($0.id) \($0.validTo)" }.sorted()
@@ -58,8 +58,8 @@ struct PowerLossTests {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? standard
     }
 
-    private static let histories = 0..<UInt64(setting("BILLOW_POWER_HISTORIES", 4))
-    private static let losses = setting("BILLOW_POWER_LOSSES", 20)
+    private static let histories = 0..<UInt64(setting("BILLOW_POWER_HISTORIES", 3))
+    private static let losses = setting("BILLOW_POWER_LOSSES", 15)
 
     @Test("what was acknowledged survives a loss of power, and a commit is there wholly or not", arguments: histories)
     func history(seed: UInt64) async throws {
