@@ -45,7 +45,10 @@ public struct HexagonClasses: Sendable, Hashable {
 
 /// Draws tiles of hexagons, one at a time, because it reuses its buffers.
 public final class TilePainter {
+    /// The rasters of tiles, by their side.
     private var rasters: [Int: InkRaster] = [:]
+    /// The last raster of a region that is no tile.
+    private var otherRaster: InkRaster?
     private let sprites: SpriteQueue
     private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
 
@@ -59,15 +62,32 @@ public final class TilePainter {
         let raster = raster(pixels: scale.pixels)
         raster.use(colours: classes.colours)
         cover(
-            content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z), zoom: coord.z, scale,
-            borders: classes.borders, raster)
+            content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z),
+            sprites(zoom: coord.z, scale), borders: classes.borders, raster)
         return builder(for: classes).picture(from: raster)
     }
 
-    /// The picture of a region that is a tile; nil for any other region.
+    /// The picture of a region whose pixels are those of tiles, clear of the antimeridian; nil for any other region.
     func paint(_ content: TileContent, in region: MapRegion, classes: HexagonClasses) -> IndexedPicture? {
-        guard let (coord, scale) = region.tile else { return nil }
-        return paint(content, at: coord, scale: scale, classes: classes)
+        if let (coord, scale) = region.tile { return paint(content, at: coord, scale: scale, classes: classes) }
+        guard let zoom = region.zoomOfTiles else { return nil }
+        let projection = SubpixelProjection(region, zoom: zoom)
+        guard projection.isInside else { return nil }
+        let raster: InkRaster
+        if let otherRaster, otherRaster.width == region.width, otherRaster.height == region.height {
+            raster = otherRaster
+        } else {
+            raster = InkRaster(width: region.width, height: region.height)
+            otherRaster = raster
+        }
+        raster.use(colours: classes.colours)
+        // Sprites are made for the rasters of tiles.
+        cover(content, projection, nil, borders: classes.borders, raster)
+        return builder(for: classes).picture(from: raster)
+    }
+
+    private func sprites(zoom: Int, _ scale: TileScale) -> SpriteCache.TileAccess? {
+        zoom <= SpriteCache.highestZoom ? sprites.store.access(SpriteCache.Size(zoom, scale)) : nil
     }
 
     /// Makes sprites of small cells that were drawn without one, up to a limit. Later pictures of the same places are
@@ -86,8 +106,8 @@ public final class TilePainter {
         for first in stride(from: 0, to: CoverageRaster.classes, by: 4) {
             raster.useBareAreas(ofClassesFrom: first + 1)
             cover(
-                content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z), zoom: coord.z, scale,
-                borders: borders, raster)
+                content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z),
+                sprites(zoom: coord.z, scale), borders: borders, raster)
             for (pixel, lanes) in raster.drainLanes().enumerated() {
                 for lane in 0..<4 { shares[pixel][first + lane] = UInt16(truncatingIfNeeded: lanes[lane]) }
             }
@@ -96,11 +116,10 @@ public final class TilePainter {
     }
 
     private func cover(
-        _ content: TileContent, _ projection: SubpixelProjection, zoom: Int, _ scale: TileScale, borders: [Int?],
+        _ content: TileContent, _ projection: SubpixelProjection, _ known: SpriteCache.TileAccess?, borders: [Int?],
         _ raster: InkRaster
     ) {
         let table = CellTable.of(resolution: content.resolution)
-        let known = zoom <= SpriteCache.highestZoom ? sprites.store.access(SpriteCache.Size(zoom, scale)) : nil
         var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, sprites: known)
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0

@@ -149,6 +149,52 @@ struct TilePainterTests {
         }
     }
 
+    @Test("a region with the pixels of tiles has the colours of those tiles", arguments: [4, 6, 8])
+    func regionOfTiles(zoom: Int) throws {
+        let painter = TilePainter()
+        let coord = try #require(Self.coord(z: zoom, longitude: 10, latitude: 50))
+        let side = exp2(Double(-zoom))
+        let box = try #require(
+            PlaneBox(
+                minX: Double(coord.x) * side, minY: Double(coord.y) * side, maxX: Double(coord.x + 1) * side,
+                maxY: Double(coord.y + 1) * side))
+        // Four tiles of the next zoom, and parts of them that begin within a tile.
+        let whole = try #require(MapRegion(.mercator, exactly: box, width: 512, height: 512))
+        #expect(whole.tile == nil)
+        let tiles = try (0..<4).map { number in
+            let tile = try #require(
+                TileCoord(z: zoom + 1, x: coord.x * 2 + number % 2, y: coord.y * 2 + number / 2))
+            return painter.paint(
+                TileContent(of: Self.sparse, in: tile), at: tile, scale: .one, classes: Self.classes)
+        }
+        for (x, y, width, height) in [(0, 0, 512, 512), (100, 30, 300, 400), (255, 256, 2, 200)] {
+            let region = whole.part(x: x, y: y, width: width, height: height)
+            let content = TileContent(
+                of: Self.sparse, in: region.box(), resolution: DrawnResolution.of(zoom: zoom + 1))
+            let picture = try #require(painter.paint(content, in: region, classes: Self.classes))
+            #expect(picture.width == width && picture.height == height)
+            var (worst, drawn) = (0, 0)
+            for row in 0..<height {
+                for column in 0..<width {
+                    let (px, py) = (x + column, y + row)
+                    let tile = tiles[py / 256 * 2 + px / 256]
+                    let expected = tile.palette[Int(tile.indices[py % 256 * 256 + px % 256])].premultiplied
+                    let found = picture.palette[Int(picture.indices[row * width + column])].premultiplied
+                    // Pictures with more than 256 colours are quantised to steps of their own.
+                    let step = 255 / min(tile.shareSteps, picture.shareSteps)
+                    let channels = [
+                        (expected.red, found.red), (expected.green, found.green), (expected.blue, found.blue),
+                        (expected.alpha, found.alpha),
+                    ]
+                    worst = max(worst, channels.map { abs(Int($0) - Int($1)) / step }.max() ?? 0)
+                    drawn += found.alpha > 0 ? 1 : 0
+                }
+            }
+            #expect(worst <= 1, "\(x), \(y)")
+            #expect(drawn > 0 || width < 10)
+        }
+    }
+
     @Test("tiles of all scales and windows that are no tiles share sprites, and stay what they are without")
     func sharedSprites() throws {
         let cache = SpriteCache()
