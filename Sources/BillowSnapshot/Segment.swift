@@ -118,6 +118,23 @@ struct Segment: Sendable {
     /// The rows of a chunk.
     func rows(inChunk chunk: Int) -> Range<Int> { Int(chunkStarts[chunk])..<Int(chunkStarts[chunk + 1]) }
 
+    /// The selected keys of the rows of an area, in the order of their places.
+    func keys(in area: CellArea, where isSelected: (Int64) -> Bool) -> [Int64] {
+        var found: [Int64] = []
+        for chunk in 0..<Segment.chunks {
+            let rows = rows(inChunk: chunk)
+            guard !rows.isEmpty, area.mayHold(chunk: chunk) else { continue }
+            // Rows of one cell follow each other.
+            var (cell, isInside) = (-1, false)
+            for row in rows where isSelected(keys[row]) {
+                let own = RowKey(bits: places[row]).dense
+                if own != cell { (cell, isInside) = (own, Cell(dense: own).map(area.contains) ?? false) }
+                if isInside { found.append(keys[row]) }
+            }
+        }
+        return found
+    }
+
     /// The rows of one place, in time order.
     func rows(at place: UInt64) -> Range<Int> {
         var low = Int(chunkStarts[RowKey(bits: place).dense / CellTable.chunkSize])

@@ -109,6 +109,29 @@ public struct Window: Sendable {
         for hour in segments.keys where (hour + 1) * segmentSeconds <= instant.seconds { segments[hour] = nil }
     }
 
+    // MARK: - Rows of an area
+
+    /// The keys of the rows of an area that were observed in a range, after a key, in rising order.
+    ///
+    /// - Parameter limit: the most keys that are returned.
+    /// - Complexity: O(chunks + n log n) for the n rows of the area in the hours up to the last returned key. Cells at
+    ///   the edge of the area are compared with it.
+    package func keys(
+        in area: CellArea, _ times: Range<Instant>, after: ObservationKey?, limit: Int
+    ) -> [ObservationKey] {
+        var keys: [ObservationKey] = []
+        guard !times.isEmpty else { return keys }
+        let first = max(ObservationKey.first(of: times.lowerBound).rawValue, (after?.rawValue ?? -1) + 1)
+        let end = ObservationKey.first(of: times.upperBound).rawValue
+        let firstHour = ObservationKey(rawValue: first).observedAt.seconds / segmentSeconds
+        for hour in segments.keys.sorted() where hour >= firstHour && hour * segmentSeconds < times.upperBound.seconds {
+            guard keys.count < limit, let segment = segments[hour] else { break }
+            let found = segment.keys(in: area) { first <= $0 && $0 < end }
+            keys += found.sorted().prefix(limit - keys.count).map { ObservationKey(rawValue: $0) }
+        }
+        return keys
+    }
+
     // MARK: - Superseded observations
 
     /// Recomputes the links of the observations of every place. The hours, each sorted by place and time, are merged

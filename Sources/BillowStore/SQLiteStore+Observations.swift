@@ -98,26 +98,39 @@ extension SQLiteStore {
         }
     }
 
+    /// Returns closed rows too.
+    package func observations(of keys: [ObservationKey]) async throws(StoreError)
+        -> [ObservationKey: (row: ObservationRow, details: ObservationDetails)]
+    {
+        try await read(keys) { (try ObservationRow($0), ObservationDetails($0)) }
+    }
+
     /// Returns the details of closed rows too.
     package func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
-        try await reading { db in
+        try await read(keys) { columns in
+            // An unreadable row has no details.
+            _ = try ObservationRow(columns)
+            return ObservationDetails(columns)
+        }
+    }
+
+    /// Reads rows by key. A row that became unreadable since its key was read is left out.
+    private func read<Value: Sendable>(
+        _ keys: [ObservationKey], _ decode: @escaping @Sendable (Columns) throws -> Value
+    ) async throws(StoreError) -> [ObservationKey: Value] {
+        try await reading { [self] db in
             let statement = try RawStatement(db, Query.observationByKey)
-            // A row that became unreadable since its key was read has no details.
-            func read(_ columns: Columns) throws -> ObservationDetails {
-                _ = try ObservationRow(columns)
-                return ObservationDetails(columns)
-            }
-            var details: [ObservationKey: ObservationDetails] = [:]
-            details.reserveCapacity(keys.count)
+            var values: [ObservationKey: Value] = [:]
+            values.reserveCapacity(keys.count)
             for key in keys {
                 try statement.bind(key.rawValue)
                 do {
-                    if let found = try statement.firstReadable(self.register, read) { details[key] = found }
+                    if let found = try statement.firstReadable(register, decode) { values[key] = found }
                 } catch let error as DatabaseError where error.isPageDamage {
                     continue
                 }
             }
-            return details
+            return values
         }
     }
 

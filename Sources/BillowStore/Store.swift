@@ -92,6 +92,10 @@ package protocol Store: Sendable {
     /// The time of a fetch confirms nothing, because it comes from the clock.
     func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant?
 
+    /// Rows with their details by key. Unknown keys are left out.
+    func observations(of keys: [ObservationKey]) async throws(StoreError)
+        -> [ObservationKey: (row: ObservationRow, details: ObservationDetails)]
+
     /// The details of rows by key. Unknown keys are left out.
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]
 

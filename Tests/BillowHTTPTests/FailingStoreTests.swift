@@ -60,6 +60,12 @@ private final class FailingStore: WrappedStore {
         try check()
         return try await store.page(after: after, from: from, to: to, limit: limit, asOf: version)
     }
+    func observations(of keys: [ObservationKey]) async throws(StoreError)
+        -> [ObservationKey: (row: ObservationRow, details: ObservationDetails)]
+    {
+        try check()
+        return try await store.observations(of: keys)
+    }
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try check()
         return try await store.details(of: keys)

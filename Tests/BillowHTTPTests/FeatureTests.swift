@@ -10,6 +10,7 @@ import Hummingbird
 import HummingbirdTesting
 import JSONKit
 import NIOCore
+import TestSupport
 import Testing
 import Turbulence
 
@@ -172,6 +173,53 @@ struct FeatureTests {
             }
             let all = try await world.json("/collections/hexagons/items?aggregate=false&bbox=179,-20,-179,-15")
             #expect(all.features.count == 2)
+        }
+    }
+
+    @Test(
+        "observations of a box are those of the world that lie in it, live and archived",
+        arguments: 0..<2 as Range<UInt64>)
+    func observationsOfBoxes(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let observations = try (0..<400).map { _ in
+            try observation(
+                try cell(Double.random(in: -180...180, using: &random), Double.random(in: -80...80, using: &random)),
+                severity: Severity(rawValue: UInt8.random(in: 0...4, using: &random)),
+                at: -Int.random(in: 0...40_000, using: &random))
+        }
+        let boxes = (0..<6).map { _ in
+            let (a, b) = (Double.random(in: -90...80, using: &random), Double.random(in: -90...80, using: &random))
+            let west = Double.random(in: -180...180, using: &random)
+            let east = west + Double.random(in: 1...170, using: &random)
+            return [west, min(a, b), east > 180 ? east - 360 : east, max(a, b) + 5]
+        }
+        try await withWorld { world in
+            try await world.insert(observations)
+            for interval in ["2026-11-21T10:00:00Z/..", "2026-11-20T10:00:00Z/.."] {
+                let address = "/collections/observations/items?datetime=\(interval)&minSeverity=2"
+                let all = try await world.json("\(address)&limit=10000").features
+                #expect(all.count > 10)
+                for box in boxes {
+                    let expected = try all.filter { feature in
+                        let place = try feature["geometry"]?["coordinates"].orMissing().items.compactMap(\.double) ?? []
+                        let isEast =
+                            box[0] <= box[2]
+                            ? (box[0]...box[2]).contains(place[0]) : place[0] >= box[0] || place[0] <= box[2]
+                        return isEast && (box[1]...box[3]).contains(place[1])
+                    }
+                    var found: [JSONValue] = []
+                    var next: String? = "\(address)&limit=5&bbox=\(box.map { "\($0)" }.joined(separator: ","))"
+                    while let page = next {
+                        let answer = try await world.json(page)
+                        #expect(answer.features.count <= 5)
+                        found += answer.features
+                        next = answer["links"]?.items.first { $0["rel"] == .text("next") }?["href"]?.string.map {
+                            String($0.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" })
+                        }
+                    }
+                    #expect(found == expected, "\(interval) \(box)")
+                }
+            }
         }
     }
 

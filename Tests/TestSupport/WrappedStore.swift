@@ -61,6 +61,9 @@ extension WrappedStore {
     package func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant? {
         try await store.confirmedTime(retentionSeconds: retentionSeconds)
     }
+    package func observations(of keys: [ObservationKey]) async throws(StoreError)
+        -> [ObservationKey: (row: ObservationRow, details: ObservationDetails)]
+    { try await store.observations(of: keys) }
     package func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await store.details(of: keys)
     }

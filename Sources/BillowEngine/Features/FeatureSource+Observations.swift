@@ -24,8 +24,26 @@ extension FeatureSource {
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws(EngineError) -> Cursor? {
         let sources = Dictionary(snapshot.sources.map { ($0.number, $0.id) }) { first, _ in first }
-        var area = CellContainmentCache(query.cells)
         let start = try cursor.map { (cursor) throws(EngineError) in try Self.key(cursor.text) }
+        // The log is in the order of time, and the live window in that of place too.
+        let from = max(query.from, snapshot.logExtent.observed?.lowerBound ?? .distantFuture)
+        if query.cells != .everywhere, from >= snapshot.liveFrom, from < query.to {
+            let next = try await Self.scan(limit: limit, after: start) {
+                (after, count) async throws(EngineError) -> [LiveRow] in
+                let keys = snapshot.window.keys(in: query.cells, from..<query.to, after: after, limit: count)
+                let found = try await frames.reading(in: snapshot) { () async throws(StoreError) in
+                    try await store.observations(of: keys)
+                }
+                return keys.map { LiveRow(key: $0, found: found[$0]) }
+            } place: {
+                $0.key
+            } write: { live in
+                guard let (row, details) = live.found else { return false }
+                return Self.write(row, details, of: sources, query, snapshot.severityTable, to: &writer)
+            }
+            return next.map { Cursor(text: $0.id) }
+        }
+        var area = CellContainmentCache(query.cells)
         let next = try await Self.scan(limit: limit, after: start) { (after, count) async throws(EngineError) in
             try await frames.reading(in: snapshot) { () async throws(StoreError) in
                 try await store.page(
@@ -38,6 +56,13 @@ extension FeatureSource {
                 && Self.write(row, details, of: sources, query, snapshot.severityTable, to: &writer)
         }
         return next.map { Cursor(text: $0.id) }
+    }
+
+    /// A row of the live window as the store has it.
+    private struct LiveRow {
+        var key: ObservationKey
+        /// nil for a row that became unreadable, which is passed over.
+        var found: (row: ObservationRow, details: ObservationDetails)?
     }
 
     /// Writes the selected ones of some observations, from evenly spaced times of a range.
