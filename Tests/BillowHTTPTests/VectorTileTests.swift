@@ -172,6 +172,35 @@ struct VectorTileRouteTests {
         }
     }
 
+    @Test("a style document of vector tiles draws each severity of their layers in the style's colours")
+    func vectorStyles() async throws {
+        try await withWorld { world in
+            let document = try await world.json("/styles/night.json?f=mvt&hours=1&opacity=0.5")
+            let sources = try document["sources"].orMissing().members
+            #expect(Set(sources.keys) == Set(Catalogue.menu.map(\.id)))
+            let url = try sources["hexagons"]?["url"]?.string.orMissing() ?? ""
+            #expect(url.hasSuffix("/tiles/hexagons.json?f=mvt&hours=1"))
+            let path = String(url.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" })
+            #expect(try await world.json(path)["tiles"]?[0]?.string?.contains(".mvt?hours=1") == true)
+            let layers = try document["layers"].orMissing().items.dropFirst()
+            let legend = try await world.json("/legend.json?style=night")
+            for entry in try legend["entries"].orMissing().items {
+                let severity = try entry["severity"].orMissing()
+                let fill = try layers.first { $0["id"]?.string == "hexagons-\(Int(severity.double ?? -1))" }.orMissing()
+                #expect(fill["source-layer"] == .text("hexagons") && fill["type"] == .text("fill"))
+                #expect(fill["filter"] == .array([.text("=="), .text("severity"), severity]))
+                #expect(fill["paint"]?["fill-color"] == entry["fill"])
+                #expect(fill["paint"]?["fill-opacity"]?.double == (entry["opacity"]?.double).map { $0 / 2 })
+            }
+            for layer in layers {
+                let source = try layer["source"]?.string.orMissing() ?? ""
+                #expect(sources[source] != nil && layer["source-layer"] == layer["source"])
+            }
+            #expect(Set(layers.compactMap { $0["id"]?.string }).count == layers.count, "ids are unique")
+            #expect(try await world.get("/styles/night.json?f=pdf").status == .badRequest)
+        }
+    }
+
     @Test("every layer has a legend in every style")
     func legends() async throws {
         try await withWorld { world in

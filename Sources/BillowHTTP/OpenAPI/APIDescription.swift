@@ -153,7 +153,7 @@ struct APIDescription: Sendable {
         case "/", LandingRoutes.path, "/collections", "/conformance", place: ["json", "html"]
         case place + "/items/{feature}": ["json", "geojson", "html"]
         case export: route.pack.map { [$0.ending] } ?? DownloadFormat.ofFeatures.map(\.ending)
-        case "/tiles/{layers}": ["png", "mvt", "json"]
+        case "/tiles/{layers}", "/styles/{id}": ["png", "mvt", "json"]
         case place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
             place + "/map/tiles", place + "/map/tiles/{set}":
             ["json"]

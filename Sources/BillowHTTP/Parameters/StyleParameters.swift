@@ -2,24 +2,37 @@ import Datasets
 package import Geometry
 import Turbulence
 
-/// The parameters of `/styles/{id}.json`: those of a filter (`FeatureParameters`), `opacity`, `time`, `labels` and
-/// `incomplete`, which are passed on to its tiles.
+/// The parameters of `/styles/{id}.json`: those of a filter (`FeatureParameters`) and these, which are passed on to its
+/// tiles.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `f` | form of the tiles | png, mvt, json | png |
+/// | `time` | instant or `latest` | | `latest` |
+/// | `opacity` | number | 0…1 | 1 |
+/// | `labels`, `incomplete` | as for tiles, for `png` | | |
 package struct StyleParameters: Sendable {
     /// The query of the tiles' addresses; empty for none.
     package let passedOn: Substring
+    /// Whether the document draws vector tiles instead of pictures.
+    package let hasVectorTiles: Bool
+    /// The factor of all opacities, which pictures take from their addresses.
+    package let opacity: Double
 
     /// The parameters that are read. Others are ignored.
-    package static let names = QueryReader.filterNames.union(passedOnNames)
-    private static let passedOnNames = QueryReader.conditionNames.union(["opacity", "time", "labels", "incomplete"])
+    package static let names = QueryReader.filterNames.union(pictureNames).union(["f"])
+    private static let pictureNames = QueryReader.conditionNames.union(["opacity", "time", "labels", "incomplete"])
+    private static let vectorNames = QueryReader.conditionNames.union(["time", "mode"])
 
     package init(_ query: QueryReader) throws(ParameterProblem) {
+        hasVectorTiles = try query.choice("f", [("png", false), ("mvt", true), ("json", false)]) ?? false
         // Values that the tiles would reject are rejected here.
         _ = try query.filter(of: Catalogue.layers, for: .pictures)
         _ = try query.time()
-        _ = try query.number("opacity", in: 0...1)
+        opacity = try query.number("opacity", in: 0...1) ?? 1
         _ = try query.labels()
         _ = try query.hatchesIncomplete()
-        passedOn = query.passedOn(Self.passedOnNames).dropFirst()
+        passedOn = query.passedOn(hasVectorTiles ? Self.vectorNames : Self.pictureNames).dropFirst()
     }
 }
 

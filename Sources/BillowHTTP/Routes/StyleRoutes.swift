@@ -39,17 +39,29 @@ struct StyleRoutes: Sendable {
     /// Source: MapLibre Style Specification 8, https://maplibre.org/maplibre-style-spec
     private struct StyleDocument: Encodable {
         struct Source: Encodable {
-            var type = "raster"
+            var type: String
             var url: String
-            var tileSize = 256
+            var tileSize: Int?
         }
 
-        struct Layer: Encodable {
+        struct PlainLayer: Encodable {
             var id: String
             var type: String
             var source: String?
             var layout: [String: String]?
             var paint: [String: String]?
+        }
+
+        enum Layer: Encodable {
+            case plain(PlainLayer)
+            case vector(VectorStyle.Layer)
+
+            func encode(to encoder: any Encoder) throws {
+                switch self {
+                case .plain(let layer): try layer.encode(to: encoder)
+                case .vector(let layer): try layer.encode(to: encoder)
+                }
+            }
         }
 
         var version = 8
@@ -66,21 +78,30 @@ struct StyleRoutes: Sendable {
                 .unknownStyle, detail: "There is no style '\(name.prefix(100))'.", parameter: "id",
                 value: String(name.prefix(100)), allowed: styles.styles.map { "\($0.id).json" }.joined(separator: ", "))
         }
-        let filters = try StyleParameters(QueryReader(request)).passedOn
+        let parsed = try StyleParameters(QueryReader(request))
         let base = BaseURL.of(request, publicURL)
-        let tail = "style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)")
-        var sources: [String: StyleDocument.Source] = [:]
-        for layer in Catalogue.stack {
-            sources[layer.id] = StyleDocument.Source(
-                url: base + AddressSigner.signed("/tiles/\(layer.id).json?\(tail)"))
-        }
-        let ground = StyleDocument.Layer(
+        let ground = StyleDocument.PlainLayer(
             id: "ground", type: "background",
             paint: ["background-color": style.theme == .dark ? "#14181D" : "#DDE3E8"])
-        let layers = Catalogue.stack.map { layer in
-            StyleDocument.Layer(
-                id: layer.id, type: "raster", source: layer.id,
-                layout: ["visibility": layer.isShownAtFirst ? "visible" : "none"])
+        let shown = parsed.hasVectorTiles ? Catalogue.menu : Catalogue.stack
+        let tail = ([parsed.hasVectorTiles ? "f=mvt" : "style=\(style.id)"] + [String(parsed.passedOn)])
+            .filter { !$0.isEmpty }.joined(separator: "&")
+        var sources: [String: StyleDocument.Source] = [:]
+        for layer in shown {
+            sources[layer.id] = StyleDocument.Source(
+                type: parsed.hasVectorTiles ? "vector" : "raster",
+                url: base + AddressSigner.signed("/tiles/\(layer.id).json?\(tail)"),
+                tileSize: parsed.hasVectorTiles ? nil : 256)
+        }
+        let vector = VectorStyle(style: style, opacity: parsed.opacity)
+        let layers: [StyleDocument.Layer] = shown.flatMap { layer -> [StyleDocument.Layer] in
+            guard !parsed.hasVectorTiles else { return vector.layers(of: layer).map { .vector($0) } }
+            return [
+                .plain(
+                    StyleDocument.PlainLayer(
+                        id: layer.id, type: "raster", source: layer.id,
+                        layout: ["visibility": layer.isShownAtFirst ? "visible" : "none"]))
+            ]
         }
         let document = StyleDocument(
             name: "Billow: \(style.title)",
@@ -88,7 +109,7 @@ struct StyleRoutes: Sendable {
                 "billow:legend": base + AddressSigner.signed("/legend.png?style=\(style.id)"),
                 "billow:description": style.description,
             ],
-            sources: sources, layers: [ground] + layers)
+            sources: sources, layers: [.plain(ground)] + layers)
         return try JSONResponse.make(document, headers: [.cacheControl: "no-cache"], request: request)
     }
 }
