@@ -77,7 +77,7 @@ struct LandingRoutes: Sendable {
 
     /// Source: OGC 17-069r4 annex A
     private static let classes =
-        ["core", "oas30", "geojson"].map {
+        ["core", "oas30", "html", "geojson"].map {
             "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/\($0)"
         } + EDRMetadata.classes + OGCTileRoutes.classes
 
