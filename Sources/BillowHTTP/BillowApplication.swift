@@ -203,7 +203,9 @@ package struct BillowApplication: Sendable {
         let files = PublicFiles(
             folder: configuration.publicFolder,
             generated: [DatasetsModule.path: DatasetsModule.text(configuration.baseMap)])
-        router.add(middleware: ProblemMiddleware(routes: table, files: files))
+        router.add(
+            middleware: ProblemMiddleware(
+                routes: table, files: files, basePath: BaseURL.path(configuration.publicURL)))
         router.add(middleware: RateLimitMiddleware())
         router.add(middleware: ContentCodingMiddleware(work: work, compressed: compressed))
         router.add(

@@ -171,7 +171,7 @@ struct PackTests {
             #expect(part.status == .partialContent)
             #expect(Array(buffer: part.body) == Array(Array(buffer: whole.body)[100..<200]))
             #expect(try await world.get(uri, [.ifNoneMatch: tag]).status == .notModified)
-            #expect(try await world.get(uri, [.range: "bytes=99999999-"]).status == .rangeNotSatisfiable)
+            #expect(try await world.get(uri, [.range: "bytes=99999999-99999999"]).status == .rangeNotSatisfiable)
         }
     }
 

@@ -1,5 +1,6 @@
 import EngineTestSupport
 import Foundation
+import Geometry
 import HTTPTypes
 import HummingbirdTesting
 import JSONKit
@@ -103,6 +104,23 @@ struct RequestRuleTests {
                     #expect(!answer.lowercased().contains("transfer-encoding"))
                     let body = answer.components(separatedBy: "\r\n\r\n").dropFirst().joined()
                     #expect(throws: Never.self) { try JSONDecoder().decode(JSON.self, from: Data(body.utf8)) }
+                }
+            }
+        }
+    }
+
+    @Test("HEAD of a streamed answer tells no length, and of another one its length")
+    func headOfAStream() async throws {
+        try await withWorld(connections: .patient()) { world in
+            try await world.insert(try H3.disk(around: try cell(10, 50), distance: 36).map { try observation($0) })
+            try await world.listening { port in
+                for (uri, hasLength) in [("/collections/hexagons/items?limit=10000", false), ("/healthz", true)] {
+                    let head = try await RawClient.answer(
+                        to: "HEAD \(uri) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+                    #expect(head.hasPrefix("HTTP/1.1 200 "), "\(head.prefix(300))")
+                    #expect(head.lowercased().contains("\r\ncontent-length: ") == hasLength, "\(head)")
+                    #expect(!head.lowercased().contains("content-length: 0\r"))
+                    #expect(head.hasSuffix("\r\n\r\n"), "there is no body")
                 }
             }
         }

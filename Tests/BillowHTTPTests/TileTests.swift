@@ -364,6 +364,19 @@ struct TileTests {
         }
     }
 
+    @Test("redirects stay below the base path of the publicURL setting")
+    func redirects() async throws {
+        try await withWorld(publicURL: "https://billow.example/base/") { world in
+            try await world.insert([try observation(try cell(10, 50))])
+            let folder = try await world.get("/examples")
+            #expect(folder.headers[.location] == "/base/examples/")
+            let job = try await world.send(.post, "/export/hexagons.csv")
+            #expect(job.headers[.location]?.hasPrefix("/base/jobs/") == true)
+            let tile = try await world.get("/tiles/hexagons/20261121T120000Z/0/0/0.png?v=0&s=0123456789abcdef")
+            #expect(tile.headers[.location].map { $0.hasPrefix("/base/tiles/") } ?? true)
+        }
+    }
+
     @Test("addresses follow the publicURL setting")
     func publicURL() async throws {
         try await withWorld(publicURL: "https://billow.example/base/") { world in

@@ -19,8 +19,8 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let deadlines: any RequestDeadlines
     /// Why no request is accepted; nil if requests are.
     private let refusal: Problem?
-    /// The versions of the unanswered requests, oldest first.
-    private var versions = CircularBuffer<HTTPVersion>(initialCapacity: 2)
+    /// The unanswered requests, oldest first.
+    private var requests = CircularBuffer<UnansweredRequest>(initialCapacity: 2)
     /// Whether the body of the last request is incomplete.
     private var isReadingBody = false
     private var problem: Problem?
@@ -28,6 +28,12 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var knownHost: String?
     /// Whether the current response is discarded.
     private var isDropping = false
+
+    private struct UnansweredRequest {
+        /// Whether its version lacks chunked transfer coding.
+        var isOld: Bool
+        var isHead: Bool
+    }
 
     init(_ deadlines: any RequestDeadlines, refusal: Problem? = nil) {
         self.deadlines = deadlines
@@ -41,7 +47,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(var head):
             if let problem = problem(with: head) { return refuse(problem, context) }
-            versions.append(head.version)
+            requests.append(UnansweredRequest(isOld: head.version.isOld, isHead: head.method == .HEAD))
             isReadingBody = true
             deadlines.headerEnded(context)
             // Hummingbird has no other way to request a close.
@@ -137,19 +143,27 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             if let problem, head.status == .badRequest, head.headers.first(name: "Content-Length") == "0" {
                 // The request with the broken body has a response already, so this one would be superfluous.
-                isDropping = isReadingBody && versions.isEmpty
+                isDropping = isReadingBody && requests.isEmpty
                 if isDropping { return context.close(promise: promise) }
                 return write(problem, context, promise)
             }
-            guard versions.first?.isOld == true, head.status.code >= 200 else { break }
-            head.version = .http1_0
-            head.headers.replaceOrAdd(name: "Connection", value: "close")
+            guard let request = requests.first, head.status.code >= 200 else { break }
+            // Hummingbird tells the length of the omitted body where it does not know that of the whole one.
+            if request.isHead, head.headers.first(name: "Content-Length") == "0" {
+                head.headers.remove(name: "Content-Length")
+            } else if !request.isOld {
+                break
+            }
+            if request.isOld {
+                head.version = .http1_0
+                head.headers.replaceOrAdd(name: "Connection", value: "close")
+            }
             return context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: if isDropping { return succeed(promise) }
         case .end:
             if isDropping { return succeed(promise) }
             context.write(data, promise: promise)
-            if !versions.isEmpty { versions.removeFirst() }
+            if !requests.isEmpty { requests.removeFirst() }
             return deadlines.answerEnded(context)
         }
         context.write(data, promise: promise)

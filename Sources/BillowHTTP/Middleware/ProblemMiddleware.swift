@@ -45,6 +45,8 @@ final class StoreErrorLog: Sendable {
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     let routes: RouteTable
     let files: PublicFiles
+    /// The path below which a proxy offers the server; empty for none. Addresses in `Location` begin with it.
+    var basePath = ""
     let storeErrors = StoreErrorLog()
 
     func handle(
@@ -87,8 +89,9 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 response = try unexpectedError(error, request, context)
             }
         }
-        // Hummingbird sets the length of the omitted body.
-        if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
+        if let location = response.headers[.location], location.hasPrefix("/") {
+            response.headers[.location] = basePath + location
+        }
         for field in ResponseRules.headers { response.headers[field.name] = field.value }
         return response
     }

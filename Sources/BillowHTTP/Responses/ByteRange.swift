@@ -1,4 +1,5 @@
 import BillowEngine
+import HTTPTypes
 
 /// The part of a body that a `Range` header selects.
 ///
@@ -26,5 +27,14 @@ enum ByteRange: Equatable {
             guard first <= last else { return }
             self = first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
         }
+    }
+
+    /// Whether a request asks for the rest of a file without telling the version of its beginning (`If-Range`). A
+    /// client that resumes a download does so. If the data has changed meanwhile, the parts do not belong together.
+    static func isBlindResumption(_ headers: HTTPFields) -> Bool {
+        guard headers[.ifRange] == nil, let range = headers[.range], range.hasPrefix("bytes="), range.hasSuffix("-")
+        else { return false }
+        let first = range.dropFirst("bytes=".count).dropLast()
+        return first.utf8.allSatisfy { (0x30...0x39).contains($0) } && first.contains { $0 != "0" }
     }
 }

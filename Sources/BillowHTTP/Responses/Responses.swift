@@ -153,4 +153,10 @@ enum BaseURL {
         let authority = request.head.authority.flatMap { Authority.isValid($0) ? $0 : nil }
         return "\(request.head.scheme ?? "http")://\(authority ?? "127.0.0.1")"
     }
+
+    /// The path of the base URL, below which a proxy offers the server; empty for none.
+    static func path(_ publicURL: String?) -> String {
+        let path = publicURL.flatMap { URL(string: $0)?.path } ?? ""
+        return path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
 }
