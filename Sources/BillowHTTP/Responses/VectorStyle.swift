@@ -62,7 +62,7 @@ struct VectorStyle {
                     dataset, "\(severity.rawValue)-border", "line", filter: Self.severity(severity),
                     [
                         "line-color": colour(border.colour), "line-opacity": opacity(border.opacity),
-                        "line-width": .number(1),
+                        "line-width": Self.borderWidth,
                     ])
                 return [fill, line]
             }
@@ -131,6 +131,12 @@ struct VectorStyle {
     private func colour(_ colour: StraightColour) -> Layer.Value { .text(colour.hexadecimal) }
 
     private func opacity(_ own: Double) -> Layer.Value { .number(own * opacity) }
+
+    /// Narrow where cells are small: in pictures a border is at most 6 % of the cell's width.
+    private static let borderWidth = Layer.Value.list([
+        .text("interpolate"), .list([.text("linear")]), .list([.text("zoom")]), .number(4), .number(0.2), .number(8),
+        .number(1),
+    ])
 
     private static func severity(_ severity: Severity) -> Layer.Value {
         .list([.text("=="), .text("severity"), .number(Double(severity.rawValue))])
