@@ -19,6 +19,8 @@ package struct Batch: Sendable {
     package var retraction: Retraction?
     /// Ends transient observations that are no longer requested.
     package var transientEnd: TransientEnd?
+    /// What the batch means to the copy of another server's data; nil for other data.
+    package var mirror: MirrorChange?
     /// The newest time of a fetch at each place. Observations there that a `TransientEnd` ended become current again.
     package var fetchedPlaces: [Retraction.ValueKey: Instant]
     /// The areas that the source is queried for from now on.
@@ -49,7 +51,8 @@ package struct Batch: Sendable {
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         fields: [FieldLevelDraft] = [], retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
-        fetchedPlaces: [Retraction.ValueKey: Instant] = [:], coverage: [CoverageChange] = [],
+        mirror: MirrorChange? = nil, fetchedPlaces: [Retraction.ValueKey: Instant] = [:],
+        coverage: [CoverageChange] = [],
         cursors: [String: String?] = [:], values: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [FeedKind: Instant] = [:], completeSince: Instant? = nil,
         importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
@@ -64,6 +67,7 @@ package struct Batch: Sendable {
         self.fields = fields
         self.retraction = retraction
         self.transientEnd = transientEnd
+        self.mirror = mirror
         self.fetchedPlaces = fetchedPlaces
         self.coverage = coverage
         self.cursors = cursors

@@ -124,7 +124,7 @@ extension BatchWriter {
         if let corrected {
             owner = corrected.reporter
             origin.inherit(try correct(corrected))
-        } else if let exported = ObservationKey(id: id) {
+        } else if !hasForeignIDs, let exported = ObservationKey(id: id) {
             if let same = try openRow(like: observation, source) { return try countDuplicate(same) }
             if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
                 found.row.source == source.number, mayCorrect(found)

@@ -81,21 +81,29 @@ extension BatchWriter {
         throws
     {
         let issued = Set(areas.map(\.identity))
+        try endAreas(replacement.collection, of: source, at: replacement.at, issued: areas) { area in
+            !issued.contains(area.identity) && replacement.kind.map { $0 == area.kind } ?? true
+        }
+    }
+
+    /// Ends the areas of a source and collection that are valid after an instant and no longer issued.
+    /// - Parameter areas: those that may replace them.
+    mutating func endAreas(
+        _ collection: IssuedArea.DatasetNumber, of source: SourceNumber, at instant: Instant,
+        issued areas: [IssuedArea], where isGone: (IssuedArea) -> Bool
+    ) throws {
         let statement = try RawStatement(db, Query.openAreasAfter)
-        try statement.bind(
-            Int64(replacement.at.seconds), Int64(source.rawValue), Int64(replacement.collection.rawValue))
+        try statement.bind(Int64(instant.seconds), Int64(source.rawValue), Int64(collection.rawValue))
         var gone: [StoredArea] = []
         try statement.forEachReadable(damage, { try StoredArea($0, names) }) { stored in
-            guard !issued.contains(stored.area.identity), replacement.kind.map({ $0 == stored.area.kind }) ?? true
-            else { return }
-            gone.append(stored)
+            if isGone(stored.area) { gone.append(stored) }
         }
         let successors = areas.filter { $0.kind == IssuedArea.sigmetKind }
         for stored in gone {
             let replaced = successors.lazy.filter { $0.replaces(stored.area) }.map(\.validFrom)
                 .filter { $0 > stored.area.validFrom }.min()
             var ended = stored.area
-            ended.validTo = min(replaced ?? replacement.at, stored.area.validTo)
+            ended.validTo = min(replaced ?? instant, stored.area.validTo)
             guard ended != stored.area else { continue }
             try close(stored)
             result.areas += 1

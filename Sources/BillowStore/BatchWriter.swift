@@ -9,6 +9,8 @@ struct BatchWriter {
     let tags: ContentTags
     let importedBefore: Instant
     let isTransient: Bool
+    /// Whether ids in Billow's own format are those of another server, which are stored like any other id.
+    let hasForeignIDs: Bool
     let damage: DamageRegister
     let sources: [SourceID: SourceRecord]
     let names: SourceNames
@@ -45,6 +47,7 @@ struct BatchWriter {
         self.tags = tags
         importedBefore = batch.importedBefore
         isTransient = batch.isTransient
+        hasForeignIDs = batch.mirror != nil
         self.damage = damage
         let reporter = try batch.reporter.map { key in
             try damage.recordingDamage(.reporter) { try Self.number(ofReporter: key, db) }

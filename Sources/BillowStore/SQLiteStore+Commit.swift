@@ -13,7 +13,8 @@ extension SQLiteStore {
     package func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
-                || batch.retraction == nil && batch.transientEnd == nil && batch.fetchedPlaces.isEmpty
+                || batch.retraction == nil && batch.transientEnd == nil && batch.mirror == nil
+                    && batch.fetchedPlaces.isEmpty
                     && batch.coverage.isEmpty && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
                     && batch.values.isEmpty && batch.fetchedAt == nil && batch.fetchedKinds.isEmpty
                     && batch.completeSince == nil && batch.fields.isEmpty
@@ -46,6 +47,7 @@ extension SQLiteStore {
                     for replacement in batch.areaReplacements {
                         try writer.endAreas(missing: replacement, source: number, issued: batch.areas)
                     }
+                    if let mirror = batch.mirror { try writer.reconcile(mirror, with: batch) }
                     try writer.storeState(of: batch, source: number)
                 }
                 return (result: try writer.finish(), end: end)

@@ -19,6 +19,8 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case hazard(HazardAreas.SkipReason)
     /// A message of a grid file.
     case field(FieldReadingError)
+    /// A feature of a mirrored server.
+    case mirrored(MirroredFeatureProblem)
     /// A record of a file, in the importer's own words.
     case imported(String)
 
@@ -38,6 +40,7 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
         case .report(let code): code.description
         case .hazard(let reason): reason.description
         case .field(let refusal): refusal.description
+        case .mirrored(let problem): problem.rawValue
         case .imported(let words): words
         }
     }

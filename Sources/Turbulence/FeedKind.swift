@@ -16,3 +16,14 @@ package struct FeedKind: RawRepresentable, Sendable, Hashable {
     /// Grids of computed turbulence: nowcasts and forecasts.
     package static let fields = FeedKind(rawValue: "fields")
 }
+
+extension FeedKind {
+    private static let confirmationEnding = "@server"
+
+    /// The kind under which a source stores when a mirrored server last confirmed that this kind is current. The fetch
+    /// time of the kind itself is the time of that server's data.
+    package var confirmation: FeedKind { FeedKind(rawValue: rawValue + Self.confirmationEnding) }
+
+    /// Whether it is the `confirmation` of another kind.
+    package var isConfirmation: Bool { rawValue.hasSuffix(Self.confirmationEnding) }
+}

@@ -81,6 +81,16 @@ public struct SourceRecord: Sendable, Hashable {
         lost[kind] = min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
     }
 
+    /// Whether it mirrors another server, whose own sources have the names `{id}.{name}` here.
+    package var isMirror: Bool { fetchedKinds.keys.contains { $0.isConfirmation } }
+
+    /// Whether another source holds a part of the data that this one mirrors.
+    package func mirrors(_ other: SourceID) -> Bool { isMirror && other.name.hasPrefix(id.name + ".") }
+
+    /// The last time at which a kind of data was known to be current; that of its last fetch, unless a mirrored server
+    /// gives its own. nil before the first one.
+    package func confirmedAt(_ kind: FeedKind) -> Instant? { fetchedKinds[kind.confirmation] ?? fetchedAt(kind) }
+
     /// The last fetch of a kind of data that is requested; nil before the first one.
     package func fetchedAt(_ kind: FeedKind) -> Instant? { fetchedKinds.isEmpty ? fetchedAt : fetchedKinds[kind] }
 }

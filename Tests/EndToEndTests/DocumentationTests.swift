@@ -113,6 +113,7 @@ import Turbulence
     private static func required(_ kind: String) -> [String: String] {
         switch kind {
         case "skypath": ["id": "a", "kind": kind, "baseURL": "production", "apiKey": "k"]
+        case "billow": ["id": "a", "kind": kind, "baseURL": "https://billow.example"]
         case "inbox": ["id": "a", "kind": kind, "path": "inbox"]
         default: ["id": "a", "kind": kind]
         }

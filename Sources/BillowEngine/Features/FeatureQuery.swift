@@ -30,6 +30,9 @@ package struct FeatureQuery: Sendable {
     /// For polygons: the sources of the selected polygons. Billow's own source name selects those that Billow
     /// dissolves. nil leaves the selection to the filter.
     package var issuers: Set<SourceID>?
+    /// Whether the features are for a server that mirrors this one. It needs what pictures are made of: superseding
+    /// observations, which are not shown, and areas under ids that are unique over all sources and times.
+    package var isForMirror = false
     /// Whether fields are returned as areas by severity instead of cells.
     package var isContoured = false
     /// The tolerance and smoothing of polygons and field areas.
@@ -70,7 +73,7 @@ package struct FeatureQuery: Sendable {
         severity: Severity, basis: SeverityBasis
     )? {
         guard filter.altitudes.overlaps(observation.altitude), filter.sources?.contains(observation.source) ?? true,
-            observation.kind.isShown, filter.kinds?.contains(observation.kind) ?? true
+            observation.kind.isShown || isForMirror, filter.kinds?.contains(observation.kind) ?? true
         else { return nil }
         let isForCategory =
             observation.category == nil || observation.category == filter.category || !hasRequestedCategory

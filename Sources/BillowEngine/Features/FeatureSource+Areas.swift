@@ -14,11 +14,16 @@ extension FeatureSource {
             let areas = try await areas(collection, query, in: snapshot)
             let made = areas.indices.map { index in
                 let area = areas[index]
+                if query.isForMirror {
+                    let id = MirroredAreaID(area).text
+                    return PreparedFeature(id: id) { Feature(area, id: id) }
+                }
                 // Issues of an area follow each other.
                 let isFormer = index + 1 < areas.count && areas[index + 1].id == area.id
                 return PreparedFeature(id: area.id) { Feature(area, id: isFormer ? IssueID(area).text : nil) }
             }
-            memory.prepared = Self.ordered(made, along: query.route)
+            memory.prepared =
+                query.isForMirror ? made.sorted { $0.id < $1.id } : Self.ordered(made, along: query.route)
         }
         return try write(memory.prepared ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }

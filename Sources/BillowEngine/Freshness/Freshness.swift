@@ -319,9 +319,16 @@ package struct FreshnessPolicy: Sendable {
         at now: Instant? = nil
     ) -> Freshness {
         let now = now ?? snapshot.publication.asOf
-        let sources = SelectedSources(snapshot.sources.filter { filter.sources?.contains($0.id) ?? true })
-        let configured = settings.feeds.keys.filter { filter.sources?.contains($0) ?? true }
-        let storedSources = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let mirrors = snapshot.sources.filter(\.isMirror)
+        // The freshness of mirrored data is that of its mirror, whatever part of it is selected.
+        let selected = filter.sources.map { names in
+            names.union(mirrors.filter { names.contains(where: $0.mirrors) }.map(\.id))
+        }
+        let sources = SelectedSources(snapshot.sources.filter { selected?.contains($0.id) ?? true })
+        let configured = settings.feeds.keys.filter { selected?.contains($0) ?? true }
+        let storedSources = sources.records.filter { record in
+            !mirrors.contains { $0.mirrors(record.id) } && feed(record.id)?.kinds.isEmpty ?? (record.fetchedAt == nil)
+        }
         let stored = Dictionary(
             uniqueKeysWithValues: kinds.map { kind in (kind, storedSources.filter { $0.storedKinds.contains(kind) }) })
         let feeding = Dictionary(
@@ -339,7 +346,7 @@ package struct FreshnessPolicy: Sendable {
                         && sources.allSatisfy {
                             kind == .fields
                                 ? isOverdue($0, in: snapshot, at: now)
-                                : isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now)
+                                : isStale($0.id, kind, fetchedAt: $0.confirmedAt, at: now)
                         }
                 },
             // The log's data is either all simulated or all real, whatever the filter selects.
@@ -378,10 +385,24 @@ package struct FreshnessPolicy: Sendable {
     private struct FetchRecord {
         var id: SourceID
         var fetchedAt: Instant?
+        /// The last time at which the data was known to be current, from which silence counts.
+        var confirmedAt: Instant?
+
+        init(id: SourceID, fetchedAt: Instant?, confirmedAt: Instant?) {
+            self.id = id
+            self.fetchedAt = fetchedAt
+            self.confirmedAt = confirmedAt
+        }
+
+        /// The fetches of a kind of data; of a source without a record, none.
+        init(_ id: SourceID, _ record: SourceRecord?, _ kind: FeedKind) {
+            self.init(id: id, fetchedAt: record?.fetchedAt(kind), confirmedAt: record?.confirmedAt(kind))
+        }
 
         /// A fetch time in the future is treated as unknown, because the clock was wrong then or is now.
         func known(at now: Instant) -> FetchRecord {
-            fetchedAt?.isAhead(of: now) == true ? FetchRecord(id: id, fetchedAt: nil) : self
+            fetchedAt?.isAhead(of: now) == true || confirmedAt?.isAhead(of: now) == true
+                ? FetchRecord(id: id, fetchedAt: nil, confirmedAt: nil) : self
         }
     }
 
@@ -402,16 +423,16 @@ package struct FreshnessPolicy: Sendable {
             return sources.records.compactMap { record in
                 // A source that never delivered a field is no source of fields.
                 guard record.fetchedAt != nil, kind != .fields || record.fetchedKinds[kind] != nil else { return nil }
-                return record.fetchedAt(kind).map { FetchRecord(id: record.id, fetchedAt: $0) }
+                return record.fetchedAt(kind).map { _ in FetchRecord(record.id, record, kind) }
             }
         }
         return configured.compactMap { id in
             guard let feed = feed(id) else { return nil }
             let record = sources.byID[id]
             if feed.intervalSeconds != nil, feed.kinds.contains(kind) {
-                return FetchRecord(id: id, fetchedAt: record?.fetchedAt(kind))
+                return FetchRecord(id, record, kind)
             }
-            return record?.fetchedKinds[kind].map { FetchRecord(id: id, fetchedAt: $0) }
+            return record?.fetchedKinds[kind].map { _ in FetchRecord(id, record, kind) }
         }
     }
 
@@ -470,14 +491,16 @@ package struct FreshnessPolicy: Sendable {
             retainedSince: now.advanced(by: -frames.lifetimes.retentionSeconds(of: kind)),
             now: now, horizon: issuedUntil, sources: [])
         for source in feeding {
-            guard let fetchedAt = source.fetchedAt, let record = sources.byID[source.id] else { return .unknown }
+            guard source.fetchedAt != nil, let confirmedAt = source.confirmedAt,
+                let record = sources.byID[source.id]
+            else { return .unknown }
             // The areas of the query record since when fetched data of the past is complete.
             let areasTellAll =
                 kind.longestGapSeconds == nil && record.coveredAreas.contains { $0.kind == kind }
             guard let since = areasTellAll ? .distantPast : record.completeSince(kind) else { return .unknown }
             span.sources.append(
                 Coverage.Source(
-                    since: since, until: fetchedAt.advanced(by: staleAfterSeconds(feed(source.id), kind)),
+                    since: since, until: confirmedAt.advanced(by: staleAfterSeconds(feed(source.id), kind)),
                     service: feed(source.id)?.service ?? "", kind: kind, areas: record.coveredAreas))
         }
         return .fetched(span)

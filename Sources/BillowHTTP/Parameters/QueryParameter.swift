@@ -140,6 +140,7 @@ package struct QueryParameter: Sendable {
         number("stretch", "Nautical miles between two columns of a profile", 1...500, standard: 10),
         text("since", "The cursor of an earlier response"),
         flag("geometry", "Whether features have a geometry"),
+        flag("mirror", "Whether the features are for a server that mirrors this one", standard: false),
         text("z", "Feet, or low/high; for fields also a list of feet"),
         text("flight", "The id of a monitored flight"),
         text("lastEventId", "The id of the last event, for clients that can't send the header"),

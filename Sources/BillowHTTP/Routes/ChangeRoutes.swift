@@ -1,5 +1,7 @@
 import BillowEngine
 import BillowParameters
+import BillowStore
+import BillowSync
 import BillowExchange
 import BillowSnapshot
 import Datasets
@@ -44,7 +46,11 @@ struct ChangeRoutes: Sendable {
             collection, as: .geojson,
             members: CollectionMembers(delta.query, snapshot: delta.snapshot, dataStatus: dataStatus),
             hasGeometry: hasGeometry)
+        let logs = parsed.isForMirror ? try await mirroredLogs(in: delta.snapshot) : []
         writer.begin { json in
+            if parsed.isForMirror {
+                Self.writeMirror(logs: logs, sources: delta.snapshot.sources, to: &json)
+            }
             json.name("since")
             if let since, !delta.isFull { json.value(since) } else { json.null() }
             json.name("cursor")
@@ -65,5 +71,34 @@ struct ChangeRoutes: Sendable {
         for feature in delta.features { writer.write(encoded: feature) }
         writer.end()
         return try CompressedResponse.make(writer.drain(), headers: headers, request: request)
+    }
+
+    /// The log of this server, and those that it mirrors itself. A server that finds its own among them would mirror
+    /// itself.
+    private func mirroredLogs(in snapshot: Snapshot) async throws -> [String] {
+        var logs = [snapshot.log]
+        for source in snapshot.sources where source.isMirror {
+            let values = try await frames.reading(in: snapshot) { () async throws(StoreError) in
+                try await features.store.values(of: source.id)
+            }
+            logs += BillowUpstream.mirroredLogs(values)
+        }
+        return logs
+    }
+
+    private static func writeMirror(logs: [String], sources: [SourceRecord], to json: inout JSONWriter) {
+        func write(_ texts: [String], to json: inout JSONWriter) {
+            json.openArray()
+            for text in texts { json.value(text) }
+            json.closeArray()
+        }
+        json.name("mirror")
+        json.openObject()
+        json.name("logs")
+        write(logs, to: &json)
+        // Of these sources, a newer value supersedes the one before it at its place.
+        json.name("computed")
+        write(sources.filter { $0.merge == .replace }.map(\.id.name), to: &json)
+        json.closeObject()
     }
 }

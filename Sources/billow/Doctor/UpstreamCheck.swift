@@ -88,6 +88,12 @@ struct UpstreamCheck: Sendable {
             for file in GuidanceProduct.gtgn.candidates(nowSeconds: UnixClock.seconds()).prefix(1) {
                 _ = try await client.state(of: file)
             }
+        case .billow(let settings):
+            var configuration = settings.configuration
+            configuration.timeout = min(configuration.timeout, limit)
+            let client = try BillowClient(configuration: configuration, httpClient: clients.mirrors)
+            // The smallest datasets come last.
+            if let dataset = settings.datasets.last { _ = try await client.changes(of: dataset, since: nil) }
         case .inbox: break
         }
     }
@@ -108,6 +114,7 @@ extension Settings.Source.Kind {
         case .aviationWeather(let settings): settings.configuration.baseURL
         case .openSky(let settings): settings.configuration.baseURL
         case .noaa(let settings): settings.configuration.baseURL
+        case .billow(let settings): settings.configuration.baseURL
         case .inbox: nil
         }
     }
@@ -116,6 +123,7 @@ extension Settings.Source.Kind {
         switch self {
         case .skyPath: true
         case .openSky(let settings): settings.configuration.credentials != nil
+        case .billow(let settings): settings.configuration.apiKey != nil
         case .aviationWeather, .noaa, .inbox: false
         }
     }

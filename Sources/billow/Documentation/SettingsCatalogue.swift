@@ -198,9 +198,12 @@ enum SettingsCatalogue {
             .init("sources[].id", .required, "The name of the source, shown as `source` of its features."),
             .init("sources[].kind", .required, "The kind of upstream."),
             .init(
-                "sources[].baseURL", .words("required for `skypath`"), "The upstream's address. [More](#sourcesbaseurl)"
+                "sources[].baseURL", .words("required for `skypath` and `billow`"),
+                "The upstream's address. [More](#sourcesbaseurl)"
             ),
-            .init("sources[].apiKey", .required, "The key; best as `${SKYPATH_API_KEY}`."),
+            .init(
+                "sources[].apiKey", .words("required for `skypath`"),
+                "The key; best from the environment, as `${SKYPATH_API_KEY}`."),
             .init("sources[].company", .none, "With `user`: opens a session. [More](#sourcescompany-and-sourcesuser)"),
             .init("sources[].user", .none, "Unique within the company."),
             .init(
@@ -219,6 +222,8 @@ enum SettingsCatalogue {
                 "sources[].products",
                 .words("all"),
                 "The products that are requested. [More](#sourcesproducts)"),
+            .init(
+                "sources[].collections", .words("all"), "The collections of the server that are mirrored."),
             .init("sources[].bbox", .words("by the kind"), "The area in which data is requested. [More](#sourcesbbox)"),
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(

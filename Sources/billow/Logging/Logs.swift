@@ -1,3 +1,4 @@
+import BillowSync
 import Logging
 import OpenSky
 import SkyPath
@@ -36,6 +37,7 @@ extension Settings {
             switch source.kind {
             case .skyPath(let settings): [settings.configuration.apiKey]
             case .openSky(let settings): [settings.configuration.credentials?.clientSecret]
+            case .billow(let settings): [settings.configuration.apiKey]
             case .aviationWeather, .noaa, .inbox: []
             }
         }.compactMap(\.self)

@@ -23,6 +23,7 @@ extension Settings {
             case aviationWeather(AviationWeatherSettings)
             case openSky(OpenSkySettings)
             case noaa(NOAASettings)
+            case billow(BillowSettings)
             case inbox(InboxSettings)
 
             /// The name in the settings.
@@ -32,6 +33,7 @@ extension Settings {
                 case .aviationWeather: AviationWeatherUpstream.kind
                 case .openSky: OpenSkyUpstream.kind
                 case .noaa: NOAAUpstream.kind
+                case .billow: BillowUpstream.kind
                 case .inbox: InboxUpstream.kind
                 }
             }
@@ -43,6 +45,7 @@ extension Settings {
             case .skyPath(let settings): settings.query.kinds
             case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
             case .openSky, .noaa: Catalogue.kinds(of: kind.name)
+            case .billow(let settings): Set(settings.datasets.map(\.kind))
             // The files of a folder may be a year apart.
             case .inbox: []
             }
@@ -54,7 +57,7 @@ extension Settings.Source {
     /// The kinds of sources, by their names in the settings.
     static let kinds = [
         SkyPathUpstream.kind, AviationWeatherUpstream.kind, OpenSkyUpstream.kind, NOAAUpstream.kind,
-        InboxUpstream.kind,
+        BillowUpstream.kind, InboxUpstream.kind,
     ]
 
     /// nil if the section is invalid.
@@ -76,6 +79,7 @@ extension Settings.Source {
         case AviationWeatherUpstream.kind: kind = AviationWeatherSettings(section).map { .aviationWeather($0) }
         case OpenSkyUpstream.kind: kind = OpenSkySettings(section).map { .openSky($0) }
         case NOAAUpstream.kind: kind = NOAASettings(section).map { .noaa($0) }
+        case BillowUpstream.kind: kind = BillowSettings(section).map { .billow($0) }
         case InboxUpstream.kind: kind = InboxSettings(section).map { .inbox($0) }
         default: kind = SkyPathSettings(section).map { .skyPath($0) }
         }
@@ -102,7 +106,7 @@ extension Settings.Source.Kind {
         switch self {
         case .skyPath(let settings):
             settings.api == .v5 && settings.query.areas(of: .turbulence).contains(.global) ? .medium : .fast
-        case .aviationWeather, .noaa: .fast
+        case .aviationWeather, .noaa, .billow: .fast
         case .openSky: .every(.seconds(10))
         case .inbox: .every(.seconds(2))
         }

@@ -27,6 +27,10 @@ extension Settings.Source {
             return NOAAUpstream(
                 id: id, configuration: noaa.configuration, plan: noaa.plan, httpClient: clients.guidance,
                 work: clients.work, simulated: simulated, store: store)
+        case .billow(let billow):
+            return BillowUpstream(
+                id: id, server: try BillowClient(configuration: billow.configuration, httpClient: clients.mirrors),
+                datasets: billow.datasets, simulated: simulated, store: store, retentionSeconds: retentionSeconds)
         case .inbox(let inbox):
             return InboxUpstream(
                 id: id, path: inbox.path, simulated: simulated, store: store, retentionSeconds: retentionSeconds,

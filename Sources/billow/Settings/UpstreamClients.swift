@@ -9,6 +9,8 @@ struct UpstreamClients: Sendable {
     let standard: HTTPClient
     /// Uses HTTP/1.1 only, which NOAA's server needs.
     let guidance: HTTPClient
+    /// Decompresses bodies.
+    let mirrors: HTTPClient
     let work: any ComputationExecutor
 
     /// - Parameter work: the server's executor; nil decodes on the upstream's thread.
@@ -17,15 +19,18 @@ struct UpstreamClients: Sendable {
             eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
         guidance = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: GuidanceClient.recommendedHTTPConfiguration)
+        mirrors = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: BillowClient.recommendedHTTPConfiguration)
         self.work = work.map { BackgroundWork(executor: $0) } ?? InlineExecutor()
     }
 
     func shutdown() async throws {
-        // Both clients must be shut down before release, even if the first shutdown fails.
-        let first: Result<Void, any Error>
-        do { first = .success(try await standard.shutdown()) } catch { first = .failure(error) }
-        try await guidance.shutdown()
-        try first.get()
+        // All clients must be shut down before release, even if a shutdown fails.
+        var failure: (any Error)?
+        for client in [standard, guidance, mirrors] {
+            do { try await client.shutdown() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 }
 
