@@ -84,9 +84,9 @@ struct VectorStyle {
                 }
         case .areas(let drawing):
             let isForecast = drawing.legend.allSatisfy { $0.sign == .forecast }
-            guard !isForecast else { return area(dataset, "forecast", filter: nil, marks.forecast) }
+            guard !isForecast else { return area(dataset, "area", filter: nil, marks.forecast) }
             return area(dataset, "other", filter: Self.hazards("!in"), marks.otherHazard)
-                + area(dataset, "turbulence", filter: Self.hazards("in"), marks.hazard)
+                + area(dataset, "warning", filter: Self.hazards("in"), marks.hazard)
         case .aircraft:
             return [
                 layer(
@@ -100,7 +100,7 @@ struct VectorStyle {
         case .tracks:
             return [
                 layer(
-                    dataset, "tracks", "line", filter: nil,
+                    dataset, "trail", "line", filter: nil,
                     [
                         "line-color": colour(marks.track), "line-width": .number(1.5), "line-opacity": opacity(1),
                     ])
