@@ -213,24 +213,37 @@ struct MirrorWireTests {
         0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xAB, 0x56, 0x4A, 0x4B, 0x4D, 0x2C, 0x29, 0x2D,
     ]
 
+    /// What a server sends. It is named by its size and beginning, because one of them has megabytes.
+    private struct BrokenAnswer: Sendable, CustomTestStringConvertible {
+        var bytes: [UInt8]
+
+        static func body(_ body: [UInt8], _ headers: String = "") -> Self { Self(bytes: response(body, headers)) }
+
+        static func wire(_ text: String) -> Self { Self(bytes: Array(text.utf8)) }
+
+        var testDescription: String {
+            "\(bytes.count) bytes: \(String(decoding: bytes.prefix(80), as: UTF8.self).debugDescription)"
+        }
+    }
+
     @Test(
         "a broken answer is an error with its code, and leaves nothing behind",
         arguments: [
-            (response(Array("<html>".utf8)), "unreadable"), (response([]), "unreadable"),
-            (response(Array(body().dropLast(5).utf8)), "unreadable"),
-            (response(cutGzip, "Content-Encoding: gzip\r\n"), "unreadable"),
-            (response(Array("no gzip".utf8), "Content-Encoding: gzip\r\n"), "unreadable"),
-            (response(Array((body() + String(repeating: " ", count: 2 << 20)).utf8)), "too-large"),
-            (response(Array(body([#"{"id":5}"#]).utf8)), "unreadable"),
-            (response(Array(body([], ["full": "false", "since": #""x""#]).utf8)), "unreadable"),
-            (Array("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n".utf8), "unauthorized"),
-            (Array("HTTP/1.1 400 planted-key-4711\r\nContent-Length: 0\r\n\r\n".utf8), "query-refused"),
-            (Array("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n".utf8), "upstream-error"),
-            (Array("HTTP/1.1 302 No\r\nLocation: /\r\nContent-Length: 0\r\n\r\n".utf8), "unexpected-status"),
-            (Array("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{".utf8), "unreadable"),
-        ])
-    func broken(_ bytes: [UInt8], _ expected: String) async throws {
-        try await withUpstream(.bytes(bytes)) { upstream, _, store in
+            (.body(Array("<html>".utf8)), "unreadable"), (.body([]), "unreadable"),
+            (.body(Array(body().dropLast(5).utf8)), "unreadable"),
+            (.body(cutGzip, "Content-Encoding: gzip\r\n"), "unreadable"),
+            (.body(Array("no gzip".utf8), "Content-Encoding: gzip\r\n"), "unreadable"),
+            (.body(Array((body() + String(repeating: " ", count: 2 << 20)).utf8)), "too-large"),
+            (.body(Array(body([#"{"id":5}"#]).utf8)), "unreadable"),
+            (.body(Array(body([], ["full": "false", "since": #""x""#]).utf8)), "unreadable"),
+            (.wire("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"), "unauthorized"),
+            (.wire("HTTP/1.1 400 planted-key-4711\r\nContent-Length: 0\r\n\r\n"), "query-refused"),
+            (.wire("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"), "upstream-error"),
+            (.wire("HTTP/1.1 302 No\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"), "unexpected-status"),
+            (.wire("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"), "unreadable"),
+        ] as [(BrokenAnswer, String)])
+    private func broken(_ answer: BrokenAnswer, _ expected: String) async throws {
+        try await withUpstream(.bytes(answer.bytes)) { upstream, _, store in
             #expect(await code(upstream) == expected)
             #expect(try await store.allRows().isEmpty)
             for source in try await store.sources() { #expect(try await store.cursors(of: source.id).isEmpty) }
