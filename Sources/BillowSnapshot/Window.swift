@@ -111,13 +111,13 @@ public struct Window: Sendable {
 
     // MARK: - Rows of an area
 
-    /// The keys of the rows of an area that were observed in a range, after a key, in rising order.
+    /// The keys of the rows of an area that were observed in a range, after a key, in rising order. They are all keys
+    /// of whole hours, so that a caller that goes on after the last one compares no cell twice.
     ///
-    /// - Parameter limit: the most keys that are returned.
-    /// - Complexity: O(chunks + n log n) for the n rows of the area in the hours up to the last returned key. Cells at
-    ///   the edge of the area are compared with it.
+    /// - Parameter wanted: the number of keys after which no further hour is read. Fewer keys mean that none follows.
+    /// - Complexity: O(chunks + m + n log n) for the m rows of the read hours in chunks near the area, n of them in it.
     package func keys(
-        in area: CellArea, _ times: Range<Instant>, after: ObservationKey?, limit: Int
+        in area: CellArea, _ times: Range<Instant>, after: ObservationKey?, wanted: Int
     ) -> [ObservationKey] {
         var keys: [ObservationKey] = []
         guard !times.isEmpty else { return keys }
@@ -125,9 +125,9 @@ public struct Window: Sendable {
         let end = ObservationKey.first(of: times.upperBound).rawValue
         let firstHour = ObservationKey(rawValue: first).observedAt.seconds / segmentSeconds
         for hour in segments.keys.sorted() where hour >= firstHour && hour * segmentSeconds < times.upperBound.seconds {
-            guard keys.count < limit, let segment = segments[hour] else { break }
+            guard keys.count < wanted, let segment = segments[hour] else { break }
             let found = segment.keys(in: area) { first <= $0 && $0 < end }
-            keys += found.sorted().prefix(limit - keys.count).map { ObservationKey(rawValue: $0) }
+            keys += found.sorted().map { ObservationKey(rawValue: $0) }
         }
         return keys
     }

@@ -6,7 +6,7 @@ import NIOCore
 @testable import BillowHTTP
 
 extension ContentCoding {
-    /// The bytes of a compressed body, by the coding's own library; nil for what is none, and for bytes behind its end.
+    /// The decompressed body, by the coding's own library; nil if the body is invalid, or if bytes follow its end.
     func decompress(_ packed: ByteBuffer) -> [UInt8]? {
         switch self {
         case .identity: Array(buffer: packed)
@@ -63,7 +63,7 @@ extension ContentCoding {
     }
 }
 
-/// The bytes of a gzip body by zlib; nil for what is none, and for bytes behind the first member.
+/// The decompressed gzip body, by zlib; nil if the body is invalid, or if bytes follow its first member.
 func gunzip(_ packed: ByteBuffer) -> [UInt8]? {
     var stream = z_stream()
     guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }

@@ -28,9 +28,16 @@ extension FeatureSource {
         // The log is in the order of time, and the live window in that of place too.
         let from = max(query.from, snapshot.logExtent.observed?.lowerBound ?? .distantFuture)
         if query.cells != .everywhere, from >= snapshot.liveFrom, from < query.to {
+            // The keys that are known but not yet read.
+            var known: ArraySlice<ObservationKey> = []
             let next = try await Self.scan(limit: limit, after: start) {
                 (after, count) async throws(EngineError) -> [LiveRow] in
-                let keys = snapshot.window.keys(in: query.cells, from..<query.to, after: after, limit: count)
+                if known.count < count {
+                    known += snapshot.window.keys(
+                        in: query.cells, from..<query.to, after: known.last ?? after, wanted: count - known.count)
+                }
+                let keys = Array(known.prefix(count))
+                known = known.dropFirst(count)
                 let found = try await frames.reading(in: snapshot) { () async throws(StoreError) in
                     try await store.observations(of: keys)
                 }
