@@ -19,6 +19,8 @@ package struct BillowApplication: Sendable {
         package var host: String
         package var port: Int
         package var publicURL: String?
+        /// The hosts that requests may name.
+        package var allowedHosts = AllowedHosts()
         package var publicFolder: String
         package var retentionSeconds: Int
         package var freshness: FreshnessSettings
@@ -205,7 +207,8 @@ package struct BillowApplication: Sendable {
             generated: [DatasetsModule.path: DatasetsModule.text(configuration.baseMap)])
         router.add(
             middleware: ProblemMiddleware(
-                routes: table, files: files, basePath: BaseURL.path(configuration.publicURL)))
+                routes: table, files: files, basePath: BaseURL.path(configuration.publicURL),
+                allowedHosts: configuration.allowedHosts))
         router.add(middleware: RateLimitMiddleware())
         router.add(middleware: ContentCodingMiddleware(work: work, compressed: compressed))
         router.add(

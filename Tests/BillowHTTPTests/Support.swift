@@ -137,7 +137,7 @@ struct World: Sendable {
 func withWorld(
     at now: Instant = noon, configured: [String] = [], feeds: [String: Set<FeedKind>] = [:],
     staleAfterSeconds: Int? = 300, freshness: FreshnessSettings? = nil, publicURL: String? = nil,
-    simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
+    allowedHosts: [String] = [], simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
     work: WorkExecutor = WorkExecutor(),
     connections: ConnectionSettings = ConnectionSettings(), publicFolder: String? = nil,
@@ -164,6 +164,7 @@ func withWorld(
                 staleAfterSeconds: staleAfterSeconds,
                 feeds: fed.mapValues { FreshnessSettings.FetchedSource(kinds: $0) }),
         severityTable: SeverityTable(), anonymousRead: anonymousRead, isSimulated: simulated)
+    configuration.allowedHosts = AllowedHosts(try allowedHosts.map { try #require(AllowedHosts.Pattern($0)) })
     configuration.polygonHistories = histories
     configuration.work = work
     configuration.trafficRetentionSeconds = trafficRetentionSeconds

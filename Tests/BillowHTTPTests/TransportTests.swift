@@ -110,6 +110,21 @@ struct TransportTests {
         }
     }
 
+    @Test("a page of another origin may ask for a path that isn't there, and reads the 404")
+    func preflightOfNothing() async throws {
+        try await withWorld { world in
+            let answer = try await world.get(
+                "/nothing", [.origin: "https://elsewhere.example", .accessControlRequestMethod: "GET"],
+                method: .options)
+            #expect(answer.status == .noContent)
+            #expect(answer.headers[.accessControlAllowMethods] == "GET")
+            #expect(names(answer.headers[.accessControlAllowHeaders]).isSuperset(of: ["*", "authorization"]))
+            #expect(answer.headers[.allow] == nil && answer.headers[.accessControlMaxAge] == nil)
+            let plain = try await world.get("/nothing", method: .options)
+            #expect(plain.status == .notFound && plain.headers[.accessControlAllowOrigin] == "*")
+        }
+    }
+
     @Test("pages of other origins read the headers of every answer, of errors too")
     func exposed() async throws {
         try await withData { world in

@@ -23,6 +23,21 @@ enum Authority {
         return end > 0 && bytes[..<end].allSatisfy(isOfName) && isPort(bytes[end...])
     }
 
+    /// The host in lower case, and the port; nil without one. A final dot of a name is left out.
+    ///
+    /// - Parameter text: a valid authority.
+    static func parts(_ text: String) -> (host: String, port: String?) {
+        var host = text[...]
+        var port: String?
+        if let colon = text.lastIndex(of: ":"), !text[colon...].contains("]") {
+            host = text[..<colon]
+            let digits = text[text.index(after: colon)...]
+            port = digits.isEmpty ? nil : String(digits)
+        }
+        if host.count > 1, host.last == "." { host.removeLast() }
+        return (host.lowercased(), port)
+    }
+
     /// A name of 255 bytes and a port.
     private static let longest = 261
 

@@ -47,6 +47,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     let files: PublicFiles
     /// The path below which a proxy offers the server; empty for none. Addresses in `Location` begin with it.
     var basePath = ""
+    /// The hosts that requests may name.
+    var allowedHosts = AllowedHosts()
     let storeErrors = StoreErrorLog()
 
     func handle(
@@ -56,6 +58,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             guard request.uri.string.utf8.count <= ResponseRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
+            try checkHost(request)
             guard !Self.hasSlashAfterFile(request.uri.path) else { throw HTTPError(.notFound) }
             response =
                 request.method == .options ? try await preflight(request) : try await next(request, context)
@@ -135,6 +138,17 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
+    /// The probes of a load balancer name the machine's address, and their answers have no links.
+    private static var probes: [String] { [OperationRoutes.liveness, OperationRoutes.readiness] }
+
+    /// Rejects a host that the settings don't allow.
+    private func checkHost(_ request: Request) throws(Problem) {
+        guard !allowedHosts.allows(request.head.authority), !Self.probes.contains(request.uri.path) else { return }
+        throw Problem(
+            .hostNotAllowed, detail: "The server doesn't answer for this host.", parameter: "Host",
+            value: String((request.head.authority ?? "").prefix(100)), allowed: "a host of server.allowedHosts")
+    }
+
     /// Whether a path has a slash after a file's name, which the router would ignore.
     private static func hasSlashAfterFile(_ path: String) -> Bool {
         path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
@@ -147,14 +161,21 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         if methods.isEmpty, let path = request.uri.path.removingPercentEncoding, try await files.find(path) != nil {
             methods = [.get, .head]
         }
-        guard !methods.isEmpty else { throw HTTPError(.notFound) }
+        // The wildcard stands for every header but this one (Fetch Standard, "CORS-preflight fetch").
+        let allowedHeaders = "*, Authorization"
+        guard !methods.isEmpty else {
+            guard let method = request.headers[.accessControlRequestMethod] else { throw HTTPError(.notFound) }
+            // A page of another origin can read the 404 only if its request is permitted.
+            return Response(
+                status: .noContent,
+                headers: [.accessControlAllowMethods: method, .accessControlAllowHeaders: allowedHeaders])
+        }
         let allowed = AllowedMethods.text(methods)
         return Response(
             status: .noContent,
             headers: [
                 .allow: allowed, .accessControlAllowMethods: allowed,
-                // The wildcard stands for every header but this one (Fetch Standard, "CORS-preflight fetch").
-                .accessControlAllowHeaders: "*, Authorization",
+                .accessControlAllowHeaders: allowedHeaders,
                 .accessControlMaxAge: "86400",
             ])
     }

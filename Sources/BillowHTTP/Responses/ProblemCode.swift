@@ -63,6 +63,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownSource = "unknown-source"
     // 405 to 431
     case methodNotAllowed = "method-not-allowed"
+    case hostNotAllowed = "host-not-allowed"
     case requestTimeout = "request-timeout"
     case sessionRefused = "session-refused"
     case nothingToFetch = "nothing-to-fetch"
@@ -115,6 +116,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
                 "the request is not HTTP/1.1 with a registered method, or its body is not framed as announced"
             )
         case .invalidHost: (.badRequest, "`Host` is missing, repeated, or not a host with an optional port")
+        case .hostNotAllowed:
+            (.misdirectedRequest, "the settings don't allow this `Host`")
         case .invalidPath: (.badRequest, "the path has control characters, `..`, or invalid percent-encoding")
         case .invalidParameter: (.badRequest, "the value of a parameter or header can't be used")
         case .unknownParameter: (.badRequest, "the route doesn't have this parameter")

@@ -156,6 +156,7 @@ private struct Server {
             severityTable: settings.severityTable,
             anonymousRead: settings.server.anonymousRead,
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
+        configuration.allowedHosts = settings.server.allowedHosts
         configuration.work = work
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2

@@ -88,6 +88,9 @@ enum SettingsCatalogue {
                 "server.stylesFolder", .words("found"),
                 "The folder of the styles, found like that of the viewer. [More](#serverpublicfolder)"),
             .init(
+                "server.allowedHosts", .words("every host"),
+                "The hosts that requests may name; others get 421. [More](operating.md#allowed-hosts)"),
+            .init(
                 "server.baseMap", .none,
                 "The template of raster tiles of another server, which the viewer shows. [More](#serverbasemap)"),
             .init("server.baseMapAttribution", .words("the host"), "The text that the map shows for `server.baseMap`."),

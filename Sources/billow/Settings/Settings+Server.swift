@@ -11,6 +11,8 @@ extension Settings {
         var portFile: String?
         /// The base address of links in answers; nil uses the address of the request.
         var publicURL: String?
+        /// The hosts that requests may name.
+        var allowedHosts = AllowedHosts()
         /// The viewer's base map of another server; nil for none.
         var baseMap: OnlineBaseMap?
         /// The folder of the viewer.
@@ -73,6 +75,10 @@ extension Settings.Server {
         publicURL = section.value("publicURL", expected: "an http or https address without user, query and fragment") {
             BaseURL.problems($0, allowsPlainHTTP: true).isEmpty ? $0 : nil
         }
+        allowedHosts = AllowedHosts(
+            section.list(
+                "allowedHosts", expected: "hosts such as map.example.com, *.example.com or 192.0.2.1:8080",
+                AllowedHosts.Pattern.init) ?? [])
         baseMap = section.value(
             "baseMap", expected: "an http or https address with {z}, {x} and {y}, without user and fragment"
         ) { OnlineBaseMap(tiles: $0) }
