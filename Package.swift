@@ -214,7 +214,7 @@ let package = Package(
                 "BillowEngine", "BillowPacks", "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot",
                 "BillowStore",
                 "BillowAreas",
-                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "Digests", "JSONKit",
             ], path: "Sources/BillowHTTP/Parameters", swiftSettings: strict),
         .target(
             name: "BillowHTTP",

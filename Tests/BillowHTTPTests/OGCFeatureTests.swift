@@ -313,10 +313,13 @@ struct OGCFeatureTests {
             ] {
                 #expect(try parameter("width", path)["schema"]?["maximum"]?.double == 250, "\(path)")
             }
-            let formats = try parameter("f", "/export/hexagons.{format}")["schema"]?["enum"]?.items.compactMap(\.string)
+            let formats = try parameter("f", "/export/hexagons")["schema"]?["enum"]?.items.compactMap(\.string)
             #expect(formats == DownloadFormat.ofFeatures.map(\.ending))
-            let ofArchives = try parameter("f", "/export/hexagons.zip")["schema"]?["enum"]?.items.compactMap(\.string)
-            #expect(ofArchives == ["zip"])
+            // The path has the format.
+            for path in ["/export/hexagons.{format}", "/export/hexagons.zip"] {
+                let all = try #require(document["paths"]?[path]?["get"]?["parameters"]?.items)
+                #expect(all.allSatisfy { $0["name"]?.string != "f" }, "\(path)")
+            }
             let items = try parameter("f", "/collections/hexagons/items")["schema"]?["enum"]?.items.compactMap(\.string)
             #expect(items == ["GeoJSON", "geojson", "json", "geojsonl", "geojsons", "csv", "html"])
         }
@@ -333,6 +336,33 @@ struct OGCFeatureTests {
             let job = paths?["/export/observations.{format}"]?["post"]
             #expect(job?["requestBody"] == nil && job?["responses"]?["202"] != nil && job?["responses"]?["200"] == nil)
             #expect(paths?["/export/observations.zip"] == nil, "observations are not drawn")
+        }
+    }
+
+    @Test("every operation of WMS and WMTS succeeds with the described examples")
+    func services() async throws {
+        try await withWorld { world in
+            try await world.insert([try observation(try cell(10, 50))])
+            let paths = try await world.json("/openapi.json")["paths"]
+            for (path, types) in [
+                ("/wms", ["text/xml", "image/png", "application/json", "image/png"]),
+                ("/wmts", ["application/xml", "image/png", "application/json"]),
+            ] {
+                let all = try #require(paths?[path]?["get"]?["parameters"]?.items)
+                let names = all.compactMap { $0["name"]?.string }
+                #expect(names.count == all.count && Set(names).isSuperset(of: KVPReader.ownNames))
+                let examples = all.compactMap { parameter in
+                    parameter["schema"]?["example"]?.string.map { "\(parameter["name"]?.string ?? "")=\($0)" }
+                }
+                let request = try #require(all.first { $0["name"]?.string == "REQUEST" })
+                let operations = request["schema"]?["enum"]?.items.compactMap(\.string) ?? []
+                #expect(operations.count == types.count)
+                for (operation, type) in zip(operations, types) {
+                    let query = (["REQUEST=\(operation)"] + examples).joined(separator: "&")
+                    let answer = try await world.get("\(path)?\(query)")
+                    #expect(answer.status == .ok && answer.headers[.contentType]?.hasPrefix(type) == true, "\(query)")
+                }
+            }
         }
     }
 

@@ -234,11 +234,12 @@ struct PackTests {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let kept = folder.appending(path: "kept.mbtiles").path
-            func pack() async throws -> PackFile {
-                let reader = QueryReader(["bbox": "-10,35,30,60", "minzoom": "3", "maxzoom": "6"])
+            func pack(_ layers: String = "hexagons", _ more: [String: String] = [:]) async throws -> PackFile {
+                let reader = QueryReader(
+                    ["bbox": "-10,35,30,60", "minzoom": "3", "maxzoom": "6"].merging(more) { $1 })
                 let snapshot = try world.application.frames.snapshot()
                 let asked = try PackParameters(
-                    layers: .init(parameter: "hexagons"), format: .tileset(.mbtiles), reader,
+                    layers: .init(parameter: layers), format: .tileset(.mbtiles), reader,
                     styles: world.application.styles.current,
                     defaults: world.application.timelines.settings.defaults, airports: .large)
                 return PackFile(
@@ -255,6 +256,14 @@ struct PackTests {
             }
             try await write(try await pack(), kept)
             #expect(try await pack().update(copy: kept) == 0)
+            for other in [
+                try await pack("pireps"), try await pack("hexagons", ["maxzoom": "5"]),
+                try await pack("hexagons", ["hours": "1"]), try await pack("hexagons", ["bbox": "-10,35,30,61"]),
+            ] {
+                let before = try Data(contentsOf: URL(filePath: kept))
+                await #expect(throws: EngineError.self) { try await other.update(copy: kept) }
+                #expect(try Data(contentsOf: URL(filePath: kept)) == before)
+            }
             var generator = SeededGenerator(seed: 17)
             for round in 0..<6 {
                 let before = try read(kept)

@@ -143,4 +143,30 @@ struct SignedTemplateTests {
             #expect(try await status(world, address) == 401)
         }
     }
+
+    @Test("a signed page of features leads to every further page, also where it is long, and to its other formats")
+    func pages() async throws {
+        try await withWorld(anonymousRead: false) { world in
+            let cells = H3.disk(around: try cell(10, 50), distance: 20).sorted()
+            try await world.insert(try cells.map { try observation($0) })
+            let key = try await world.key(.read)
+            for (path, limit) in [("/collections/hexagons/items", 500), ("/ogc/collections/observations/items", 700)] {
+                var address = signed("\(path)?limit=\(limit)", key)
+                var found = 0
+                for _ in 0..<10 {
+                    let page = try await world.json(address)
+                    found += page.features.count
+                    for link in page["links"]?.items ?? [] where link["rel"]?.string == "alternate" {
+                        let other = try #require(link["href"]?.string).replacing("http://localhost", with: "")
+                        #expect(try await status(world, other) == 200, "\(other)")
+                    }
+                    guard let next = page.link("next") else { break }
+                    #expect(try await status(world, next.replacing(/&key=.*/, with: "")) == 401)
+                    #expect(try await status(world, next.replacing("limit=\(limit)", with: "limit=9")) == 401)
+                    address = next
+                }
+                #expect(found == cells.count, "\(path)")
+            }
+        }
+    }
 }

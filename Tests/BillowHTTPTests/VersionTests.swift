@@ -207,7 +207,8 @@ struct VersionTests {
             }
             let log = try await world.store.head().log
             for head in ["999-\(log)", "1-0123456789abcdef"] {
-                let gone = try await world.get("/collections/observations/items?after=\(head)-o0000000000000001")
+                let start = "\(head)-\(PageStart.selection([:]))-o0000000000000001"
+                let gone = try await world.get("/collections/observations/items?after=\(start)")
                 #expect(gone.status == .gone, "\(head)")
                 #expect(try gone.json["code"]?.string == "version-expired")
             }
@@ -220,6 +221,40 @@ struct VersionTests {
             _ = try await world.store.register(try source("import"), merge: .replace, simulated: false)
             try await world.refresh()
             #expect(try await world.get(next).status == .gone)
+        }
+    }
+
+    @Test("the start of a page belongs to its filters; format, properties and limit may change")
+    func selection() async throws {
+        try await withWorld { world in
+            let cells = H3.disk(around: try cell(10, 50), distance: 2).sorted()
+            try await world.insert(try cells.map { try observation($0, source: "import") })
+            for path in [
+                "/collections/observations/items?hours=2&minSeverity=1", "/collections/hexagons/items?hours=2",
+                "/collections/hexagons/items?bbox=0,40,20,60&severity=3",
+                "/collections/observations/radius?coords=POINT(10 50)&within=900",
+            ] {
+                let address = path.replacing(" ", with: "%20")
+                let next = try #require(try await world.json("\(address)&limit=2").link("next"))
+                for change in ["limit=3", "f=geojson", "properties=severity"]
+                where !next.contains("radius") || change != "f=csv" {
+                    let name = change.prefix { $0 != "=" }
+                    let other = next.replacing(/&limit=[0-9]+/, with: name == "limit" ? "" : "&limit=2") + "&\(change)"
+                    #expect(try await world.get(other).status == .ok, "\(other)")
+                }
+                var others = [
+                    next.replacing("hours=2", with: "hours=1"), next + "&source=import", next + "&minAltitude=1000",
+                ]
+                others += [
+                    next.replacing(/datetime=[^&]*/, with: "datetime=2026-11-20T11:59:00Z"),
+                    next.replacing("within=900", with: "within=800"),
+                ]
+                for other in others where other != next {
+                    let answer = try await world.get(other)
+                    #expect(answer.status == .badRequest, "\(other)")
+                    #expect(try answer.json["parameter"]?.string == "after", "\(other)")
+                }
+            }
         }
     }
 

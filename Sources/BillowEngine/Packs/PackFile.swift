@@ -29,13 +29,16 @@ package struct PackFile: FileExport {
         }
     }
 
-    /// Updates a copy of an MBTiles file of the same request to the content of this pack. Pictures with unchanged
-    /// content are not drawn. The file is complete only when this returns.
+    /// Updates a copy of an MBTiles file of the same layers and query to the content of this pack. Pictures with
+    /// unchanged content are not drawn. The file is complete only when this returns.
     /// - Returns: the number of changed, added and removed tiles.
     /// - Throws: `EngineError.pack` for a file that can't be updated; the errors of making tiles.
     package func update(copy path: String) async throws(EngineError) -> Int {
         let file: MBTilesFile
-        do { file = try MBTilesFile(changing: path, form: request.tiles) } catch { throw .pack(error) }
+        do {
+            file = try MBTilesFile(changing: path, form: request.tiles)
+            try Self.check(try file.metadata(), isOf: request)
+        } catch { throw .pack(error) }
         let all = request.cover.tiles
         let scene = request.scenes[0]
         let metadata = try await source.metadata(of: scene, request, in: snapshot)
@@ -58,6 +61,20 @@ package struct PackFile: FileExport {
         }
         do { try file.finish(metadata) } catch { throw .pack(error) }
         return file.changes
+    }
+}
+
+extension PackFile {
+    /// Checks that a file was made for a request: for the same layers and parameters.
+    fileprivate static func check(_ metadata: [String: String], isOf request: PackRequest) throws(PackError) {
+        let layers = request.layers.description
+        guard metadata["layers"] == layers else {
+            throw .foreign("it has the layers \(metadata["layers"] ?? "none"), and the request \(layers)")
+        }
+        let query = metadata["query"] ?? ""
+        guard query == request.query else {
+            throw .foreign("it was made with the query '\(query)', and the request has '\(request.query)'")
+        }
     }
 }
 

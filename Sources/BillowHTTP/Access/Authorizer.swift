@@ -168,8 +168,8 @@ extension AccessKey {
 /// Signs the addresses in a document if the document's own address was signed. So a client that may read the document
 /// may read what it links to, and nothing else.
 struct AddressSigner: Sendable {
-    private let key: AccessKey
-    private let expires: Instant
+    fileprivate let key: AccessKey
+    fileprivate let expires: Instant
 
     /// The signature of the current request; nil if its address isn't signed.
     @TaskLocal static var ofRequest: AddressSigner?
@@ -183,8 +183,18 @@ struct AddressSigner: Sendable {
     /// A path with its query, signed if the request was.
     /// - Parameter covers: the variable parts, if the path is a template.
     static func signed(_ address: String, covers: SignedAddress.TemplateVariables? = nil) -> String {
-        guard let signer = ofRequest else { return address }
-        return SignedAddress.sign(address, with: signer.key, expires: signer.expires, covers: covers) ?? address
+        ofRequest.signed(address, covers: covers)
+    }
+
+    /// A path below the root without its first slash, as pages have it, signed if the request was.
+    static func signedRelative(_ address: String) -> String { String(signed("/\(address)").dropFirst()) }
+}
+
+extension AddressSigner? {
+    /// A path with its query, signed unless the value is nil.
+    /// - Parameter covers: the variable parts, if the path is a template.
+    func signed(_ address: String, covers: SignedAddress.TemplateVariables? = nil) -> String {
+        flatMap { SignedAddress.sign(address, with: $0.key, expires: $0.expires, covers: covers) } ?? address
     }
 }
 

@@ -71,7 +71,10 @@ struct APIDescription: Sendable {
 
     /// The exports of each collection's features, and its packs, which have other parameters.
     private static let exports = Catalogue.all.flatMap { dataset in
-        [Route(template: export, path: "/export/\(dataset.id).{format}", dataset: dataset)]
+        [
+            Route(template: export, path: "/export/\(dataset.id)", dataset: dataset),
+            Route(template: export, path: "/export/\(dataset.id).{format}", dataset: dataset),
+        ]
             + DownloadFormat.allCases.filter { $0.isPack && dataset.drawing != nil }.map { format in
                 Route(
                     template: export, path: "/export/\(dataset.id).\(format.ending)", dataset: dataset, pack: format)
@@ -111,7 +114,15 @@ struct APIDescription: Sendable {
             (place + "/map/tiles/{set}", _), ("/tileMatrixSets", _), ("/tileMatrixSets/{set}", _):
             DocumentParameters.names
         case (changes, let dataset?): ChangeParameters.names(dataset)
-        case (export, let dataset?): route.pack.map { PackParameters.names($0) } ?? FeatureParameters.names(dataset)
+        // The path names the format.
+        case (export, let dataset?):
+            if let pack = route.pack {
+                PackParameters.names(pack).subtracting(["f"])
+            } else if route.path.hasSuffix("{format}") {
+                FeatureParameters.names(dataset).subtracting(["f"])
+            } else {
+                FeatureParameters.names(dataset)
+            }
         case ("/maps/{layers}", _): MapParameters.names
         case ("/animations/{layers}", _): AnimationParameters.names
         case ("/legend.json", _): LegendParameters.names
@@ -129,16 +140,19 @@ struct APIDescription: Sendable {
             ("/conformance", _), ("/ogc", _), ("/", _):
             DocumentParameters.names
         case ("/openapi.json", _): OpenAPIParameters.names
-        case ("/public/weather-maps.json", _), ("/wms", _), ("/wmts", _): QueryReader.filterNames
-        case (let path, _) where path.hasPrefix("/wmts/") || path.hasPrefix("/v2/"): QueryReader.filterNames
+        case ("/wms", _), ("/wmts", _): Set(ownParameters(route.template).map(\.name))
+        case (let path, _) where path.hasPrefix("/wmts/") && path.contains("{layer}"):
+            KVPReader.ownNames.union([ServiceParameter.elevation.rawValue])
+        case ("/public/weather-maps.json", _): QueryReader.filterNames
+        case (let path, _) where path.hasPrefix("/v2/"): QueryReader.filterNames
         default: []
         }
     }
 
-    /// All parameter names of the routes, which need a description.
+    /// The names of the parameters that mean the same on all routes, which need a description.
     var names: Set<String> {
         routes.paths.flatMap { Self.expanded($0.path) }.reduce(into: []) { names, route in
-            names.formUnion(Self.names(route))
+            names.formUnion(Self.names(route).subtracting(Self.ownParameters(route.template).map(\.name)))
         }
     }
 
@@ -179,10 +193,11 @@ struct APIDescription: Sendable {
                 "schema": ["type": "string", "enum": .array(formats)],
             ])
         }
-        for name in shown.sorted() where name != "f" && QueryParameter.named(name) != nil {
-            if let own = Self.ownParameters(route.template).first(where: { $0.name == name }) {
+        let own = Self.ownParameters(route.template)
+        for name in shown.sorted() where name != "f" {
+            if let own = own.first(where: { $0.name == name }) {
                 parameters.append(Self.described(own))
-            } else {
+            } else if QueryParameter.named(name) != nil {
                 parameters.append(["$ref": .string("#/components/parameters/\(name)")])
             }
         }
@@ -232,6 +247,8 @@ struct APIDescription: Sendable {
         case "/maps/{layers}": QueryParameter.ofPictures(width: MapParameters.defaultWidth)
         case "/animations/{layers}": QueryParameter.ofPictures(width: AnimationParameters.defaultWidth)
         case "/timeline.json": QueryParameter.ofTimelines
+        case "/wms": QueryParameter.of(.wms)
+        case let path where path.hasPrefix("/wmts"): QueryParameter.of(.wmts)
         default: []
         }
     }

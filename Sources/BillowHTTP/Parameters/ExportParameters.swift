@@ -1,8 +1,9 @@
 package import BillowEngine
+import BillowExchange
 package import Datasets
 
-/// The path of `/export/{what}.{format}`. Exports of features have the query parameters of `FeatureParameters`, packs
-/// those of `PackParameters`.
+/// The path of `/export/{what}.{format}`, or `/export/{what}` with the format in `f` or `Accept`. Exports of features
+/// have the query parameters of `FeatureParameters`, packs those of `PackParameters`.
 ///
 /// | part | type | range |
 /// | --- | --- | --- |
@@ -12,17 +13,32 @@ package struct ExportParameters: Sendable {
     /// The text before the suffix.
     package let what: String
     package let format: DownloadFormat
+    /// Whether `f` or `Accept` decided about the format.
+    package let isNegotiated: Bool
 
-    package init(file: String) throws(ParameterProblem) {
+    /// - Parameters:
+    ///   - named: the value of `f`.
+    ///   - accepted: the format of features that `Accept` prefers.
+    package init(file: String, named: String? = nil, accepted: DownloadFormat = .text(.geojson))
+        throws(ParameterProblem)
+    {
         let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         what = parts[0]
-        let ending = parts.count == 2 ? parts[1] : ""
-        let format = DownloadFormat(ending: ending)
+        isNegotiated = parts.count < 2
+        let ending = parts.count == 2 ? parts[1] : named
+        let format: DownloadFormat? =
+            switch (isNegotiated, ending) {
+            case (false, let ending?): DownloadFormat(ending: ending)
+            case (true, let name?): DownloadFormat(name: name)
+            case (_, nil): accepted
+            }
         // An unknown collection is reported before an unknown format.
         if format?.isPack != true { _ = try Self.collection(what) }
         guard let format else {
+            let ending = ending ?? ""
             throw ParameterProblem(
-                .unknownFormat, detail: "There is no format '\(ending.prefix(100))'.", parameter: "format",
+                parts.count == 2 ? .unknownFormat : .invalidParameter,
+                detail: "There is no format '\(ending.prefix(100))'.", parameter: parts.count == 2 ? "format" : "f",
                 value: String(ending.prefix(100)),
                 allowed: DownloadFormat.allCases.map(\.ending).joined(separator: ", "))
         }
@@ -32,8 +48,19 @@ package struct ExportParameters: Sendable {
     /// The collection to export.
     package var collection: Dataset { get throws(ParameterProblem) { try Self.collection(what) } }
 
+    /// Checks that `f` doesn't contradict the path.
+    func checkFormat(_ reader: QueryReader) throws(ParameterProblem) {
+        guard let name = reader.text("f"), DownloadFormat(name: name) != format else { return }
+        throw reader.invalid("f", name, format.ending)
+    }
+
     private static func collection(_ id: String) throws(ParameterProblem) -> Dataset {
         guard let collection = Catalogue.dataset(id) else { throw .unknownCollection(id[...]) }
         return collection
     }
+}
+
+extension DownloadFormat {
+    /// The format that `f` names: by its ending, and GeoJSON also as `json`.
+    fileprivate init?(name: String) { self.init(ending: name == "json" ? ExportFormat.geojson.rawValue : name) }
 }

@@ -1,4 +1,6 @@
+import BillowEngine
 package import BillowExchange
+import Datasets
 
 /// A format of pages of features, by its names in `f` and its media type in `Accept`.
 package enum ItemFormat: Sendable, Hashable, CaseIterable {
@@ -34,7 +36,14 @@ package enum ItemFormat: Sendable, Hashable, CaseIterable {
 
 extension QueryReader {
     /// The format that `f` names; nil without `f`.
-    func itemFormat() throws(ParameterProblem) -> ItemFormat? {
-        try choice("f", ItemFormat.allCases.flatMap { format in format.names.map { ($0, format) } })
+    func itemFormat(of collection: Dataset) throws(ParameterProblem) -> ItemFormat? {
+        guard let text = text("f") else { return nil }
+        let formats = ItemFormat.allCases
+        if let format = formats.first(where: { $0.names.contains(text) }) { return format }
+        var allowed = formats.flatMap(\.names).joined(separator: ", ")
+        if let file = DownloadFormat.ofFeatures.first(where: { $0.ending == text }) {
+            allowed += "; /export/\(collection.id).\(file.ending) has all features in this format"
+        }
+        throw invalid("f", text, allowed)
     }
 }

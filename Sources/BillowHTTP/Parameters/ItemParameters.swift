@@ -15,7 +15,7 @@ package struct ItemParameters: Sendable {
     /// - Parameter accepted: the format that `Accept` prefers.
     package init(_ reader: QueryReader, of collection: Dataset, accepted: ItemFormat) throws {
         self.reader = reader
-        format = try reader.itemFormat() ?? accepted
+        format = try reader.itemFormat(of: collection) ?? accepted
         features = try FeatureParameters(reader, of: collection)
         page = try PageParameters(reader, of: collection, defaultLimit: format == .html ? Self.pageLimit : nil)
     }
@@ -59,7 +59,7 @@ package struct FeatureExportParameters: Sendable {
     package let query: String
 
     package init(_ reader: QueryReader, _ path: ExportParameters) throws(ParameterProblem) {
-        try reader.requireJSON(path.format.ending)
+        try path.checkFormat(reader)
         features = try FeatureParameters(reader, of: try path.collection)
         query = reader.replacing([:])
     }

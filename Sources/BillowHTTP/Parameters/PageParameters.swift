@@ -1,4 +1,5 @@
 package import BillowEngine
+package import BillowStore
 package import Datasets
 import Turbulence
 
@@ -28,8 +29,15 @@ package struct PageParameters: Sendable {
         properties = try reader.properties(of: collection)
         limit = try reader.count("limit", upTo: Self.maximumLimit) ?? defaultLimit ?? Self.defaultLimit
         start = try reader.text("after").map { (text) throws(EngineError) in try PageStart(text) }
+        if let start, let text = reader.text("after"), start.selection != PageStart.selection(reader.all) {
+            // The page would continue another selection, and miss or repeat features.
+            throw reader.invalid(
+                "after", text, "that of a link next, with the other parameters of the same link")
+        }
     }
 
-    /// The query of the page that starts at a place.
-    package func next(_ start: PageStart, of query: FeatureQuery) -> String { query.nextQuery(reader, after: start) }
+    /// The query of the page that starts after a feature.
+    package func next(after cursor: FeatureSource.Cursor, at head: Head, of query: FeatureQuery) -> String {
+        query.nextQuery(reader, after: cursor, at: head)
+    }
 }

@@ -202,6 +202,13 @@ package struct QueryParameter: Sendable {
         ]
     }
 
+    /// The parameters of WMS and WMTS. Their values are texts, because an operation passes over the parameters of
+    /// others.
+    package static func of(_ service: ServiceParameter.Service) -> [QueryParameter] {
+        service.parameters.map { QueryParameter($0.rawValue, $0.summary(in: service), $0.schema(in: service)) }
+            + KVPReader.ownNames.sorted().compactMap { named($0) }.map { text($0.name, $0.summary) }
+    }
+
     /// The parameters with another meaning for timelines.
     package static let ofTimelines: [QueryParameter] = [
         text("time", "The frame to show: an instant, or an offset from now", example: "now")

@@ -212,9 +212,10 @@ struct CollectionRoutes: Sendable {
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
         let address = "collections/\(query.collection.id)/items?"
+        func signed(_ format: ItemFormat) -> String { AddressSigner.signedRelative(address + parsed.query(as: format)) }
         return try CollectionPages.items(
             json, query.collection, styleStore.current.default, path: request.uri.path,
-            json: address + parsed.query(as: .geoJSON), table: address + parsed.query(as: .text(.csv)),
+            json: signed(.geoJSON), table: signed(.text(.csv)),
             next: pieces.nextAddress.flatMap { $0.split(separator: "?", maxSplits: 1).last.map { "?\($0)" } }
         ).answer(headers, request)
     }
@@ -244,9 +245,10 @@ struct CollectionRoutes: Sendable {
 
     /// Links to the same page in the other formats.
     private func alternates(_ parsed: ItemParameters, except own: ItemFormat, _ request: Request) -> [Link] {
-        let address = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
-        return ItemFormat.allCases.filter { $0 != own }.map {
-            Link("alternate", "\(address)?\(parsed.query(as: $0))", type: $0.mediaType)
+        let base = BaseURL.of(request, publicURL)
+        return ItemFormat.allCases.filter { $0 != own }.map { format in
+            let address = AddressSigner.signed("\(request.uri.path)?\(parsed.query(as: format))")
+            return Link("alternate", base + address, type: format.mediaType)
         }
     }
 
@@ -278,16 +280,18 @@ struct CollectionRoutes: Sendable {
         let shown =
             if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
         let dataStatus = policy.dataStatus(query, in: snapshot)
+        let (base, path) = (BaseURL.of(request, publicURL), request.uri.path)
+        // The end of a page is written when the request has left its middleware.
+        let signer = AddressSigner.ofRequest
         let pieces = FeaturePage(
             features.reader(query, in: shown, after: page.start?.cursor),
             FeatureWriter(
                 query.collection, as: format,
                 members: CollectionMembers(query, snapshot: shown, dataStatus: dataStatus),
                 hasGeometry: hasGeometry, properties: page.properties),
-            limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
-            query: request.uri.query,
+            limit: page.limit, address: base + path, query: request.uri.query,
             time: snapshot.publication.asOf, total: try await features.total(query, in: shown), alternates: alternates,
-            nextQuery: { page.next(PageStart(head: shown.head, cursor: $0), of: query) })
+            next: { base + signer.signed("\(path)?\(page.next(after: $0, at: shown.head, of: query))") })
         return (dataStatus, pieces)
     }
 
@@ -314,7 +318,7 @@ struct CollectionRoutes: Sendable {
             let path = "collections/\(collection.id)/items/\(HTMLPage.encoded(id))"
             return try CollectionPages.feature(
                 feature, collection, styleStore.current.default, path: request.uri.path,
-                json: "\(path)?\(parsed.asGeoJSON)"
+                json: AddressSigner.signedRelative("\(path)?\(parsed.asGeoJSON)")
             ).answer(headers, request)
         }
         headers[.contentType] = "application/geo+json"
@@ -345,7 +349,7 @@ struct FeaturePage: ResponseParts {
     private let total: Int?
     private let isFirst: Bool
     private let alternates: [Link]
-    private let nextQuery: @Sendable (FeatureSource.Cursor) -> String
+    private let next: @Sendable (FeatureSource.Cursor) -> String
     private var bytes = 0
     private(set) var isAtEnd = false
     /// The address of the next page, once this one is at its end; nil if it is the last.
@@ -354,7 +358,7 @@ struct FeaturePage: ResponseParts {
     init(
         _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, maximumBytes: Int = CollectionRoutes.maximumBytes,
         address: String, query: String?, time: Instant? = nil, total: Int? = nil, alternates: [Link] = [],
-        nextQuery: @escaping @Sendable (FeatureSource.Cursor) -> String
+        next: @escaping @Sendable (FeatureSource.Cursor) -> String
     ) {
         self.reader = reader
         self.writer = writer
@@ -366,7 +370,7 @@ struct FeaturePage: ResponseParts {
         self.total = total
         isFirst = reader.cursor == nil
         self.alternates = alternates
-        self.nextQuery = nextQuery
+        self.next = next
         self.writer.begin()
     }
 
@@ -391,7 +395,7 @@ struct FeaturePage: ResponseParts {
 
     private mutating func end() {
         isAtEnd = true
-        nextAddress = (reader.isAtEnd ? nil : reader.cursor).map { address + "?" + nextQuery($0) }
+        nextAddress = (reader.isAtEnd ? nil : reader.cursor).map(next)
         let type = DataFormat.geoJSON.mediaType
         var links = [Link("self", address + (query.map { "?\($0)" } ?? ""), type: type)]
         if let nextAddress { links.append(Link("next", nextAddress, type: type)) }

@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowExchange
 import BillowPacks
 import BillowParameters
 import BillowRaster
@@ -56,7 +57,7 @@ struct ExportRoutes: Sendable {
         if ByteRange.isBlindResumption(head.headerFields) { head.headerFields[.range] = nil }
         let request = Request(head: head, body: received.body)
         let parameters = context.parameters
-        let path = try ExportParameters(file: parameters.text("file"))
+        let path = try ExportParameters(request, file: parameters.text("file"))
         let prepared: PreparedExport
         if path.format.isPack {
             let parsed = try await work.run(.query) { try await preparePack(path, request) }
@@ -92,7 +93,7 @@ struct ExportRoutes: Sendable {
     /// The export of a job.
     /// - Throws: `ParameterProblem` also for an estimate, which needs no job.
     func prepare(_ file: String, _ request: Request) async throws -> PreparedExport {
-        let path = try ExportParameters(file: file)
+        let path = try ExportParameters(request, file: file)
         guard path.format.isPack else { return try prepare(path, request) }
         switch try await preparePack(path, request) {
         case .pack(let pack): return pack
@@ -111,6 +112,7 @@ struct ExportRoutes: Sendable {
         let dataStatus = policy.dataStatus(query, in: snapshot)
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = path.format.mediaType
+        if path.isNegotiated { headers.vary(by: "Accept") }
         headers[.contentDisposition] = ContentDisposition.text(
             collection.id, query.instant, ending: path.format.ending)
         let content: PreparedExport.Content =
@@ -167,10 +169,32 @@ struct ExportRoutes: Sendable {
         dataStatus.isIncomplete = order.scenes.contains { packs.dataStatus($0, order, in: snapshot).isIncomplete }
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
+        if path.isNegotiated { headers.vary(by: "Accept") }
         headers[.contentDisposition] = ContentDisposition.text(path.what, last.instant, ending: path.format.ending)
         return .pack(
             PreparedExport(
                 address: Self.address("\(path.what).\(path.format.ending)", reader.replacing([:])), headers: headers,
                 version: snapshot.publication.version.rawValue, content: .file(PackFile(packs, order, in: snapshot))))
+    }
+}
+
+extension ExportParameters {
+    /// Reads the path of a request, and where that names no format, the request itself.
+    fileprivate init(_ request: Request, file: String) throws {
+        let names = request.uri.queryParameters["f"]
+        try self.init(file: file, named: names.map(String.init), accepted: DownloadFormat(acceptedBy: request))
+    }
+}
+
+extension DownloadFormat {
+    /// The format of features that `Accept` prefers; GeoJSON where it prefers none.
+    fileprivate init(acceptedBy request: Request) {
+        let accepted = AcceptedMedia(request.headers[.accept])
+        self = .text(.geojson)
+        func weight(_ format: DownloadFormat) -> Double {
+            accepted.weight(of: String(format.mediaType.prefix { $0 != ";" }))
+        }
+        var most = max(weight(self), accepted.weight(of: "application/json"))
+        for format in Self.ofFeatures where weight(format) > most { (self, most) = (format, weight(format)) }
     }
 }

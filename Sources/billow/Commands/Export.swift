@@ -70,7 +70,7 @@ struct Export: AsyncParsableCommand {
         help: "Append what was stored since the last run to files of one day each, in the folder of -o.")
     var sinceLast = false
 
-    @Flag(help: "Tell the number of features and bytes, and write nothing.")
+    @Flag(help: "Tell the number of features, and of bytes where the format is text; write nothing.")
     var estimate = false
 
     func run() async throws {
@@ -183,12 +183,8 @@ struct Export: AsyncParsableCommand {
     // MARK: - Sizes
 
     private func tellSize(_ collection: Dataset, _ format: DownloadFormat) async throws {
-        guard case .text(let format) = format else {
-            throw Failure(
-                .usage,
-                "--estimate works with the text formats "
-                    + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ", not with \(format.ending)")
-        }
+        // Other formats have a size that only their file tells; their features are those of GeoJSON.
+        let text: ExportFormat? = if case .text(let format) = format { format } else { nil }
         let settings = try common.settings(needs: .stored)
         let store = try await SQLiteStore.open(path: settings.database, access: .reading)
         let logger = Logs.start(settings)
@@ -201,10 +197,10 @@ struct Export: AsyncParsableCommand {
         let status = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames).dataStatus(
             query, in: snapshot)
         let estimate = try await WorkExecutor().reserve(.query) {
-            try await Self.size(of: query, format, features, snapshot, status, store)
+            try await Self.size(of: query, text ?? .geojson, features, snapshot, status, store)
         }
         try store.close()
-        Terminal.write(estimate.text)
+        Terminal.write(text == nil ? estimate.featureText : estimate.text)
     }
 
     /// Counts many observations, and takes those that aren't read to be like a sample. Anything else is made whole.

@@ -30,6 +30,9 @@ struct Pack: AsyncParsableCommand {
     @Flag(help: "Update an MBTiles file of the same request; only changed tiles are made and written.")
     var update = false
 
+    @Flag(help: "Tell the number of tiles and frames, and write nothing.")
+    var estimate = false
+
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             guard let format = DownloadFormat(ending: URL(fileURLWithPath: output).pathExtension), format.isPack else {
@@ -64,7 +67,7 @@ struct Pack: AsyncParsableCommand {
                 vectors: VectorTileSource(
                     frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work),
                 policy: policy)
-            if parsed.isEstimate {
+            if estimate || parsed.isEstimate {
                 let size = try await work.reserve(.query) { try await parsed.estimate(timelines, in: snapshot) }
                 let excess = size.fits ? "" : ", more than the \(PackLimits.tiles) of a pack"
                 return Terminal.write("\(size.tiles) tiles in \(size.frames) frames\(excess)")

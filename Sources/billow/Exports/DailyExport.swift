@@ -140,8 +140,8 @@ struct ExportEstimate {
         isExact = total == read
     }
 
-    var text: String {
-        let about = isExact ? "" : "about "
-        return "\(about)\(features) features, \(about)\(bytes) bytes"
-    }
+    var text: String { "\(featureText), \(about)\(bytes) bytes" }
+    /// The number of features alone.
+    var featureText: String { "\(about)\(features) features" }
+    private var about: String { isExact ? "" : "about " }
 }

@@ -10,7 +10,7 @@ package struct KVPReader: Sendable {
     private let values: [String: String]
 
     /// Billow's own parameters, which filter and style the result in addition to those of the standards.
-    static let ownNames = QueryReader.filterNames.union([
+    package static let ownNames = QueryReader.filterNames.union([
         "opacity", "labels", "incomplete", "legend", "timestamp", "scalebar",
     ])
 
@@ -31,6 +31,7 @@ package struct KVPReader: Sendable {
 
     /// A value; nil if it is missing or empty.
     package func text(_ name: String) -> String? {
+        assert(Self.ownNames.contains(name) || ServiceParameter.isKnown(name), "\(name) is not described")
         guard let value = values[name.uppercased()], !value.isEmpty else { return nil }
         return value
     }
