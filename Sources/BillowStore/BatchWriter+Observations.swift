@@ -182,7 +182,7 @@ extension BatchWriter {
         bind(origin.isTransient ? 1 : 0, .transient)
         bind(reporter, .reporter)
         bind(isTaken ? 1 : 0, .idTaken)
-        insertObservation.bind(sum.value, ObservationColumn.sum)
+        insertObservation.bind(sum, ObservationColumn.sum)
         try insertObservation.run()
         guard db.changesCount > 0 else { return false }
         result.accepted += 1

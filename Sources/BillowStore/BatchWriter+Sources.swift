@@ -3,7 +3,7 @@ internal import Geometry
 internal import Turbulence
 
 extension BatchWriter {
-    static func number(ofReporter key: String, _ db: Database) throws -> Int64 {
+    static func number(ofReporter key: String, _ db: any SQLConnection) throws -> Int64 {
         let known = try RawStatement(db, Query.reporter)
         try known.bind(key)
         if let number = try known.value() { return number }
@@ -15,7 +15,7 @@ extension BatchWriter {
         return number
     }
 
-    static func register(_ registration: SourceRegistration, reporter: Int64, _ db: Database) throws {
+    static func register(_ registration: SourceRegistration, reporter: Int64, _ db: any SQLConnection) throws {
         var known = try SourceRecord.all(db)
         let new = try newSources(of: registration, reporter: reporter, known)
         let simulated = registration.simulated ?? known.first?.simulated ?? registration.simulatedByDefault

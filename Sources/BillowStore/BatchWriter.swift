@@ -5,7 +5,7 @@ internal import Turbulence
 
 /// Writes one batch into the log, inside a transaction.
 struct BatchWriter {
-    let db: Database
+    let db: any SQLConnection
     let tags: ContentTags
     let importedBefore: Instant
     let isTransient: Bool
@@ -42,7 +42,7 @@ struct BatchWriter {
     let openObservationsByID: RawStatement
     let insertPosition: RawStatement
 
-    init(_ db: Database, tags: ContentTags, _ batch: Batch, damage: DamageRegister) throws {
+    init(_ db: any SQLConnection, tags: ContentTags, _ batch: Batch, damage: DamageRegister) throws {
         self.db = db
         self.tags = tags
         importedBefore = batch.importedBefore

@@ -1,4 +1,3 @@
-internal import GRDB
 internal import Geometry
 internal import Turbulence
 
@@ -6,7 +5,7 @@ internal import Turbulence
 /// client can't construct contents whose tags collide.
 ///
 /// The secret and the hashed values are part of the file format: the tag is how a duplicate observation is found.
-struct ContentTags: Sendable {
+package struct ContentTags: Sendable {
     /// The input of a row's tag.
     enum Subject: Sendable {
         /// An independent report: place, time and intensity.
@@ -58,8 +57,8 @@ struct ContentTags: Sendable {
 }
 
 extension ContentTags {
-    /// Reads the secret of a file.
-    init(_ db: Database) throws {
+    /// Reads the secret of a log.
+    package init(_ db: any SQLConnection) throws {
         let bytes = try StoredHead(db).tagSecret
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(secret: SipHash.Key(first: word(bytes[..<8]), second: word(bytes[8...])))

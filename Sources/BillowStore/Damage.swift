@@ -124,7 +124,7 @@ struct UnreadableRow: Error, CustomStringConvertible {
 }
 
 /// The unreadable rows that reads have encountered since the store was opened. Frames over them are marked incomplete.
-final class DamageRegister: Sendable {
+package final class DamageRegister: Sendable {
     private struct State {
         var entries: [StoredTable: Entry] = [:]
         var probes = 0
@@ -159,6 +159,9 @@ final class DamageRegister: Sendable {
     }
 
     private let state = Mutex(State())
+
+    package init() {}
+
     /// The most keys that are stored to avoid counting a row twice.
     private static let maximumKeys = 10_000
 
@@ -468,5 +471,5 @@ struct DamagedRange {
 extension Database {
     /// - Throws: if the task that waits for the read was cancelled. SQLite's interruption ends one statement, but not a
     ///   loop of many short ones.
-    func checkCancellation() throws { _ = try Int.fetchOne(cachedStatement(sql: "SELECT 1")) }
+    package func checkCancellation() throws { _ = try Int.fetchOne(cachedStatement(sql: "SELECT 1")) }
 }

@@ -24,7 +24,7 @@ extension ObservationRow {
         _ = columns.integer(.transient, &sum)
         _ = columns.integer(.reporter, &sum)
         _ = columns.integer(.idTaken, &sum)
-        guard sum.value == columns.integer(ObservationColumn.sum), let cell = Cell(h3: UInt64(bitPattern: cellBits)),
+        guard columns.isRight(sum, ObservationColumn.sum), let cell = Cell(h3: UInt64(bitPattern: cellBits)),
             let lowest = AltitudeBlock(thousands: Int(lowestFeet / 1_000)),
             let highest = AltitudeBlock(thousands: Int(highestFeet / 1_000)),
             let altitude = AltitudeBand(lowest: lowest, highest: highest),

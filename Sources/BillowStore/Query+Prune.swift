@@ -29,7 +29,8 @@ extension Query {
     static let noteDeletedBefore: String = {
         // With a wrong checksum, the time of the last deletion is unknown.
         let before = """
-            iif(\(DeletionColumn.isWhole), max(before, excluded.before), \(Instant.distantFuture.seconds))
+            CASE WHEN \(DeletionColumn.isWhole) THEN max(deletion.before, excluded.before)
+                ELSE \(Instant.distantFuture.seconds) END
             """
         let values: [DeletionColumn: String] = [.before: before, .version: "excluded.version"]
         return """

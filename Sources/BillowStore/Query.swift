@@ -57,7 +57,9 @@ enum Query {
     static let reporter = "SELECT number FROM reporter WHERE accessKey = ?"
     static let insertReporter = "INSERT INTO reporter (accessKey) VALUES (?) RETURNING number"
     static let reporterSources = "SELECT source FROM reporterSource WHERE reporter = ?"
-    static let insertReporterSource = "INSERT OR IGNORE INTO reporterSource (reporter, source) VALUES (?, ?)"
+    static let insertReporterSource =
+        "INSERT INTO reporterSource (reporter, source) VALUES (?, ?)"
+        + " ON CONFLICT (reporter, source) DO NOTHING"
 
     private static let allOfReporters = [
         reporter, insertReporter, reporterSources, insertReporterSource,
@@ -68,7 +70,8 @@ enum Query {
     /// the future. A row with a wrong checksum or a future time is no evidence of an earlier fetch.
     static let setFetchedKind: String = {
         let since = """
-            iif(NOT (\(FetchedColumn.isWhole)) OR ?3 - fetchedAt > ?4 OR fetchedAt > ?5 OR ?3 < since, ?3, since)
+            CASE WHEN NOT (\(FetchedColumn.isWhole)) OR ?3 - fetched.fetchedAt > ?4 OR fetched.fetchedAt > ?5
+                OR ?3 < fetched.since THEN ?3 ELSE fetched.since END
             """
         let values: [FetchedColumn: String] = [.fetchedAt: "?3", .since: since]
         return """
@@ -112,7 +115,7 @@ enum Query {
     static let removeOldCoveredAreas = """
         DELETE FROM coveredArea WHERE number IN (
             SELECT number FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NOT NULL
-            ORDER BY until DESC LIMIT -1 OFFSET ?)
+            ORDER BY until DESC LIMIT \(Int64.max) OFFSET ?)
         """
     /// Arguments as in `raiseFetchedSince`. An area whose last fetch was before the deletion is removed, because none
     /// of its data is complete any more.
@@ -359,6 +362,13 @@ enum Query {
     ]
 
     private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]
+
+    /// Results of any length, and results whose reader stops early.
+    static let long = [
+        openOfSource, rowsOfNoTime, allRows, newestVoices, openRows, rowsAsOf, openedSince, closedSince, reportPage,
+        reportsAsOf, reportsOpenedSince, areasAsOf, areasOpenedSince, positionsBetween, positionsPage, aircraftBetween,
+        positionsSince, newestRuns, changedSteps,
+    ]
 
     /// For the test of their plans. `sources`, `settleSources`, `accessKeys`, `monitoredFlights`, `fieldGrids` and
     /// `packedParts` are excluded, because they scan short tables.

@@ -1,40 +1,69 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// A prepared statement on SQLite's C interface, for loops over thousands of rows. It binds and reads typed columns,
-/// without an argument array or a row dictionary. No pointer and no position leaves this file.
+/// A prepared statement for loops over thousands of rows: on SQLite's C interface, or of a driver. It binds and reads
+/// typed columns, without an argument array or a row dictionary. No pointer and no position leaves this file.
 ///
-/// A statement is prepared once per connection (GRDB's statement cache) and used only on that connection's queue.
-struct RawStatement {
-    private let statement: Statement
-    private var handle: SQLiteStatement { statement.sqliteStatement }
-
-    init(_ db: Database, _ sql: String) throws {
-        statement = try db.cachedStatement(sql: sql)
-        // An error may have left the statement in the middle of a result.
-        sqlite3_reset(handle)
-        sqlite3_clear_bindings(handle)
+/// A statement is prepared once per connection and used only on that connection's thread.
+package struct RawStatement {
+    private enum Source {
+        case sqlite(Statement)
+        case driver(any DriverStatement)
     }
+
+    private let source: Source
+
+    init(_ connection: any SQLConnection, _ sql: String) throws { self = try connection.statement(sql) }
+
+    /// A statement from GRDB's cache.
+    init(sqlite db: Database, _ sql: String) throws {
+        let statement = try db.cachedStatement(sql: sql)
+        // An error may have left the statement in the middle of a result.
+        sqlite3_reset(statement.sqliteStatement)
+        sqlite3_clear_bindings(statement.sqliteStatement)
+        source = .sqlite(statement)
+    }
+
+    package init(driver statement: any DriverStatement) { source = .driver(statement) }
 
     // MARK: Arguments, from position 1
 
-    fileprivate func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
-
-    private func bind(_ value: Int64?, at position: Int32) {
-        if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
+    fileprivate func bind(_ value: Int64, at position: Int32) {
+        switch source {
+        case .sqlite(let statement): check(sqlite3_bind_int64(statement.sqliteStatement, position, value))
+        case .driver(let statement): statement.bind(.integer(value), at: position)
+        }
     }
 
-    private func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
+    private func bindNull(at position: Int32) {
+        switch source {
+        case .sqlite(let statement): check(sqlite3_bind_null(statement.sqliteStatement, position))
+        case .driver(let statement): statement.bind(.null, at: position)
+        }
+    }
+
+    private func bind(_ value: Int64?, at position: Int32) {
+        if let value { bind(value, at: position) } else { bindNull(at: position) }
+    }
+
+    private func bind(_ value: Double, at position: Int32) {
+        switch source {
+        case .sqlite(let statement): check(sqlite3_bind_double(statement.sqliteStatement, position, value))
+        case .driver(let statement): statement.bind(.real(value), at: position)
+        }
+    }
 
     private func bind(_ value: Double?, at position: Int32) {
-        if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
+        if let value { bind(value, at: position) } else { bindNull(at: position) }
     }
 
     /// - Throws: if the text is longer than SQLite's limit (1 GB).
     fileprivate func bind(_ value: String?, at position: Int32) throws {
-        guard var value else {
-            check(sqlite3_bind_null(handle, position))
-            return
+        guard var value else { return bindNull(at: position) }
+        let handle: SQLiteStatement
+        switch source {
+        case .sqlite(let statement): handle = statement.sqliteStatement
+        case .driver(let statement): return statement.bind(.text(value), at: position)
         }
         // Binds by length, because the text may contain NUL. An empty buffer may have no address, which would bind
         // NULL.
@@ -49,8 +78,20 @@ struct RawStatement {
 
     /// SQLite copies the bytes. An empty buffer may have no address, which would bind NULL.
     private func bind(_ value: [UInt8], at position: Int32) {
-        guard !value.isEmpty else { return check(sqlite3_bind_zeroblob(handle, position, 0)) }
-        check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
+        switch source {
+        case .sqlite(let statement):
+            let handle = statement.sqliteStatement
+            guard !value.isEmpty else { return check(sqlite3_bind_zeroblob(handle, position, 0)) }
+            check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
+        case .driver(let statement): statement.bind(.bytes(value), at: position)
+        }
+    }
+
+    private var parameterCount: Int {
+        switch source {
+        case .sqlite(let statement): Int(sqlite3_bind_parameter_count(statement.sqliteStatement))
+        case .driver(let statement): statement.parameterCount
+        }
     }
 
     /// Binds all arguments of a query, in the order of their placeholders.
@@ -60,7 +101,7 @@ struct RawStatement {
             position += 1
             try argument.bind(to: self, at: position)
         }
-        precondition(position == sqlite3_bind_parameter_count(handle), "a query's arguments don't fit its text")
+        precondition(position == parameterCount, "a query's arguments don't fit its text")
     }
 
     // MARK: Columns of an inserted row
@@ -77,28 +118,54 @@ struct RawStatement {
     /// - Throws: if the text is longer than SQLite's limit (1 GB).
     func bind<Column: StoredColumn>(_ value: String?, _ column: Column) throws { try bind(value, at: column.argument) }
 
+    /// Binds the checksum of a row; 0 where rows have none.
+    func bind<Column: StoredColumn>(_ sum: RowSum, _ column: Column) {
+        switch source {
+        case .sqlite: bind(sum.value, column)
+        case .driver: bind(0 as Int64, column)
+        }
+    }
+
     // MARK: Running
 
     /// Executes the statement and resets it for the next arguments.
-    func run() throws {
-        defer { sqlite3_reset(handle) }
-        while try step() {}
+    package func run() throws {
+        switch source {
+        case .sqlite(let statement):
+            let handle = statement.sqliteStatement
+            defer { sqlite3_reset(handle) }
+            while try Self.step(handle) {}
+        case .driver(let statement): try statement.run()
+        }
     }
 
     /// Calls `body` for each row of the result.
-    func forEachRow(_ body: (Columns) throws -> Void) throws {
-        defer { sqlite3_reset(handle) }
-        while try step() { try body(Columns(handle: handle)) }
+    package func forEachRow(_ body: (Columns) throws -> Void) throws {
+        switch source {
+        case .sqlite(let statement):
+            let handle = statement.sqliteStatement
+            defer { sqlite3_reset(handle) }
+            while try Self.step(handle) { try body(Columns(handle: handle)) }
+        case .driver(let statement): try statement.forEachRow(body)
+        }
     }
 
     /// Applies `body` to the first row; nil if there is none.
     func first<T>(_ body: (Columns) throws -> T) throws -> T? {
-        defer { sqlite3_reset(handle) }
-        return try step() ? try body(Columns(handle: handle)) : nil
+        switch source {
+        case .sqlite(let statement):
+            let handle = statement.sqliteStatement
+            defer { sqlite3_reset(handle) }
+            return try Self.step(handle) ? try body(Columns(handle: handle)) : nil
+        case .driver(let statement):
+            var value: T?
+            try statement.first { value = try body($0) }
+            return value
+        }
     }
 
     /// The value of a query with one column, in its first row; nil for NULL or without a row.
-    func value() throws -> Int64? { try first(\.only) ?? nil }
+    package func value() throws -> Int64? { try first(\.only) ?? nil }
 
     /// All values of a query with one column. NULL is skipped.
     func forEachValue(_ body: (Int64) throws -> Void) throws {
@@ -110,7 +177,7 @@ struct RawStatement {
     /// Whether the result has a row.
     func hasRow() throws -> Bool { try first { _ in true } ?? false }
 
-    private func step() throws -> Bool {
+    private static func step(_ handle: SQLiteStatement) throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -142,36 +209,68 @@ extension String: QueryArgument {
 }
 
 /// The current row of a statement. Valid until the next step.
-struct Columns {
-    fileprivate let handle: SQLiteStatement
+package struct Columns {
+    /// SQLite's statement; nil for a driver's row.
+    private let handle: SQLiteStatement?
+    /// The values of a driver's row.
+    private let cells: UnsafePointer<SQLCell>?
+
+    fileprivate init(handle: SQLiteStatement) {
+        self.handle = handle
+        cells = nil
+    }
+
+    /// A row of a driver, with a cell for each column.
+    package init(cells: UnsafePointer<SQLCell>) {
+        handle = nil
+        self.cells = cells
+    }
+
+    private func cell(_ position: Int32) -> SQLCell { cells?[Int(position)] ?? SQLCell() }
+
+    /// Whether rows have checksums. A driver's database checks its own pages.
+    private var hasSums: Bool { handle != nil }
 
     /// The value of a query with one column; nil for NULL.
     fileprivate var only: Int64? {
+        guard let handle else { return cell(0).start == nil ? nil : cell(0).integer }
         assert(sqlite3_column_count(handle) == 1, "the query has other columns")
         return sqlite3_column_type(handle, 0) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, 0)
     }
 
     func isNull<Column: ResultColumn>(_ column: Column) -> Bool {
-        sqlite3_column_type(handle, column.rawValue) == SQLITE_NULL
+        guard let handle else { return cell(column.rawValue).start == nil }
+        return sqlite3_column_type(handle, column.rawValue) == SQLITE_NULL
     }
 
     /// 0 for NULL.
-    func integer<Column: ResultColumn>(_ column: Column) -> Int64 { sqlite3_column_int64(handle, column.rawValue) }
+    func integer<Column: ResultColumn>(_ column: Column) -> Int64 {
+        guard let handle else { return cell(column.rawValue).integer }
+        return sqlite3_column_int64(handle, column.rawValue)
+    }
 
     func optionalInteger<Column: ResultColumn>(_ column: Column) -> Int64? {
         isNull(column) ? nil : integer(column)
     }
 
     /// 0 for NULL.
-    func double<Column: ResultColumn>(_ column: Column) -> Double { sqlite3_column_double(handle, column.rawValue) }
+    func double<Column: ResultColumn>(_ column: Column) -> Double {
+        guard let handle else { return cell(column.rawValue).double }
+        return sqlite3_column_double(handle, column.rawValue)
+    }
 
     /// Empty for NULL.
     func bytes<Column: ResultColumn>(_ column: Column) -> [UInt8] {
+        guard let handle else { return Array(cell(column.rawValue).bytes) }
         let start = sqlite3_column_blob(handle, column.rawValue)
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column.rawValue))))
     }
 
     func text<Column: ResultColumn>(_ column: Column) -> String? {
+        guard let handle else {
+            let cell = cell(column.rawValue)
+            return cell.start == nil ? nil : StoredText.decoded(cell.bytes)
+        }
         guard let start = sqlite3_column_text(handle, column.rawValue) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, column.rawValue))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
@@ -179,12 +278,19 @@ struct Columns {
 
     /// Whether the checksum of a row is right, for a query that begins with all columns of a table.
     func isWhole<Column: StoredColumn>(_ table: Column.Type) -> Bool {
-        sum(ofFirst: Column.sum.rawValue).value == integer(Column.sum)
+        isRight(sum(ofFirst: Column.sum.rawValue), Column.sum)
+    }
+
+    /// Whether a checksum is the one that a column holds; true without checksums.
+    @inline(__always)
+    func isRight<Column: ResultColumn>(_ sum: RowSum, _ column: Column) -> Bool {
+        !hasSums || sum.value == integer(column)
     }
 
     /// The checksum over the first columns, of any type.
     func sum(ofFirst count: Int32) -> RowSum {
         var sum = RowSum()
+        guard let handle else { return sum }
         for position in 0..<count { sum.add(sqlite3_column_value(handle, position), at: position) }
         return sum
     }
@@ -213,6 +319,7 @@ struct Columns {
     /// Adds a text to the checksum without creating a string.
     @inline(__always)
     func sumText(_ column: ObservationColumn, _ sum: inout RowSum) {
+        guard let handle else { return }
         guard let start = sqlite3_column_text(handle, column.rawValue) else {
             return sum.addNull(at: column.rawValue)
         }

@@ -185,11 +185,12 @@ extension SQLiteStore {
                 problems.append(reason)
             }
         }
-        try await note { () async throws(StoreError) in problems += try await reading(SQLiteStore.integrityProblems) }
+        try await note { () async throws(StoreError) in problems += try await readingFile(SQLiteStore.integrityProblems)
+        }
         // Decodes every row, which records the unreadable ones.
         try await note { () async throws(StoreError) in try await survey(rest: .zero) }
         problems += damage.map(\.description)
-        try await note { () async throws(StoreError) in problems += try await reading(SQLiteStore.versionProblems) }
+        try await note { () async throws(StoreError) in problems += try await versionProblems() }
         return problems
     }
 
@@ -202,50 +203,6 @@ extension SQLiteStore {
             let table: String? = row["table"]
             let parent: String? = row["parent"]
             problems.append("a row of table \(table ?? "?") names a \(parent ?? "row") that doesn't exist")
-        }
-        return problems
-    }
-
-    private static func versionProblems(_ db: Database) throws -> [String] {
-        let newest = try Int64.fetchOne(
-            db,
-            sql: """
-                SELECT max(v) FROM (
-                    SELECT max(since) AS v FROM observation WHERE until IS NULL
-                    UNION ALL SELECT max(until) FROM observation WHERE until IS NOT NULL
-                    UNION ALL SELECT max(since) FROM pilotReport
-                    UNION ALL SELECT max(until) FROM pilotReport
-                    UNION ALL SELECT max(since) FROM fieldLevel)
-                """)
-        let head = try Head(db).version.rawValue
-        var problems: [String] = []
-        if let newest, newest > head { problems.append("rows of version \(newest) stand above the head \(head)") }
-        return problems + (try stepProblems(db, head: head))
-    }
-
-    /// Time steps whose version is older than one of their rows, or newer than the head. With such a version a client
-    /// would take an outdated frame for the current one.
-    private static func stepProblems(_ db: Database, head: Int64) throws -> [String] {
-        let rows = [
-            (ObservedTable.observations, "observation", "((key >> 30) + 9) / 10", "max(since, coalesce(until, 0))"),
-            (.reports, "pilotReport", "(observedAt + 9) / 10", "max(since, coalesce(until, 0))"),
-            (.positions, "position", "(observedAt + 9) / 10", "since"),
-        ]
-        var problems: [String] = []
-        for (kind, table, step, version) in rows {
-            let wrong = try Int.fetchOne(
-                db,
-                sql: """
-                    SELECT (SELECT count(*)
-                        FROM (SELECT \(step) AS step, max(\(version)) AS version FROM \(table)
-                            GROUP BY 1) AS found
-                        LEFT JOIN changedStep AS noted ON noted.kind = ?1 AND noted.step = found.step
-                        WHERE noted.version IS NULL OR noted.version < found.version)
-                        + (SELECT count(*) FROM changedStep WHERE kind = ?1 AND version > ?2)
-                    """, arguments: [kind.rawValue, head])
-            if let wrong, wrong > 0 {
-                problems.append("\(wrong) times of changes of table \(table) aren't those of its rows")
-            }
         }
         return problems
     }

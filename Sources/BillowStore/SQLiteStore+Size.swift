@@ -7,9 +7,7 @@ extension SQLiteStore {
         if counting {
             for table in StoredTable.allCases {
                 // Another metric reports a damaged table.
-                rows[table] = try? await reading(table) { db in
-                    try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.rawValue.quotedDatabaseIdentifier)")
-                }
+                rows[table] = try? await count(table)
             }
         }
         var disk = statvfs()

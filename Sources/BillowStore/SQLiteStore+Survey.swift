@@ -98,7 +98,7 @@ extension SQLiteStore {
     private static let positionsAtOnce = 20_000
 
     private func surveyStructure(of table: StoredTable) async throws(StoreError) {
-        try await reading { [register] db in
+        try await readingFile { [register] db in
             if let contradiction = try db.contradiction(in: table) {
                 register.note(table, contradiction: contradiction)
             }

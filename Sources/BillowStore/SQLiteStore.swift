@@ -1,32 +1,25 @@
 internal import Dispatch
 internal import Foundation
 internal import GRDB
-internal import Synchronization
-package import Turbulence
+internal import Turbulence
 
 /// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. A commit survives
 /// `kill -9` and power loss as soon as `commit` returns. Another process may write the same file, which raises the
 /// head.
-package final class SQLiteStore: Store {
+package final class SQLiteStore: SQLStore {
     /// The file's path, as given.
     package let path: String
 
     let pool: DatabasePool
-    /// The tags with the file's secret.
-    let tags: ContentTags
-    /// A commit that may be split starts a new transaction after this time.
-    let longestTransaction: Duration
-    /// The row count of the last short window, an estimate for the next one.
-    let shortWindow = Atomic(0)
+    package let tags: ContentTags
+    package let longestTransaction: Duration
+    package let rowEstimate = RowEstimate()
     /// A temporary store's folder, which is removed with the store.
     private let temporaryFolder: URL?
     private let access: StoreAccess
     /// The files of a writing store; nil for a read-only one.
     private let files: OpenFiles?
-    /// The damage that reads have encountered.
-    let register = DamageRegister()
-    package var damage: [StoredDamage] { register.damage }
-    package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.limitingCompleteness(sources) }
+    package let register = DamageRegister()
     /// The number of bytes that the file lacked when it was opened.
     package let missingBytes: Int64
 
@@ -247,22 +240,24 @@ package final class SQLiteStore: Store {
 
     // MARK: Transactions
 
-    /// Runs reads in one consistent transaction, off the caller's thread.
-    func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+    package func reading<T: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        try await checked { try await $0.read { db in try body(db) } }
+    }
+
+    /// Runs reads that need SQLite itself in one consistent transaction.
+    func readingFile<T: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws(StoreError) -> T {
         try await checked { try await $0.read(body) }
     }
 
-    /// Runs reads on one table, and records an unreadable page of it.
-    func reading<T: Sendable>(
-        _ table: StoredTable, _ body: @escaping @Sendable (Database) throws -> T
+    /// The transaction is IMMEDIATE. When it returns, it is durable in the file at the store's path.
+    package func writing<T: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws(StoreError) -> T {
-        try await reading { [register] db in try register.recordingDamage(table) { try body(db) } }
-    }
-
-    /// Runs one IMMEDIATE transaction, off the caller's thread. An error or cancellation rolls it back. When it
-    /// returns, the transaction is durable in the file at the store's path.
-    func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        try await checked { try await $0.write(body) }
+        try await checked { try await $0.write { db in try body(db) } }
     }
 
     /// Runs `body` if the file at the path is the opened one. A check before avoids writing to an unlinked file. A

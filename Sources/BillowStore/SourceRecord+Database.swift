@@ -8,7 +8,7 @@ struct SourceNames {
     private let names: [SourceID]
 
     /// - Throws: `UnreadableRow` if a source is unreadable.
-    init(_ db: Database) throws {
+    init(_ db: any SQLConnection) throws {
         var names: [SourceID] = []
         try RawStatement(db, Query.sources).forEachRow { names.append(try SourceRecord($0).id) }
         self.names = names
@@ -27,7 +27,7 @@ struct SourceNames {
 extension SourceRecord {
     /// - Parameter damage: records unreadable rows about fetches.
     /// - Throws: `UnreadableRow` if a source is unreadable, because the owner of its rows is then unknown.
-    static func all(_ db: Database, _ damage: DamageRegister? = nil) throws -> [SourceRecord] {
+    static func all(_ db: any SQLConnection, _ damage: DamageRegister? = nil) throws -> [SourceRecord] {
         var sources: [SourceRecord] = []
         try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
         try RawStatement(db, Query.fetchedKinds).forEachRow { columns in
@@ -74,7 +74,7 @@ extension SourceRecord {
     }
 
     /// The records with their current and earlier areas, which writers don't need.
-    static func allWithAreas(_ db: Database, _ damage: DamageRegister) throws -> [SourceRecord] {
+    static func allWithAreas(_ db: any SQLConnection, _ damage: DamageRegister) throws -> [SourceRecord] {
         var sources = try all(db, damage)
         try RawStatement(db, Query.coveredAreas).forEachReadable(damage) { columns in
             typealias Column = CoveredAreaColumn

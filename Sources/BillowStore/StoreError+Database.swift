@@ -14,6 +14,9 @@ extension StoreError {
         }
     }
 
+    /// Converts an error of reading a row, for a driver of another database.
+    package init(unreadable error: any Error, path: String) { self.init(error, path: path) }
+
     private init(_ error: DatabaseError, path: String) {
         let reason = error.message ?? error.resultCode.description
         switch error.resultCode {

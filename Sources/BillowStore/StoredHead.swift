@@ -1,4 +1,3 @@
-internal import GRDB
 internal import Turbulence
 
 /// The row about the whole log.
@@ -12,7 +11,7 @@ struct StoredHead {
     var tagSecret: [UInt8]
 
     /// - Throws: `UnreadableRow` if it is missing or has a wrong checksum.
-    init(_ db: Database) throws {
+    init(_ db: any SQLConnection) throws {
         let stored = try RawStatement(db, Query.head).first { try StoredHead($0) }
         guard let stored else { throw UnreadableRow(table: .head, key: 1) }
         self = stored
@@ -31,23 +30,23 @@ struct StoredHead {
 }
 
 extension Head {
-    init(_ db: Database) throws { self = try StoredHead(db).head }
+    init(_ db: any SQLConnection) throws { self = try StoredHead(db).head }
 
     /// A random name for a log: 16 hexadecimal digits.
-    static func newName() -> String {
+    package static func newName() -> String {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// Gives a file a new name, which makes it another log.
-    static func rename(_ db: Database) throws {
+    static func rename(_ db: any SQLConnection) throws {
         let rename = try RawStatement(db, Query.renameLog)
         try rename.bind(newName())
         try rename.run()
     }
 
     /// Raises the version. This is the last statement of every transaction that changes rows.
-    static func raise(_ db: Database) throws -> Int64 {
+    static func raise(_ db: any SQLConnection) throws -> Int64 {
         guard let version = try RawStatement(db, Query.raiseHead).value() else {
             throw UnreadableRow(table: .head, key: 1)
         }

@@ -11,7 +11,7 @@ struct TransientRows {
     /// Rows to end that were observed at the instant or later.
     var later: [ObservationKey] = []
 
-    init(_ db: Database, _ end: TransientEnd, source: SourceNumber, damage: DamageRegister) throws {
+    init(_ db: any SQLConnection, _ end: TransientEnd, source: SourceNumber, damage: DamageRegister) throws {
         let statement = try RawStatement(db, Query.openTransient)
         let oldest = end.at.advanced(by: -History.sixHours.seconds)
         try statement.bind(Int64(source.rawValue), ObservationKey.first(of: oldest).rawValue)

@@ -66,7 +66,7 @@ struct FileSafetyTests {
         let store = try await makeStore("a.sqlite")
         let error = await #expect(throws: StoreError.self) {
             try await store.writing { db in
-                try db.execute(sql: "UPDATE head SET rules = rules")
+                try RawStatement(db, "UPDATE head SET rules = rules").run()
                 _ = unlink(store.path)
             }
         }

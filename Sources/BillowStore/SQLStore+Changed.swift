@@ -1,7 +1,7 @@
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
         try await unlessDamaged({ ChangedTimes(rules: $0) }) { db in
             let steps = try RawStatement(db, Query.changedSteps)
@@ -35,7 +35,8 @@ extension SQLiteStore {
     /// Reads the change times. If they are unreadable, everything counts as changed at the head, so that clients
     /// request current frames.
     private func unlessDamaged<Value: Sendable>(
-        _ atHead: @escaping @Sendable (Version) -> Value, _ body: @escaping @Sendable (Database) throws -> Value
+        _ atHead: @escaping @Sendable (Version) -> Value,
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws(StoreError) -> Value {
         try await reading { db in
             do { return try body(db) } catch let error as DatabaseError where error.isPageDamage {
@@ -59,7 +60,9 @@ extension SQLiteStore {
     }
 
     /// The last version that changed anything observed in a range of steps; nil if none did.
-    static func lastChange(of kind: ObservedTable, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
+    static func lastChange(of kind: ObservedTable, in steps: ClosedRange<TimeStep>, _ db: any SQLConnection) throws
+        -> Version?
+    {
         let statement = try RawStatement(db, Query.lastChangedStep)
         try statement.bind(Int64(kind.rawValue), Int64(steps.lowerBound.number), Int64(steps.upperBound.number))
         return try statement.value().map(Version.init(rawValue:))
@@ -103,7 +106,7 @@ extension SQLiteStore {
     }
 
     /// The last version that changed every frame: by a source's rule or a deletion.
-    private static func rules(_ db: Database) throws -> Version {
+    private static func rules(_ db: any SQLConnection) throws -> Version {
         try StoredHead(db).rules
     }
 }

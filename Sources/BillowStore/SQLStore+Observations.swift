@@ -2,12 +2,12 @@ internal import GRDB
 internal import Synchronization
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     /// A range up to this long is read without counting its rows first. A request waits for an archive part, and
     /// counting would add a tenth to its time.
-    private static let uncountedSeconds = 3_600
+    private static var uncountedSeconds: Int { 3_600 }
     /// The capacity for an unknown number of rows: some 5 MB.
-    private static let maximumReservedRows = 65_536
+    private static var maximumReservedRows: Int { 65_536 }
 
     package func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
@@ -15,7 +15,7 @@ extension SQLiteStore {
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
             // An array that grows by doubling would touch twice the memory.
-            var capacity = self.shortWindow.load(ordering: .relaxed)
+            var capacity = rowEstimate.rows
             let isShort = to.seconds - from.seconds <= Self.uncountedSeconds
             if !isShort {
                 let count = try RawStatement(db, Query.countKeys)
@@ -27,7 +27,7 @@ extension SQLiteStore {
             }
             let rows = try self.observations(first, end, asOf: version, capacity: capacity, db)
             if isShort {
-                self.shortWindow.store(min(rows.count + rows.count / 8, Self.maximumReservedRows), ordering: .relaxed)
+                rowEstimate.rows = min(rows.count + rows.count / 8, Self.maximumReservedRows)
             }
             // The sources are read after the rows, because unreadable rows mark them as incomplete.
             return try Rows(
@@ -37,7 +37,7 @@ extension SQLiteStore {
 
     /// The rows with `first` ≤ key < `end` at a version (nil: the head), around unreadable pages.
     func observations(
-        _ first: Int64, _ end: Int64, asOf version: Version?, capacity: Int = 0, _ db: Database
+        _ first: Int64, _ end: Int64, asOf version: Version?, capacity: Int = 0, _ db: any SQLConnection
     ) throws -> [ObservationRow] {
         func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, ObservationRow) throws -> Void) throws {
             let statement = try RawStatement(db, version == nil ? Query.openRows : Query.rowsAsOf)

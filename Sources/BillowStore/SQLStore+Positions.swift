@@ -1,7 +1,7 @@
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [AircraftPosition]
     {
@@ -25,7 +25,7 @@ extension SQLiteStore {
     /// within an aircraft's bucket, the rest of that aircraft's bucket is skipped.
     private func positionsAround(
         _ damage: DatabaseError, after first: Int64 = 0, from: Instant, to: Instant, asOf version: Version?,
-        _ db: Database, _ body: (AircraftPosition) throws -> Void
+        _ db: any SQLConnection, _ body: (AircraftPosition) throws -> Void
     ) throws {
         guard let stored = try Self.storedBuckets(db) else { return }
         let buckets = (
@@ -94,10 +94,10 @@ extension SQLiteStore {
         return aircraft.sorted()
     }
 
-    private static let bucketsOfARead: Int64 = 120
+    private static var bucketsOfARead: Int64 { 120 }
 
     /// The first and last bucket of positions; nil if there is none or it is unknown.
-    private static func storedBuckets(_ db: Database) throws -> ClosedRange<Int64>? {
+    private static func storedBuckets(_ db: any SQLConnection) throws -> ClosedRange<Int64>? {
         if let oldest = try edge(Query.oldestBucket, db), let newest = try edge(Query.newestBucket, db) {
             return oldest...max(oldest, newest)
         }

@@ -3,7 +3,7 @@ package import Turbulence
 
 /// Packed archive parts: a cache of their rows as bytes, each with the last version that changed any of its rows. A
 /// change by any process makes the packed bytes stale. A deletion removes them.
-extension SQLiteStore {
+extension SQLStore {
     package func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
         try await reading { db in
             try DeletedBefore.check(.rest, from: part.start, asOf: version, db)
@@ -72,7 +72,7 @@ extension SQLiteStore {
     }
 
     /// The rows of a part at a version, and their checksum; nil if a row is unreadable.
-    private func summed(_ part: ArchivePart, asOf version: Version, _ db: Database) throws -> (
+    private func summed(_ part: ArchivePart, asOf version: Version, _ db: any SQLConnection) throws -> (
         rows: [ObservationRow], sum: PartSum
     )? {
         let statement = try RawStatement(db, Query.rowsAsOf)
@@ -102,7 +102,7 @@ extension SQLiteStore {
 
     /// Whether the rows of the packed part still match its checksum; true if nothing is packed. Later corrections and
     /// retractions don't matter, because they apply to later versions.
-    func isAsStored(_ part: ArchivePart, _ db: Database) throws -> Bool {
+    func isAsStored(_ part: ArchivePart, _ db: any SQLConnection) throws -> Bool {
         let statement = try RawStatement(db, Query.packedSum)
         try statement.bind(Int64(part.number))
         typealias Column = PackedSumColumn
@@ -129,7 +129,7 @@ extension SQLiteStore {
         }
     }
 
-    static func discardPacked(_ parts: Set<ArchivePart>, _ db: Database) throws {
+    static func discardPacked(_ parts: Set<ArchivePart>, _ db: any SQLConnection) throws {
         let statement = try RawStatement(db, Query.discardPacked)
         for part in parts {
             try statement.bind(Int64(part.number))
@@ -138,19 +138,19 @@ extension SQLiteStore {
     }
 
     /// Every transaction that deletes observations must call this.
-    static func noteDeletion(of parts: Set<ArchivePart>, _ db: Database) throws {
+    static func noteDeletion(of parts: Set<ArchivePart>, _ db: any SQLConnection) throws {
         guard !parts.isEmpty else { return }
         try discardPacked(parts, db)
         try RawStatement(db, Query.noteDeletion).run()
     }
 
-    private static func deletions(_ db: Database) throws -> Int64 {
+    private static func deletions(_ db: any SQLConnection) throws -> Int64 {
         try StoredHead(db).deletions
     }
 
     /// The last version that changed any row of a part; nil if there is none. A new rule of a source changes frames but
     /// no row.
-    private static func lastChange(of part: ArchivePart, _ db: Database) throws -> Version? {
+    private static func lastChange(of part: ArchivePart, _ db: any SQLConnection) throws -> Version? {
         try lastChange(of: .observations, in: part.steps, db)
     }
 }

@@ -1,10 +1,11 @@
 internal import GRDB
 internal import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     /// Reads observations in a range of keys, around unreadable pages, which are recorded.
     func readAround<Value>(
-        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, _ db: Database, _ scan: @escaping DamagedRange.Scan<Value>,
+        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, _ db: any SQLConnection,
+        _ scan: @escaping DamagedRange.Scan<Value>,
         body: (Int64, Value) throws -> Void
     ) throws {
         var keys = keys
@@ -26,7 +27,7 @@ extension SQLiteStore {
     ///
     /// - Parameter times: the times that a gap affects.
     func readAround<Value>(
-        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, of table: StoredTable, _ db: Database,
+        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, of table: StoredTable, _ db: any SQLConnection,
         _ scan: @escaping DamagedRange.Scan<Value>, times: (ClosedRange<Int64>) -> ClosedRange<Instant>,
         body: (Int64, Value) throws -> Void
     ) throws {
@@ -45,7 +46,7 @@ extension SQLiteStore {
 
     /// The time span of the stored rows of a kind, to within a step, even if some pages are unreadable. nil without
     /// rows, or if the span is unreadable too.
-    static func storedTimes(_ kind: ObservedTable, _ db: Database) throws -> ClosedRange<Instant>? {
+    static func storedTimes(_ kind: ObservedTable, _ db: any SQLConnection) throws -> ClosedRange<Instant>? {
         let statement = try RawStatement(db, Query.changedExtent)
         try statement.bind(Int64(kind.rawValue))
         do {
@@ -63,7 +64,7 @@ extension SQLiteStore {
     /// Reads rows of a numbered table in number order, because an index or a page of the table is damaged.
     func readByNumber<Value, Column: StoredColumn>(
         _ query: String, _ newest: String, _ number: Column, _ from: Instant, _ to: Instant,
-        asOf version: Version, _ damage: DatabaseError, _ db: Database,
+        asOf version: Version, _ damage: DatabaseError, _ db: any SQLConnection,
         _ decode: @escaping (Columns, SourceNames) throws -> Value
     ) throws -> [Value] {
         let names = try SourceNames(db)
@@ -90,10 +91,10 @@ extension SQLiteStore {
     }
 
     /// An upper bound for the rows of reports or areas, used if the table's last page is unreadable.
-    private static let maximumRowNumber: Int64 = 1 << 24
+    private static var maximumRowNumber: Int64 { 1 << 24 }
 
     /// The first or last value of an index; nil if the index is empty or its page is unreadable.
-    static func edge(_ query: String, _ db: Database) throws -> Int64? {
+    static func edge(_ query: String, _ db: any SQLConnection) throws -> Int64? {
         do { return try RawStatement(db, query).value() } catch let error as DatabaseError
             where error.isPageDamage
         { return nil }

@@ -1,7 +1,7 @@
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     {
@@ -75,7 +75,7 @@ extension SQLiteStore {
 
     /// Reads pilot reports by number because an index or a page of the table is damaged, and sorts them.
     private func reportsAround(
-        _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: Database
+        _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: any SQLConnection
     ) throws -> [PilotReport] {
         let reports = try readByNumber(
             Query.reportsByNumber, Query.newestReportNumber, PilotReportColumn.number, from, to,

@@ -1,7 +1,7 @@
 internal import GRDB
 import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func prune(_ pruning: Pruning) async throws(StoreError) -> PruneResult {
         try await prune(pruning, longest: .milliseconds(100))
     }
@@ -14,7 +14,7 @@ extension SQLiteStore {
     ///   - committed: called after each transaction with its number, from 1.
     func prune(
         _ pruning: Pruning, longest: Duration, rowsAtOnce: Int = 1_000,
-        committed: @Sendable (Int) throws(StoreError) -> Void = { (_) throws(StoreError) in }
+        committed: @Sendable (Int) async throws(StoreError) -> Void = { (_) async throws(StoreError) in }
     ) async throws(StoreError) -> PruneResult {
         let found = try await reading { db in try DeletedRows(db, pruning) }
         var pruned = PruneResult()
@@ -27,7 +27,7 @@ extension SQLiteStore {
                 return try deletion.run(from: next, longest: longest)
             }
             transactions += 1
-            try committed(transactions)
+            try await committed(transactions)
             pruned.add(step.pruned)
             place = step.next
             guard place != nil else { break }
@@ -76,7 +76,7 @@ private struct DeletedRows: Sendable {
     var fields: [Row] = []
     var earlierForecasts: [Row] = []
 
-    init(_ db: Database, _ pruning: Pruning) throws {
+    init(_ db: any SQLConnection, _ pruning: Pruning) throws {
         for number in try SourceNumber.list(of: pruning.sources, db) {
             reports += try Self.rows(
                 Query.prunableReports, PrunableReportColumn.self, number, pruning, before: pruning.before, db)
@@ -95,7 +95,7 @@ private struct DeletedRows: Sendable {
 
     private static func rows<Column: PrunableColumn>(
         _ query: String, _ columns: Column.Type, _ source: SourceNumber, _ pruning: Pruning, before: Instant,
-        _ db: Database
+        _ db: any SQLConnection
     ) throws -> [Row] {
         let statement = try RawStatement(db, query)
         try statement.bind(
@@ -113,7 +113,7 @@ private struct DeletedRows: Sendable {
 
 /// One deletion transaction.
 private struct Deletion {
-    private let db: Database
+    private let db: any SQLConnection
     private let pruning: Pruning
     private let found: DeletedRows
     private let rowsAtOnce: Int
@@ -122,7 +122,7 @@ private struct Deletion {
     /// The sources that lost rows, by kind of deletion.
     private var losers: [DeletionKind: Set<Int64>] = [:]
 
-    init(_ db: Database, _ pruning: Pruning, _ found: DeletedRows, rowsAtOnce: Int) throws {
+    init(_ db: any SQLConnection, _ pruning: Pruning, _ found: DeletedRows, rowsAtOnce: Int) throws {
         self.db = db
         self.pruning = pruning
         self.found = found
@@ -366,7 +366,7 @@ struct DeletedBefore {
     var before: Instant
     var version: Version
 
-    init?(_ kind: DeletionKind, _ db: Database) throws {
+    init?(_ kind: DeletionKind, _ db: any SQLConnection) throws {
         let statement = try RawStatement(db, Query.deletedBefore)
         try statement.bind(kind.rawValue)
         guard let stored = try statement.first(DeletedBefore.stored) else { return nil }
@@ -387,7 +387,7 @@ struct DeletedBefore {
     }
 
     /// The version of the last deletion that may have affected some data; nil if there is none.
-    static func version(of data: FrameDependency, _ db: Database) throws -> Version? {
+    static func version(of data: FrameDependency, _ db: any SQLConnection) throws -> Version? {
         guard let deleted = try DeletedBefore(DeletionKind(data), db) else { return nil }
         let first =
             switch data {
@@ -398,14 +398,14 @@ struct DeletedBefore {
     }
 
     /// - Throws: `deleted` if the requested version is older than a deletion in the requested time range.
-    static func check(_ kind: DeletionKind, from: Instant, asOf version: Version?, _ db: Database) throws {
+    static func check(_ kind: DeletionKind, from: Instant, asOf version: Version?, _ db: any SQLConnection) throws {
         guard let version, let deleted = try DeletedBefore(kind, db) else { return }
         if version < deleted.version, from < deleted.before { throw StoreError.deleted(before: deleted.before) }
     }
 }
 
 extension SourceNumber {
-    fileprivate static func list(of sources: Set<SourceID>?, _ db: Database) throws -> [SourceNumber] {
+    fileprivate static func list(of sources: Set<SourceID>?, _ db: any SQLConnection) throws -> [SourceNumber] {
         try SourceRecord.all(db).filter { sources?.contains($0.id) ?? true }.map(\.number)
     }
 }

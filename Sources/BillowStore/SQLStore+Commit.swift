@@ -3,7 +3,7 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     /// Writes a batch in a fixed order. Observations without id come first, by time, then those with an id, also by
     /// time. If an id occurs twice, those with an id keep the given order. Pilot reports, areas, positions and fields
     /// follow, then the retraction and the replacements. Batches in time order write the fewest pages.
@@ -114,7 +114,7 @@ extension BatchResult {
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     /// The rows up to a version that a batch's retraction closes. A window of hours has a million rows, so they are
     /// searched before the transaction, and no other writer waits. The transaction searches only later rows.
     private func keysRetracted(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {

@@ -2,7 +2,7 @@ internal import BillowFields
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
     package func sources() async throws(StoreError) -> [SourceRecord] {
@@ -96,7 +96,7 @@ extension SQLiteStore {
 }
 
 extension LogExtent {
-    init(_ db: Database) throws {
+    init(_ db: any SQLConnection) throws {
         func instant(_ query: String) throws -> Instant? {
             try RawStatement(db, query).value().map { ObservationKey(rawValue: $0).observedAt }
         }

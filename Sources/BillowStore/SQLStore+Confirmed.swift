@@ -1,7 +1,7 @@
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant? {
         try await reading { db in
             [try Self.confirmedByTwoWitnesses(db), try Self.filledTime(retentionSeconds, db)].compactMap { $0 }.max()
@@ -9,10 +9,10 @@ extension SQLiteStore {
     }
 
     /// The most rows that are searched for a second witness. One reporter may have sent thousands of the newest rows.
-    private static let maximumRows: Int64 = 10_000
+    private static var maximumRows: Int64 { 10_000 }
 
     /// The newest time that two independent witnesses confirm: the second newest of their times.
-    private static func confirmedByTwoWitnesses(_ db: Database) throws -> Instant? {
+    private static func confirmedByTwoWitnesses(_ db: any SQLConnection) throws -> Instant? {
         var seconds = try newestObservationWitnesses(db)
         seconds += try values(Query.newestReports, db)
         seconds += try values(Query.newestIssues, db)
@@ -23,7 +23,7 @@ extension SQLiteStore {
 
     /// The start times of the two newest stored runs of fields. All levels of a run are one witness. Their valid times
     /// don't count, because they are in the future.
-    private static func newestRuns(_ db: Database) throws -> [Int64] {
+    private static func newestRuns(_ db: any SQLConnection) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestRuns)
         try statement.bind(maximumRows)
         var runs: [Int64] = []
@@ -39,7 +39,7 @@ extension SQLiteStore {
     }
 
     /// The times of the two newest witnesses among observations. All observations of one reporter are one witness.
-    private static func newestObservationWitnesses(_ db: Database) throws -> [Int64] {
+    private static func newestObservationWitnesses(_ db: any SQLConnection) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestVoices)
         try statement.bind(maximumRows)
         var voices: [Int64] = []
@@ -59,13 +59,13 @@ extension SQLiteStore {
     }
 
     /// The number of parts into which a retention period is divided for the search.
-    private static let parts = 8
+    private static var parts: Int { 8 }
     /// The most candidate times that may be rejected because a gap precedes them.
-    private static let maximumRejectedTimes = 64
+    private static var maximumRejectedTimes: Int { 64 }
 
     /// The time of an observation that is preceded by a whole retention period of others without a gap. At least one
     /// observation must be newer, by an eighth of the retention.
-    private static func filledTime(_ retentionSeconds: Int, _ db: Database) throws -> Instant? {
+    private static func filledTime(_ retentionSeconds: Int, _ db: any SQLConnection) throws -> Instant? {
         let part = max(1, retentionSeconds / parts)
         let statement = try RawStatement(db, Query.lastKeyBefore)
         func last(before instant: Instant) throws -> Instant? {
@@ -90,7 +90,7 @@ extension SQLiteStore {
     }
 
     /// The integers in a query's first column, as far as pages are readable.
-    private static func values(_ query: String, _ db: Database) throws -> [Int64] {
+    private static func values(_ query: String, _ db: any SQLConnection) throws -> [Int64] {
         var values: [Int64] = []
         do { try RawStatement(db, query).forEachValue { values.append($0) } } catch let error as DatabaseError
             where error.isPageDamage

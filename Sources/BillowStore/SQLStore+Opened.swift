@@ -45,7 +45,7 @@ package struct OpenedPage: Sendable {
     package var next: OpenedPlace?
 }
 
-extension SQLiteStore {
+extension SQLStore {
     /// A page of the records that were stored after a place and up to a version, and that are valid at the head.
     ///
     /// A record that is corrected or withdrawn meanwhile is left out: its correction has a later version. Unreadable

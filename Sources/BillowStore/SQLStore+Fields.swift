@@ -3,7 +3,7 @@ internal import GRDB
 internal import Geometry
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     package func fields(asOf version: Version?) async throws(StoreError) -> StoredFields {
         try await reading { [self] db in
             if let version, let deleted = try Self.fieldDeletions(db).first(where: { version < $0.version }) {
@@ -16,7 +16,7 @@ extension SQLiteStore {
 
     /// All fields that were stored at a version.
     func fieldIndex(
-        upTo version: Version?, on grids: [Int64: GridDefinition], _ db: Database
+        upTo version: Version?, on grids: [Int64: GridDefinition], _ db: any SQLConnection
     ) throws -> FieldIndex {
         let deletions = try Self.fieldDeletions(db).map { FieldDeletion(before: $0.before, version: $0.version) }
         return FieldIndex(try fields(after: .zero, upTo: version, on: grids, db), deletions: deletions)
@@ -54,7 +54,7 @@ extension SQLiteStore {
     }
 
     /// The instants of a level, from the index that has all columns but the bytes; nil if that is unreadable too.
-    private func span(ofLevel row: Int64, _ db: Database) -> ClosedRange<Instant>? {
+    private func span(ofLevel row: Int64, _ db: any SQLConnection) -> ClosedRange<Instant>? {
         do {
             let names = try SourceNames(db)
             let statement = try RawStatement(db, Query.fieldLevelsSince)
@@ -69,7 +69,7 @@ extension SQLiteStore {
     }
 
     /// The deletions of fields.
-    static func fieldDeletions(_ db: Database) throws -> [DeletedBefore] {
+    static func fieldDeletions(_ db: any SQLConnection) throws -> [DeletedBefore] {
         try [DeletionKind.fields, .earlierForecasts].compactMap { try DeletedBefore($0, db) }
     }
 
@@ -84,7 +84,7 @@ extension SQLiteStore {
     }
 
     /// The readable grids, by number.
-    func fieldGrids(_ db: Database) throws -> [Int64: GridDefinition] {
+    func fieldGrids(_ db: any SQLConnection) throws -> [Int64: GridDefinition] {
         var grids: [Int64: GridDefinition] = [:]
         do {
             try RawStatement(db, Query.fieldGrids).forEachReadable(
@@ -100,7 +100,7 @@ extension SQLiteStore {
 
     /// The fields that a range of versions stored, as far as they can be drawn.
     func fields(
-        after version: Version, upTo last: Version?, on grids: [Int64: GridDefinition], _ db: Database
+        after version: Version, upTo last: Version?, on grids: [Int64: GridDefinition], _ db: any SQLConnection
     ) throws -> [FieldFrame] {
         // An unreadable grid is recorded as damage. Without it, the positions of the values are unknown.
         FieldFrame.fields(
@@ -109,7 +109,7 @@ extension SQLiteStore {
 
     /// The readable levels that a range of versions stored.
     private func storedLevels(
-        after version: Version, upTo last: Version?, _ db: Database
+        after version: Version, upTo last: Version?, _ db: any SQLConnection
     ) throws -> [StoredFieldLevel] {
         let names = try SourceNames(db)
         do {
@@ -123,7 +123,8 @@ extension SQLiteStore {
 
     /// Reads levels by number, for an index or table with a damaged page.
     private func fieldLevelsByNumber(
-        after version: Version, upTo last: Version?, _ damage: DatabaseError, _ names: SourceNames, _ db: Database
+        after version: Version, upTo last: Version?, _ damage: DatabaseError, _ names: SourceNames,
+        _ db: any SQLConnection
     ) throws -> [StoredFieldLevel] {
         let newest = try Self.edge(Query.newestFieldLevelNumber, db) ?? .max - 1
         var levels: [StoredFieldLevel] = []
@@ -145,11 +146,11 @@ extension SQLiteStore {
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     // MARK: Survey
 
     /// The number of levels that are read in one transaction.
-    private static let levelsAtOnce = 20
+    private static var levelsAtOnce: Int { 20 }
 
     /// Reads every level with its bytes, and records damage.
     func surveyFields(rest: () async throws(StoreError) -> Void) async throws(StoreError) {

@@ -1,7 +1,7 @@
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore: ControlStore {
+extension SQLStore {
     package func accessKeys() async throws(StoreError) -> [AccessKey] {
         try await reading(.accessKey) { [register] db in
             try RawStatement(db, Query.accessKeys).readable(register) { columns in

@@ -1,7 +1,7 @@
 internal import GRDB
 package import Turbulence
 
-extension SQLiteStore {
+extension SQLStore {
     /// Registers a source. A new merge rule for a known source changes every frame with it, so it raises the version.
     /// Deciding whether known sources are simulated raises it too.
     /// - Throws: `mixed` if the log has a source of the other nature.
@@ -12,7 +12,7 @@ extension SQLiteStore {
     }
 
     static func register(
-        _ source: SourceID, merge: MergeRule, simulated: Bool?, _ db: Database
+        _ source: SourceID, merge: MergeRule, simulated: Bool?, _ db: any SQLConnection
     ) throws -> SourceRecord {
         let known = try SourceRecord.all(db)
         if let simulated {
@@ -57,7 +57,7 @@ extension SQLiteStore {
     }
 
     /// Gives every frame a new version.
-    private static func noteRules(_ db: Database) throws {
+    private static func noteRules(_ db: any SQLConnection) throws {
         _ = try Head.raise(db)
         try RawStatement(db, Query.noteRules).run()
     }
