@@ -124,6 +124,9 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        // Another database behind the same protocol. libpq is loaded when it is needed, so nothing is linked.
+        .target(
+            name: "BillowPostgreSQL", dependencies: ["BillowStore"], swiftSettings: strict),
         .target(
             name: "BillowExchange", dependencies: ["Datasets", "Turbulence", "Geometry", "AviationFormats", "JSONKit"],
             swiftSettings: strict),
@@ -255,7 +258,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ] + indirect.map(\.product), swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["BillowFields", "BillowStore", "Geometry", "Turbulence"],
+            name: "TestSupport",
+            dependencies: ["BillowFields", "BillowPostgreSQL", "BillowStore", "Geometry", "Turbulence"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .target(
@@ -320,10 +324,16 @@ let package = Package(
         .testTarget(
             name: "BillowStoreTests",
             dependencies: [
-                "Datasets", "TestSupport", "TracingVFS", "BillowFields", "BillowStore", "Turbulence", "Geometry",
+                "Datasets", "TestSupport", "TracingVFS", "BillowFields", "BillowPostgreSQL", "BillowStore",
+                "Turbulence",
+                "Geometry",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "BillowPostgreSQLTests",
+            dependencies: ["BillowPostgreSQL", "BillowStore"],
+            swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
             dependencies: ["Datasets", "BillowExchange", "AviationFormats", "Turbulence", "Geometry"],

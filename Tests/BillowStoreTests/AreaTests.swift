@@ -15,9 +15,9 @@ private func batch(_ areas: [IssuedArea], replacing kind: String? = nil, at seco
 
 @Suite("Issued areas in the log")
 struct AreaTests {
-    @Test("beginnings and ends in a range are told each once as a version has them")
-    func beginningsAndEndsInARangeAreToldEachOnceAsAVersionHasThem() async throws {
-        let store = try await makeStore()
+    @Test("beginnings and ends in a range are told each once as a version has them", arguments: StoreKind.all)
+    func beginningsAndEndsInARangeAreToldEachOnceAsAVersionHasThem(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(batch([area("a", from: -60, to: 60), area("b", from: 60, to: 120)]))
         let second = try await store.commit(batch([area("b", from: 60, to: 90)]))
         func changes(_ from: Int, _ to: Int, asOf version: Version) async throws -> [Int] {
@@ -31,9 +31,9 @@ struct AreaTests {
         #expect(try await changes(91, 200, asOf: second.version) == [])
     }
 
-    @Test("what is written is read back to the last digit")
-    func whatIsWrittenIsReadBackToTheLastDigit() async throws {
-        let store = try await makeStore()
+    @Test("what is written is read back to the last digit", arguments: StoreKind.all)
+    func whatIsWrittenIsReadBackToTheLastDigit(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         var areas = [try area("a", text: "words \"quoted\" é"), try area("b", longitude: 179.5)]
         areas[1].statedTo = noon.advanced(by: 7_200)
         #expect(try await store.commit(batch(areas)).areas == 2)
@@ -50,9 +50,9 @@ struct AreaTests {
         #expect(try await store.areas(nil, from: at, to: at.advanced(by: 1), asOf: nil).isEmpty != holds)
     }
 
-    @Test("the same again changes nothing and other content corrects")
-    func theSameAgainChangesNothingAndOtherContentCorrects() async throws {
-        let store = try await makeStore()
+    @Test("the same again changes nothing and other content corrects", arguments: StoreKind.all)
+    func theSameAgainChangesNothingAndOtherContentCorrects(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(batch([area("a")]))
         #expect(try await store.commit(batch([area("a")])).version == first.version)
         let second = try await store.commit(batch([area("a", text: "amended")]))
@@ -63,9 +63,9 @@ struct AreaTests {
         #expect(before.map(\.text) == [nil])
     }
 
-    @Test("issues that follow each other share an id and each holds in its time")
-    func issuesThatFollowEachOtherShareAnIdAndEachHoldsInItsTime() async throws {
-        let store = try await makeStore()
+    @Test("issues that follow each other share an id and each holds in its time", arguments: StoreKind.all)
+    func issuesThatFollowEachOtherShareAnIdAndEachHoldsInItsTime(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(batch([area("a", text: "first")]))
         let result = try await store.commit(
             batch([area("a", from: 1_800, text: "second")], replacing: "gairmet", at: 1_800))
@@ -76,9 +76,9 @@ struct AreaTests {
         }
     }
 
-    @Test("a complete fetch ends what it no longer has")
-    func aCompleteFetchEndsWhatItNoLongerHas() async throws {
-        let store = try await makeStore()
+    @Test("a complete fetch ends what it no longer has", arguments: StoreKind.all)
+    func aCompleteFetchEndsWhatItNoLongerHas(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let areas = [
             try area("kept"), try area("ended"), try area("never", from: 1_800), try area("other", kind: "sigmet"),
         ]
@@ -123,17 +123,17 @@ struct AreaTests {
         #expect(try await store.commit(bulletin).areas == 0)
     }
 
-    @Test("a replacement needs a source")
-    func aReplacementNeedsASource() async throws {
-        let store = try await makeStore()
+    @Test("a replacement needs a source", arguments: StoreKind.all)
+    func aReplacementNeedsASource(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let batch = Batch(
             source: nil, areaReplacements: [AreaReplacement(collection: .hazards, kind: nil, at: noon)])
         await #expect(throws: StoreError.self) { try await store.commit(batch) }
     }
 
-    @Test("a delta carries what came and went")
-    func aDeltaCarriesWhatCameAndWent() async throws {
-        let store = try await makeStore()
+    @Test("a delta carries what came and went", arguments: StoreKind.all)
+    func aDeltaCarriesWhatCameAndWent(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(batch([area("a")]))
         _ = try await store.commit(batch([area("a", text: "amended"), area("b")]))
         let changes = try await store.changes(since: first.version)

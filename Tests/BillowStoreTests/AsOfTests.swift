@@ -6,9 +6,9 @@ import Turbulence
 
 @Suite("The log as of a version")
 struct AsOfTests {
-    @Test("closed rows count until they were closed")
-    func closedRowsCountUntilTheyWereClosed() async throws {
-        let store = try await makeStore()
+    @Test("closed rows count until they were closed", arguments: StoreKind.all)
+    func closedRowsCountUntilTheyWereClosed(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(observation(id: "x", severity: 4))
         let second = try await store.commit(observation(id: "x", severity: 0))
         func severities(_ version: Version?) async throws -> [Severity] {
@@ -21,9 +21,9 @@ struct AsOfTests {
         #expect(try await severities(nil) == [.smooth])
     }
 
-    @Test("corrected reports count until they were corrected too")
-    func correctedReportsToo() async throws {
-        let store = try await makeStore()
+    @Test("corrected reports count until they were corrected too", arguments: StoreKind.all)
+    func correctedReportsToo(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(text: "old")]))
         _ = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(text: "new")]))
         func texts(_ version: Version?) async throws -> [String] {

@@ -12,9 +12,9 @@ struct ChangedTimeTests {
         .observed(kind, at: noon.advanced(by: seconds), lookBackSeconds: lookBack)
     }
 
-    @Test("a change is seen by the pictures whose history holds it and by no other")
-    func aChangeIsSeenByThePicturesWhoseHistoryHoldsItAndByNoOther() async throws {
-        let store = try await makeStore()
+    @Test("a change is seen by the pictures whose history holds it and by no other", arguments: StoreKind.all)
+    func aChangeIsSeenByThePicturesWhoseHistoryHoldsItAndByNoOther(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(observation(at: -600)).version
         let second = try await store.commit(observation(at: -60)).version
         #expect(try await store.lastChange(of: seen(at: 0, lookBack: 1_800)) == second)
@@ -24,9 +24,9 @@ struct ChangedTimeTests {
         #expect(try await store.lastChange(of: seen(at: 0, lookBack: 1_800, .reports)) == .zero)
     }
 
-    @Test("pictures at whole minutes see whole steps and nothing besides")
-    func picturesAtWholeMinutesSeeWholeStepsAndNothingBesides() async throws {
-        let store = try await makeStore()
+    @Test("pictures at whole minutes see whole steps and nothing besides", arguments: StoreKind.all)
+    func picturesAtWholeMinutesSeeWholeStepsAndNothingBesides(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let after = try await store.commit(observation(at: 1)).version
         #expect(try await store.lastChange(of: seen(at: 0, lookBack: 1_800)) == .zero)
         #expect(try await store.lastChange(of: seen(at: 60, lookBack: 1_800)) == after)
@@ -36,9 +36,9 @@ struct ChangedTimeTests {
         #expect(try await store.lastChange(of: seen(at: -60, lookBack: 1_800)) == oldest)
     }
 
-    @Test("a correction and a retraction are changes where the row is")
-    func aCorrectionAndARetractionAreChangesWhereTheRowIs() async throws {
-        let store = try await makeStore()
+    @Test("a correction and a retraction are changes where the row is", arguments: StoreKind.all)
+    func aCorrectionAndARetractionAreChangesWhereTheRowIs(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try await store.commit(observation(id: "a", severity: 1, at: -60)).version
         let corrected = try await store.commit(observation(id: "a", severity: 3, at: -60)).version
         #expect(try await store.lastChange(of: seen(at: 0, lookBack: 1_800)) == corrected)
@@ -55,9 +55,9 @@ struct ChangedTimeTests {
         #expect(try await !store.hasChange(of: seen(at: -120, lookBack: 1_800), at: first))
     }
 
-    @Test("reports, positions, areas and rules have their own changed time")
-    func reportsPositionsAreasAndRulesHaveTheirOwn() async throws {
-        let store = try await makeStore()
+    @Test("reports, positions, areas and rules have their own changed time", arguments: StoreKind.all)
+    func reportsPositionsAreasAndRulesHaveTheirOwn(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let awc = try source("awc")
         let report = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(at: -60)])).version
         let place = try LonLat(longitude: 1, latitude: 2).orMissing()
@@ -94,10 +94,11 @@ struct ChangedTimeTests {
     }
 
     @Test(
-        "it is the last version that a plain look through all versions finds", arguments: 1...4 as ClosedRange<UInt64>)
-    func itIsTheLastVersionThatAPlainLookThroughAllVersionsFinds(seed: UInt64) async throws {
+        "it is the last version that a plain look through all versions finds", arguments: StoreKind.all,
+        1...4 as ClosedRange<UInt64>)
+    func itIsTheLastVersionThatAPlainLookThroughAllVersionsFinds(_ kind: StoreKind, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let store = try await makeStore()
+        let store = try await makeStore(kind)
         var touched: [(version: Version, seconds: Int)] = []
         for _ in 0..<40 {
             let observations = try Set((0..<6).map { _ in Int.random(in: 0..<12, using: &random) }).sorted().map { id in

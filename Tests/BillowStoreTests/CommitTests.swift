@@ -9,9 +9,9 @@ import Turbulence
 
 @Suite("Committing a batch")
 struct CommitTests {
-    @Test("every field comes back as it went")
-    func everyFieldComesBackAsItWent() async throws {
-        let store = try await makeStore()
+    @Test("every field comes back as it went", arguments: StoreKind.all)
+    func everyFieldComesBackAsItWent(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let sent = [
             try observation(severity: 4, edr: 4_512, at: 1, category: 60, aircraft: "B77W"),
             try observation(id: "", severity: nil, edr: 0, at: 2, source: "awc", kind: .pilotReport, aircraft: ""),
@@ -23,9 +23,9 @@ struct CommitTests {
         #expect(try await store.head().version == Version(rawValue: 1))
     }
 
-    @Test("the same content is one observation")
-    func theSameContentIsOneObservation() async throws {
-        let store = try await makeStore()
+    @Test("the same content is one observation", arguments: StoreKind.all)
+    func theSameContentIsOneObservation(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let one = try observation()
         #expect(try await store.commit(one, one).accepted == 1)
         let again = try await store.commit(one)
@@ -35,9 +35,9 @@ struct CommitTests {
         #expect(try await store.contents() == [one])
     }
 
-    @Test("whatever makes up the content tells observations apart")
-    func whateverMakesUpTheContentTellsObservationsApart() async throws {
-        let store = try await makeStore()
+    @Test("whatever makes up the content tells observations apart", arguments: StoreKind.all)
+    func whateverMakesUpTheContentTellsObservationsApart(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let other = try source("other")
         _ = try await store.register(other, merge: .keep, simulated: false)
         let different = [
@@ -53,9 +53,9 @@ struct CommitTests {
         #expect(try await Set(store.contents()) == Set(different))
     }
 
-    @Test("whatever a computed value is about tells it apart")
-    func whateverAComputedValueIsAboutTellsItApart() async throws {
-        let store = try await makeStore()
+    @Test("whatever a computed value is about tells it apart", arguments: StoreKind.all)
+    func whateverAComputedValueIsAboutTellsItApart(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let different = [
             try observation(), try observation(cell: 20_001), try observation(altitude: 37),
             try observation(altitude: 37, top: 38), try observation(at: 1), try observation(source: "awc"),
@@ -66,9 +66,9 @@ struct CommitTests {
         #expect(try await store.commit(Batch(source: nil, observations: different)).duplicates == different.count)
     }
 
-    @Test("another computed value of a place and second corrects")
-    func anotherComputedValueOfAPlaceAndSecondCorrects() async throws {
-        let store = try await makeStore()
+    @Test("another computed value of a place and second corrects", arguments: StoreKind.all)
+    func anotherComputedValueOfAPlaceAndSecondCorrects(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let rough = try observation(severity: 3)
         let smooth = try observation(severity: 0)
         _ = try await store.commit(rough)
@@ -90,9 +90,9 @@ struct CommitTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test("independent reports of a place and second stand beside each other")
-    func independentReportsOfAPlaceAndSecondStandBesideEachOther() async throws {
-        let store = try await makeStore()
+    @Test("independent reports of a place and second stand beside each other", arguments: StoreKind.all)
+    func independentReportsOfAPlaceAndSecondStandBesideEachOther(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let both = [try observation(severity: 3, source: "awc"), try observation(severity: 0, source: "awc")]
         _ = try await store.commit(both[0])
         #expect(try await store.commit(both[1]) == BatchResult(version: Version(rawValue: 2), accepted: 1))
@@ -101,9 +101,9 @@ struct CommitTests {
     }
 
     /// SkyPath's bulk call gives no EDR, its corridor call does: asking the one must not undo the other.
-    @Test("a computed value keeps its EDR")
-    func aComputedValueKeepsItsEDR() async throws {
-        let store = try await makeStore()
+    @Test("a computed value keeps its EDR", arguments: StoreKind.all)
+    func aComputedValueKeepsItsEDR(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let plain = try observation(severity: 3)
         let measured = try observation(severity: 3, edr: 2_500)
         #expect(try await store.commit(plain).accepted == 1)
@@ -119,9 +119,9 @@ struct CommitTests {
         #expect(try await store.commit(observation(severity: 3, source: "awc")).accepted == 1)
     }
 
-    @Test("the same id with other content corrects")
-    func theSameIdWithOtherContentCorrects() async throws {
-        let store = try await makeStore()
+    @Test("the same id with other content corrects", arguments: StoreKind.all)
+    func theSameIdWithOtherContentCorrects(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let first = try observation(id: "a", severity: 2)
         let second = try observation(id: "a", severity: 3, at: 60)
         #expect(try await store.commit(first).accepted == 1)
@@ -141,9 +141,9 @@ struct CommitTests {
         #expect(try await store.contents().count == 2)
     }
 
-    @Test("the last of one id in a batch counts")
-    func theLastOfOneIdInABatchCounts() async throws {
-        let store = try await makeStore()
+    @Test("the last of one id in a batch counts", arguments: StoreKind.all)
+    func theLastOfOneIdInABatchCounts(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let versions = [1, 2, 3].map { severity in try? observation(id: "a", severity: severity) }.compactMap { $0 }
         let result = try await store.commit(Batch(source: nil, observations: versions))
         #expect(result == BatchResult(version: Version(rawValue: 1), accepted: 3, corrected: 2))
@@ -153,17 +153,17 @@ struct CommitTests {
         #expect(changes.closed.isEmpty)
     }
 
-    @Test("observations of equal content and different ids stand beside each other")
-    func observationsOfEqualContentAndDifferentIdsStandBesideEachOther() async throws {
-        let store = try await makeStore()
+    @Test("observations of equal content and different ids stand beside each other", arguments: StoreKind.all)
+    func observationsOfEqualContentAndDifferentIdsStandBesideEachOther(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let result = try await store.commit(observation(id: "a"), observation(id: "b"), observation())
         #expect(result.accepted == 3)
         #expect(try await store.commit(observation(id: "b"), observation(), observation(id: "a")).duplicates == 3)
     }
 
-    @Test("an unknown source refuses the whole batch")
-    func anUnknownSourceRefusesTheWholeBatch() async throws {
-        let store = try await makeStore()
+    @Test("an unknown source refuses the whole batch", arguments: StoreKind.all)
+    func anUnknownSourceRefusesTheWholeBatch(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let batch = Batch(
             source: try source("skypath"),
             observations: [try observation(), try observation(source: "nobody", aircraft: "last")],
@@ -201,9 +201,9 @@ struct CommitTests {
         #expect(try await store.commit(observation()).version == Version(rawValue: 1))
     }
 
-    @Test("a cancelled task commits whole or not at all")
-    func aCancelledTaskCommitsWholeOrNotAtAll() async throws {
-        let store = try await makeStore()
+    @Test("a cancelled task commits whole or not at all", arguments: StoreKind.all)
+    func aCancelledTaskCommitsWholeOrNotAtAll(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         var expected = 0
         for round in 0..<10 {
             let observations = try (0..<500).map { try observation(at: round * 1_000 + $0) }
@@ -218,9 +218,9 @@ struct CommitTests {
         }
     }
 
-    @Test("a kind is known since it was last fetched after a gap")
-    func aKindIsKnownSinceItWasLastFetchedAfterAGap() async throws {
-        let store = try await makeStore()
+    @Test("a kind is known since it was last fetched after a gap", arguments: StoreKind.all)
+    func aKindIsKnownSinceItWasLastFetchedAfterAGap(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         func since(_ kind: FeedKind, fetchedAt seconds: Int) async throws -> Int? {
             let batch = Batch(source: try source("awc"), fetchedKinds: [kind: noon.advanced(by: seconds)])
             _ = try await store.commit(batch)
@@ -237,9 +237,9 @@ struct CommitTests {
         #expect(try await since(.reports, fetchedAt: 100_000) == nil)
     }
 
-    @Test("a source's values are set, replaced and removed beside its cursors")
-    func valuesAreKept() async throws {
-        let store = try await SQLiteStore.temporary()
+    @Test("a source's values are set, replaced and removed beside its cursors", arguments: StoreKind.all)
+    func valuesAreKept(_ kind: StoreKind) async throws {
+        let store = try await kind.emptyStore()
         let skypath = try source("skypath")
         _ = try await store.register(skypath, merge: .replace, simulated: false)
         _ = try await store.commit(Batch(source: skypath, cursors: ["a": "1"], values: ["a": "2", "b": "3"]))
@@ -250,9 +250,9 @@ struct CommitTests {
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, values: ["a": "1"])) }
     }
 
-    @Test("a commit without changes raises no version but stores cursors and times")
-    func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
-        let store = try await makeStore()
+    @Test("a commit without changes raises no version but stores cursors and times", arguments: StoreKind.all)
+    func nothingNewRaisesNoVersionButKeepsCursorsAndTimes(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         let later = noon.advanced(by: 60)
         _ = try await store.commit(
@@ -273,26 +273,26 @@ struct CommitTests {
         #expect(try await store.sources()[0] == record)
     }
 
-    @Test("state without a source is refused")
-    func stateWithoutASourceIsRefused() async throws {
-        let store = try await makeStore()
+    @Test("state without a source is refused", arguments: StoreKind.all)
+    func stateWithoutASourceIsRefused(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, cursors: ["a": "1"])) }
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, fetchedAt: noon)) }
     }
 
-    @Test("versions are dense")
-    func versionsAreDense() async throws {
-        let store = try await makeStore()
+    @Test("versions are dense", arguments: StoreKind.all)
+    func versionsAreDense(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         for number in 1...20 {
             #expect(try await store.commit(observation(at: number / 2)).version.rawValue == Int64(number / 2 + 1))
         }
     }
 
-    @Test("two stores on one file share one line of versions")
-    func twoStoresOnOneFileShareOneLineOfVersions() async throws {
-        let folder = try TemporaryFolder()
-        let server = try await SQLiteStore.open(path: folder.path("a.sqlite"))
-        let importer = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+    @Test("two stores on one file share one line of versions", arguments: StoreKind.all)
+    func twoStoresOnOneFileShareOneLineOfVersions(_ kind: StoreKind) async throws {
+        let place = try await kind.place()
+        let server = try await place.open()
+        let importer = try await place.open()
         _ = try await server.register(source("skypath"), merge: .replace, simulated: false)
         let versions = try await withThrowingTaskGroup(of: Int64.self) { group in
             for number in 0..<20 {
@@ -312,12 +312,11 @@ struct CommitTests {
 
     // MARK: Keys
 
-    @Test("colliding tags cost no observation")
-    func collidingTagsCostNoObservation() async throws {
-        let folder = try TemporaryFolder()
+    @Test("colliding tags cost no observation", arguments: StoreKind.all)
+    func collidingTagsCostNoObservation(_ kind: StoreKind) async throws {
+        let place = try await kind.place()
         // All of a second collide, at the last tag, so that the chain goes round.
-        let store = try await SQLiteStore.open(
-            path: folder.path("a.sqlite"), temporaryFolder: nil, tags: ContentTags { _ in 0x3FFF_FFFE })
+        let store = try await place.open(tags: ContentTags { _ in 0x3FFF_FFFE })
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
         let some = try (0..<20).map {
             try observation(id: $0 % 3 == 0 ? "id\($0)" : nil, cell: 20_000 + $0, at: $0 % 2)
@@ -333,9 +332,9 @@ struct CommitTests {
         #expect(try await Set(store.contents()).count == 20)
     }
 
-    @Test("retracted content opens again")
-    func retractedContentOpensAgain() async throws {
-        let store = try await makeStore()
+    @Test("retracted content opens again", arguments: StoreKind.all)
+    func retractedContentOpensAgain(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let one = try observation()
         for round in 1...3 {
             #expect(try await store.commit(one).version.rawValue == Int64(2 * round - 1))
@@ -348,9 +347,9 @@ struct CommitTests {
         #expect(try await store.commit(one).duplicates == 1)
     }
 
-    @Test("an export comes back as the same observations")
-    func anExportComesBackAsTheSameObservations() async throws {
-        let store = try await makeStore()
+    @Test("an export comes back as the same observations", arguments: StoreKind.all)
+    func anExportComesBackAsTheSameObservations(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         // The second one stands at the third key of its content.
         let some = [
             try observation(source: "awc"), try observation(severity: 3, source: "awc"),
@@ -365,7 +364,7 @@ struct CommitTests {
         #expect(try await store.commit(Batch(source: nil, observations: exported)).duplicates == 4)
         #expect(try await store.head() == head)
         // Into another database, twice, in the other order.
-        let other = try await makeStore()
+        let other = try await makeStore(kind)
         #expect(try await other.commit(Batch(source: nil, observations: exported)).accepted == 4)
         #expect(try await other.commit(Batch(source: nil, observations: exported.reversed())).duplicates == 4)
         #expect(try await Set(other.contents()) == Set(some))
@@ -373,23 +372,23 @@ struct CommitTests {
         #expect(try await other.commit(Batch(source: nil, observations: some)).duplicates == 4)
     }
 
-    @Test("an export of a corrected value comes back as the same")
-    func anExportOfACorrectedValueComesBackAsTheSame() async throws {
-        let store = try await makeStore()
+    @Test("an export of a corrected value comes back as the same", arguments: StoreKind.all)
+    func anExportOfACorrectedValueComesBackAsTheSame(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(severity: 3))
         _ = try await store.commit(observation(severity: 0))
         let exported = try await exported(store)
         #expect(exported.map(\.intensity) == [.reported(.smooth, edr: nil)])
         #expect(try await store.commit(Batch(source: nil, observations: exported)).duplicates == 1)
-        let other = try await makeStore()
+        let other = try await makeStore(kind)
         #expect(try await other.commit(Batch(source: nil, observations: exported)).accepted == 1)
         #expect(try await other.commit(observation(severity: 0)).duplicates == 1)
         #expect(try await other.contents() == [observation(severity: 0)])
     }
 
-    @Test("an edited export corrects what it was made from")
-    func anEditedExportCorrectsWhatItWasMadeFrom() async throws {
-        let store = try await makeStore()
+    @Test("an edited export corrects what it was made from", arguments: StoreKind.all)
+    func anEditedExportCorrectsWhatItWasMadeFrom(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation())
         var edited = try await exported(store)[0]
         edited.intensity = .reported(.moderateSevere, edr: nil)
@@ -405,7 +404,7 @@ struct CommitTests {
         #expect(try await store.contents().count == 2)
     }
 
-    private func exported(_ store: SQLiteStore) async throws -> [Observation] {
+    private func exported(_ store: any SQLStore) async throws -> [Observation] {
         let ids = try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: .max)
             .map { $0.details.id ?? $0.row.key.id }
         return zip(try await store.contents(), ids).map { observation, id in

@@ -23,7 +23,7 @@ struct CoveredAreaTests {
             lastFetch: lastFetch.map { noon.advanced(by: $0) })
     }
 
-    private func areas(_ store: SQLiteStore) async throws -> [CoveredArea] {
+    private func areas(_ store: any SQLStore) async throws -> [CoveredArea] {
         try await store.state().sources.first { $0.id.name == "skypath" }.orMissing().coveredAreas
     }
 
@@ -32,10 +32,11 @@ struct CoveredAreaTests {
             kind: kind, ring: ring, since: noon.advanced(by: since), until: until.map { noon.advanced(by: $0) })
     }
 
-    @Test("former areas are kept with their time, exactly as they were given, across a restart")
-    func history() async throws {
-        let folder = try TemporaryFolder()
-        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+    @Test(
+        "former areas are kept with their time, exactly as they were given, across a restart", arguments: StoreKind.all)
+    func history(_ kind: StoreKind) async throws {
+        let place = try await kind.place()
+        let store = try await place.open()
         let skypath = try source("skypath")
         _ = try await store.register(skypath, merge: .replace, simulated: false)
         // Over the antimeridian, and with more digits than a text would keep.
@@ -54,7 +55,7 @@ struct CoveredAreaTests {
             area(spain, -7_200, 60), area(pacific, -7_100, nil), area(nil, 100, nil, .positions),
         ]
         #expect(try await areas(store) == expected)
-        let again = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        let again = try await place.open()
         #expect(try await areas(again) == expected)
         // No longer requested, and requested again after a gap.
         try await commit(change([], since: 0, isContinued: false, lastFetch: 200))
@@ -66,9 +67,11 @@ struct CoveredAreaTests {
             ])
     }
 
-    @Test("an area that was never fetched leaves nothing, and of many former ones the newest are kept")
-    func bounds() async throws {
-        let store = try await makeStore()
+    @Test(
+        "an area that was never fetched leaves nothing, and of many former ones the newest are kept",
+        arguments: StoreKind.all)
+    func bounds(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         for number in 0..<150 {
             let view = try ring(Double(number), 0, Double(number) + 1, 1)
@@ -84,9 +87,9 @@ struct CoveredAreaTests {
         #expect(try await areas(store).allSatisfy { $0.until != nil })
     }
 
-    @Test("what a clock that was ahead noted of an area ends when the clock is right")
-    func clockAhead() async throws {
-        let store = try await makeStore()
+    @Test("what a clock that was ahead noted of an area ends when the clock is right", arguments: StoreKind.all)
+    func clockAhead(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         let (spain, view) = (try ring(-12, 40, 0, 50), try ring(10, 40, 20, 50))
         func commit(_ changes: CoverageChange...) async throws {
@@ -109,9 +112,11 @@ struct CoveredAreaTests {
         #expect(try await areas(store) == [area(spain, -60, nil, .positions)])
     }
 
-    @Test("after a clock that was ahead a kind of data is fetched without a gap from the next fetch on")
-    func fetchedAhead() async throws {
-        let store = try await makeStore()
+    @Test(
+        "after a clock that was ahead a kind of data is fetched without a gap from the next fetch on",
+        arguments: StoreKind.all)
+    func fetchedAhead(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         func since(_ seconds: Int) async throws -> Instant? {
             let at = noon.advanced(by: seconds)
@@ -128,9 +133,9 @@ struct CoveredAreaTests {
         #expect(try await since(1_200) == noon.advanced(by: 120), "a clock may be set back a little")
     }
 
-    @Test("deleted times are no longer covered")
-    func deletion() async throws {
-        let store = try await makeStore()
+    @Test("deleted times are no longer covered", arguments: StoreKind.all)
+    func deletion(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         _ = try await store.commit(try observation(at: -10_000))
         let spain = try ring(-12, 40, 0, 50)

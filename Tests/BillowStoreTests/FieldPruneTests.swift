@@ -12,16 +12,18 @@ struct FieldPruneTests {
     private static let hour = 3_600
 
     /// The fields that are left: product, run and valid time in hours from noon.
-    private func left(_ store: SQLiteStore) async throws -> [String] {
+    private func left(_ store: any SQLStore) async throws -> [String] {
         try await store.fields(asOf: nil).index.frames.map { frame in
             let run = (frame.identity.run.seconds - noon.seconds) / Self.hour
             return "\(frame.identity.product.name) \(run)+\(frame.identity.lead / Self.hour)"
         }
     }
 
-    @Test("fields about an earlier time go, their planes are gone with them, and only fields are marked")
-    func byValidTime() async throws {
-        let store = try await makeStore()
+    @Test(
+        "fields about an earlier time go, their planes are gone with them, and only fields are marked",
+        arguments: StoreKind.all)
+    func byValidTime(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let awc = try source("awc")
         let grid = try grid()
         _ = try await store.commit(
@@ -62,9 +64,11 @@ struct FieldPruneTests {
         #expect(try await store.problems() == [])
     }
 
-    @Test("of a past instant the forecasts of earlier runs go, level by level; nothing that pictures show is missing")
-    func earlierForecasts() async throws {
-        let store = try await makeStore()
+    @Test(
+        "of a past instant the forecasts of earlier runs go, level by level; nothing that pictures show is missing",
+        arguments: StoreKind.all)
+    func earlierForecasts(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let grid = try grid()
         var drafts: [FieldLevelDraft] = []
         for run in [-4, -3, -2] {
@@ -104,9 +108,10 @@ struct FieldPruneTests {
         #expect(index.isKnown(at: noon.advanced(by: 2 * Self.hour), asOf: before))
     }
 
-    @Test("imports stay until they are deleted by hand", arguments: ["imported", "fetched, then imported"])
-    func imports(order: String) async throws {
-        let store = try await makeStore()
+    @Test(
+        "imports stay until they are deleted by hand", arguments: StoreKind.all, ["imported", "fetched, then imported"])
+    func imports(_ kind: StoreKind, order: String) async throws {
+        let store = try await makeStore(kind)
         let old = [try draft(run: -9 * Self.hour, on: grid())]
         if order != "imported" { _ = try await store.commit(Batch(source: source("awc"), fields: old)) }
         _ = try await store.commit(
@@ -119,18 +124,20 @@ struct FieldPruneTests {
         #expect(try await left(store).isEmpty)
     }
 
-    @Test("whichever transaction a deletion ends after, what is gone is marked, and the same again completes it")
-    func killed() async throws {
+    @Test(
+        "whichever transaction a deletion ends after, what is gone is marked, and the same again completes it",
+        arguments: StoreKind.all)
+    func killed(_ kind: StoreKind) async throws {
         let cut = noon.advanced(by: -20 * 900)
         for last in [1, 9, 20] {
-            let store = try await makeStore()
+            let store = try await makeStore(kind)
             let drafts = try (0..<40).map { try draft(run: -$0 * 900, number: $0, on: grid()) }
             _ = try await store.commit(Batch(source: source("awc"), fields: drafts))
             let before = try await store.head().version
             let pruning = Pruning(before: .distantPast, fieldsBefore: cut)
             await #expect(throws: StoreError.self) {
-                try await store.prune(pruning, longest: .zero, rowsAtOnce: 1) { number throws(StoreError) in
-                    if number >= last, try Self.hasRaised(store, since: before) { throw .failed("killed") }
+                try await store.prune(pruning, longest: .zero, rowsAtOnce: 1) { number async throws(StoreError) in
+                    if number >= last, try await Self.hasRaised(store, since: before) { throw .failed("killed") }
                 }
             }
             let index = try await store.fields(asOf: nil).index
@@ -142,15 +149,15 @@ struct FieldPruneTests {
         }
     }
 
-    private static func hasRaised(_ store: SQLiteStore, since version: Version) throws(StoreError) -> Bool {
-        do { return try store.pool.read { try Head($0).version > version } } catch {
-            throw .failed(String(describing: error))
-        }
+    private static func hasRaised(_ store: any SQLStore, since version: Version) async throws(StoreError) -> Bool {
+        try await store.head().version > version
     }
 
-    @Test("two runs that were stored confirm the time of the older one, however far ahead they look")
-    func confirmedTime() async throws {
-        let store = try await makeStore()
+    @Test(
+        "two runs that were stored confirm the time of the older one, however far ahead they look",
+        arguments: StoreKind.all)
+    func confirmedTime(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         func confirmed() async throws -> Int? {
             try await store.confirmedTime(retentionSeconds: 86_400).map { $0.seconds - noon.seconds }
         }
@@ -171,9 +178,9 @@ struct FieldPruneTests {
         #expect(try await confirmed() == 0)
     }
 
-    @Test("the log tells which instants its fields are about")
-    func extent() async throws {
-        let store = try await makeStore()
+    @Test("the log tells which instants its fields are about", arguments: StoreKind.all)
+    func extent(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         #expect(try await store.state().extent.fields == nil)
         _ = try await store.commit(
             Batch(

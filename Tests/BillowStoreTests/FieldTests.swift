@@ -21,9 +21,9 @@ func draft(
 
 @Suite("Fields in the log")
 struct FieldTests {
-    @Test("levels of one field are one frame, and each gives the plane that was stored")
-    func stored() async throws {
-        let store = try await makeStore()
+    @Test("levels of one field are one frame, and each gives the plane that was stored", arguments: StoreKind.all)
+    func stored(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let grid = try grid()
         let levels: [FieldLevel] = [.feet(32_000), .column, .feet(30_000)]
         let drafts = try levels.enumerated().map { try draft(level: $1, number: $0, on: grid) }
@@ -41,9 +41,10 @@ struct FieldTests {
         }
     }
 
-    @Test("a level that comes again changes nothing, whatever it holds, and raises no version")
-    func again() async throws {
-        let store = try await makeStore()
+    @Test(
+        "a level that comes again changes nothing, whatever it holds, and raises no version", arguments: StoreKind.all)
+    func again(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let grid = try grid()
         let first = Batch(source: try source("awc"), fields: [try draft(number: 1, on: grid)])
         let version = try await store.commit(first).version
@@ -62,9 +63,9 @@ struct FieldTests {
         #expect(try await store.fields(asOf: nil).index.frames.count == 2)
     }
 
-    @Test("a grid is stored once, and a level on another grid than its field's is left out")
-    func grids() async throws {
-        let store = try await makeStore()
+    @Test("a grid is stored once, and a level on another grid than its field's is left out", arguments: StoreKind.all)
+    func grids(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let (one, other) = (try grid(6, 4), try grid(8, 3))
         let awc = try source("awc")
         _ = try await store.commit(Batch(source: awc, fields: [draft(on: one), draft(run: 900, on: other)]))
@@ -77,18 +78,18 @@ struct FieldTests {
         #expect(fields.index.frames.allSatisfy { $0.levels.count == 1 })
     }
 
-    @Test("fields without a source are refused")
-    func withoutSource() async throws {
-        let store = try await makeStore()
+    @Test("fields without a source are refused", arguments: StoreKind.all)
+    func withoutSource(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         await #expect(throws: StoreError.self) {
             try await store.commit(Batch(source: nil, fields: [draft(on: grid())]))
         }
         #expect(try await store.fields(asOf: nil) == StoredFields())
     }
 
-    @Test("a number is never given twice, so that what is cached by it stays true")
-    func numbers() async throws {
-        let store = try await makeStore()
+    @Test("a number is never given twice, so that what is cached by it stays true", arguments: StoreKind.all)
+    func numbers(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         var rows = Set<Int64>()
         for number in 0..<5 {
             let drafts = try [FieldLevel.column, .feet(30_000)].map {
@@ -98,18 +99,18 @@ struct FieldTests {
             for frame in try await store.fields(asOf: nil).index.frames {
                 for level in frame.levels { rows.insert(level.row) }
             }
-            try await store.pool.write { try $0.execute(sql: "DELETE FROM fieldLevel") }
+            try await store.execute("DELETE FROM fieldLevel")
         }
         #expect(rows.count == 10)
     }
 
     @Test(
         "the index as of any version, and each step of changes, are those of a plain list",
-        arguments: 1...8 as ClosedRange<UInt64>)
-    func model(seed: UInt64) async throws {
+        arguments: StoreKind.all, 1...8 as ClosedRange<UInt64>)
+    func model(_ kind: StoreKind, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let folder = try TemporaryFolder()
-        var store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        let place = try await kind.place()
+        var store = try await place.open()
         let names = [try source("skypath"), try source("awc")]
         for name in names { _ = try await store.register(name, merge: .keep, simulated: false) }
         let grids = [try grid(6, 4), try grid(5, 5)]
@@ -148,7 +149,7 @@ struct FieldTests {
             model += added
             if step == 20 {
                 try store.close()
-                store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+                store = try await place.open()
             }
         }
         let head = try await store.fields(asOf: nil)

@@ -56,14 +56,14 @@ private struct NaiveLog {
 @Suite("The log against a naive one")
 struct OracleTests {
     @Test(
-        "changes between any two versions are the difference of their states", arguments: 1...6 as ClosedRange<UInt64>)
-    func changesBetweenAnyTwoVersionsAreTheDifferenceOfTheirStates(seed: UInt64) async throws {
+        "changes between any two versions are the difference of their states", arguments: StoreKind.all,
+        1...6 as ClosedRange<UInt64>)
+    func changesBetweenAnyTwoVersionsAreTheDifferenceOfTheirStates(_ kind: StoreKind, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let folder = try TemporaryFolder()
+        let place = try await kind.place()
         // Few tags, so that chains are long.
         let tags = ContentTags(secret: SipHash.Key(first: seed, second: 0))
-        let store = try await SQLiteStore.open(
-            path: folder.path("a.sqlite"), temporaryFolder: nil, tags: ContentTags { tags($0) % 4 })
+        let store = try await place.open(tags: ContentTags { tags($0) % 4 })
         let names = [try source("skypath"), try source("awc")]
         // Computed values by turns, independent reports.
         _ = try await store.register(names[0], merge: seed % 2 == 0 ? .replace : .keep, simulated: false)
@@ -118,7 +118,7 @@ struct OracleTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    private func observations(_ rows: [ObservationRow], in store: SQLiteStore) async throws -> [Observation] {
+    private func observations(_ rows: [ObservationRow], in store: any SQLStore) async throws -> [Observation] {
         let details = try await store.details(of: rows.map(\.key))
         let sources = try await store.sources()
         return try rows.map { row in

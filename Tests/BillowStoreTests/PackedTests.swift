@@ -10,15 +10,15 @@ struct PackedTests {
     private let part = ArchivePart(noon)
     private let bytes: [UInt8] = [0, 1, 2, 255]
 
-    private func pack(_ store: SQLiteStore, _ part: ArchivePart, _ bytes: [UInt8]? = nil) async throws -> Version {
+    private func pack(_ store: any SQLStore, _ part: ArchivePart, _ bytes: [UInt8]? = nil) async throws -> Version {
         let rows = try await store.rows(of: part)
         #expect(try await store.savePacked(bytes ?? self.bytes, of: rows))
         return rows.version
     }
 
-    @Test("a part is packed as of the version that last changed it, and every later one")
-    func aPartIsPackedAsOfTheVersionThatLastChangedItAndEveryLaterOne() async throws {
-        let store = try await makeStore()
+    @Test("a part is packed as of the version that last changed it, and every later one", arguments: StoreKind.all)
+    func aPartIsPackedAsOfTheVersionThatLastChangedItAndEveryLaterOne(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(id: "a", at: 10))
         let version = try await store.commit(observation(id: "a", severity: 3, at: 10)).version
         _ = try await store.commit(observation(at: -5_000))
@@ -35,9 +35,9 @@ struct PackedTests {
         #expect(try await store.packed(part, asOf: store.head().version) == bytes)
     }
 
-    @Test("a change of any of its seconds ends it", arguments: [0, 1_199])
-    func aChangeOfAnyOfItsSecondsEndsIt(second: Int) async throws {
-        let store = try await makeStore()
+    @Test("a change of any of its seconds ends it", arguments: StoreKind.all, [0, 1_199])
+    func aChangeOfAnyOfItsSecondsEndsIt(_ kind: StoreKind, second: Int) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(at: 600))
         _ = try await pack(store, part)
         let changed = try await store.commit(observation(cell: 5, at: second)).version
@@ -48,9 +48,9 @@ struct PackedTests {
         #expect(try await store.rows(of: part).rows.count == 2)
     }
 
-    @Test("a part read before a change or a deletion is not stored as packed")
-    func whatWasReadBeforeAChangeOrADeletionIsNotKept() async throws {
-        let store = try await makeStore()
+    @Test("a part read before a change or a deletion is not stored as packed", arguments: StoreKind.all)
+    func whatWasReadBeforeAChangeOrADeletionIsNotKept(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(cell: 1, at: 10), observation(cell: 2, at: 11, source: "awc"))
         let before = try await store.rows(of: part)
         _ = try await store.commit(observation(cell: 3, at: 12))
@@ -64,9 +64,9 @@ struct PackedTests {
         #expect(try await !store.savePacked(bytes, of: store.rows(of: ArchivePart(number: 5))))
     }
 
-    @Test("a deletion takes what is packed of its parts along and nothing else")
-    func aDeletionTakesWhatIsPackedOfItsPartsAlongAndNothingElse() async throws {
-        let store = try await makeStore()
+    @Test("a deletion takes what is packed of its parts along and nothing else", arguments: StoreKind.all)
+    func aDeletionTakesWhatIsPackedOfItsPartsAlongAndNothingElse(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let parts = [-2, -1, 0].map { ArchivePart(number: part.number + $0) }
         var imported = Batch(source: nil, observations: [try observation(cell: 1, at: -2_400)])
         imported.importedBefore = .distantFuture
@@ -82,9 +82,9 @@ struct PackedTests {
         #expect(try await store.packedParts().isEmpty)
     }
 
-    @Test("what is to be packed is found the newest first and empty parts are left out")
-    func whatIsToBePackedIsFoundTheNewestFirstAndEmptyPartsAreLeftOut() async throws {
-        let store = try await makeStore()
+    @Test("what is to be packed is found the newest first and empty parts are left out", arguments: StoreKind.all)
+    func whatIsToBePackedIsFoundTheNewestFirstAndEmptyPartsAreLeftOut(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let seconds = [-40_000_000, -90_000, -4_000, -1, 0, 1_199, 1_200]
         for (cell, second) in seconds.enumerated() {
             _ = try await store.commit(observation(cell: cell + 1, at: second))

@@ -6,9 +6,9 @@ import Turbulence
 
 @Suite("Positions in the log")
 struct PositionTests {
-    @Test("what is written is read back and the same again changes nothing")
-    func whatIsWrittenIsReadBackAndTheSameAgainChangesNothing() async throws {
-        let store = try await makeStore()
+    @Test("what is written is read back and the same again changes nothing", arguments: StoreKind.all)
+    func whatIsWrittenIsReadBackAndTheSameAgainChangesNothing(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let positions = [try position("4ca1fa", at: 0), try position("a00001", at: 0)]
         let result = try await store.commit(Batch(source: nil, positions: positions))
         #expect(result.positions == 2 && result.changed)
@@ -19,9 +19,9 @@ struct PositionTests {
         #expect(try await store.changes(since: result.version).positions.isEmpty)
     }
 
-    @Test("a track is one aircraft in order across buckets")
-    func aTrackIsOneAircraftInOrderAcrossBuckets() async throws {
-        let store = try await makeStore()
+    @Test("a track is one aircraft in order across buckets", arguments: StoreKind.all)
+    func aTrackIsOneAircraftInOrderAcrossBuckets(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let times = [0, 170, 180, 1_000, 50_000]
         for time in times.reversed() {
             _ = try await store.commit(

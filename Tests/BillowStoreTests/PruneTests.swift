@@ -11,9 +11,9 @@ import Turbulence
 
 @Suite("Deleting what is old")
 struct PruneTests {
-    @Test("observations before the limit are deleted, and the rest remains")
-    func whatWasObservedBeforeGoesAndTheRestStays() async throws {
-        let store = try await makeStore()
+    @Test("observations before the limit are deleted, and the rest remains", arguments: StoreKind.all)
+    func whatWasObservedBeforeGoesAndTheRestStays(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(at: -7_200), observation(at: -7_199), observation(at: 0))
         _ = try await store.commit(
             Batch(source: nil, pilotReports: [pilotReport(id: "old", at: -7_200), pilotReport(id: "new")]))
@@ -30,9 +30,9 @@ struct PruneTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test("only its own rows of a second that it shares go")
-    func onlyItsOwnRowsOfASecondThatItSharesGo() async throws {
-        let store = try await makeStore()
+    @Test("only its own rows of a second that it shares go", arguments: StoreKind.all)
+    func onlyItsOwnRowsOfASecondThatItSharesGo(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(
             observation(cell: 1, at: -100), observation(cell: 2, at: -100, source: "awc"),
             observation(cell: 3, at: -99), observation(cell: 4, at: -98, source: "awc"))
@@ -41,12 +41,13 @@ struct PruneTests {
         #expect(try await store.contents().map(\.cell.dense) == [2, 4])
     }
 
-    @Test("a colliding row is still found after the deletion of the other", arguments: 0..<8 as Range<UInt64>)
-    func whatCollidesWithWhatGoesIsStillFound(seed: UInt64) async throws {
-        let folder = try TemporaryFolder()
+    @Test(
+        "a colliding row is still found after the deletion of the other", arguments: StoreKind.all,
+        0..<8 as Range<UInt64>)
+    func whatCollidesWithWhatGoesIsStillFound(_ kind: StoreKind, seed: UInt64) async throws {
+        let place = try await kind.place()
         // All of a second collide, and the chain goes round its last tag.
-        let store = try await SQLiteStore.open(
-            path: folder.path("a.sqlite"), temporaryFolder: nil, tags: ContentTags { _ in 0x3FFF_FFFC })
+        let store = try await place.open(tags: ContentTags { _ in 0x3FFF_FFFC })
         var random = SeededGenerator(seed: seed)
         let names = ["skypath", "awc"]
         for name in names { _ = try await store.register(source(name), merge: .keep, simulated: false) }
@@ -69,9 +70,9 @@ struct PruneTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test("many rows go in more than one step without losing a second between them")
-    func manyRowsGoInMoreThanOneStepWithoutLosingASecondBetweenThem() async throws {
-        let store = try await makeStore()
+    @Test("many rows go in more than one step without losing a second between them", arguments: StoreKind.all)
+    func manyRowsGoInMoreThanOneStepWithoutLosingASecondBetweenThem(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let many = try (0..<12_000).map { try observation(cell: $0 + 10, at: -6_000 + $0 / 3) }
         _ = try await store.commit(Batch(source: nil, observations: many))
         let pruned = try await store.prune(Pruning(before: noon.advanced(by: -3_000)))
@@ -84,9 +85,9 @@ struct PruneTests {
         #expect(try await store.contents().count == 3_000)
     }
 
-    @Test("when things changed is forgotten with them")
-    func whenThingsChangedIsForgottenWithThem() async throws {
-        let store = try await makeStore()
+    @Test("when things changed is forgotten with them", arguments: StoreKind.all)
+    func whenThingsChangedIsForgottenWithThem(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(cell: 1, at: -7_200))
         let kept = try await store.commit(observation(cell: 2, at: -7_100, source: "awc")).version
         _ = try await store.prune(Pruning(before: noon, sources: [try source("skypath")]))
@@ -102,9 +103,9 @@ struct PruneTests {
         #expect(steps.map(\.version) == [kept])
     }
 
-    @Test("areas go when they ended and positions by whole buckets")
-    func areasGoWhenTheyEndedAndPositionsByWholeBuckets() async throws {
-        let store = try await makeStore()
+    @Test("areas go when they ended and positions by whole buckets", arguments: StoreKind.all)
+    func areasGoWhenTheyEndedAndPositionsByWholeBuckets(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let awc = try source("awc")
         let ring = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { try LonLat(longitude: $0, latitude: $1).orMissing() }
         let areas = try [("ended", -10), ("holds", 10)].map { id, end in
@@ -124,9 +125,9 @@ struct PruneTests {
         #expect(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
     }
 
-    @Test("positions of other sources stay")
-    func positionsOfOtherSourcesStay() async throws {
-        let store = try await makeStore()
+    @Test("positions of other sources stay", arguments: StoreKind.all)
+    func positionsOfOtherSourcesStay(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let place = try LonLat(longitude: 1, latitude: 2).orMissing()
         for name in ["awc", "skypath"] {
             let positions = try [-4_000, -200].map {
@@ -141,9 +142,9 @@ struct PruneTests {
         #expect(left.map(\.source) == [try source("skypath"), try source("skypath")])
     }
 
-    @Test("a deletion that pictures lose by makes all of them others")
-    func aDeletionThatPicturesLoseByMakesAllOfThemOthers() async throws {
-        let store = try await makeStore()
+    @Test("a deletion that pictures lose by makes all of them others", arguments: StoreKind.all)
+    func aDeletionThatPicturesLoseByMakesAllOfThemOthers(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(cell: 1, at: -7_200), observation(cell: 2, at: -7_100))
         let before = try await store.head()
         let pruning = Pruning(before: noon.advanced(by: -7_150), changesPictures: true)
@@ -164,8 +165,8 @@ struct PruneTests {
     // MARK: A deletion that ends in the middle
 
     /// A file with 400 observations, 30 reports, areas and positions on either side of a cut.
-    private func crowded(_ path: String) async throws -> (store: SQLiteStore, cut: Instant) {
-        let store = try await SQLiteStore.open(path: path)
+    private func crowded(_ place: StorePlace) async throws -> (store: any SQLStore, cut: Instant) {
+        let store = try await place.open()
         let awc = try source("awc")
         _ = try await store.register(awc, merge: .keep, simulated: false)
         let ring = try [(0.0, 0.0), (1, 0), (1, 1)].map { try LonLat(longitude: $0, latitude: $1).orMissing() }
@@ -198,7 +199,7 @@ struct PruneTests {
         var positions: Int
     }
 
-    private func left(_ store: SQLiteStore) async throws -> Left {
+    private func left(_ store: any SQLStore) async throws -> Left {
         Left(
             observations: try await store.contents(),
             reports: try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).map(\.id),
@@ -207,14 +208,14 @@ struct PruneTests {
     }
 
     @Test(
-        "whichever transaction a deletion ends after, what is gone is marked and named anew", arguments: [true, false])
-    func killed(changesPictures: Bool) async throws {
-        let folder = try TemporaryFolder()
+        "whichever transaction a deletion ends after, what is gone is marked and named anew", arguments: StoreKind.all,
+        [true, false])
+    func killed(_ kind: StoreKind, changesPictures: Bool) async throws {
         var count = 1
         var transactions = 0
         while transactions == 0 || count < transactions {
-            let path = folder.path("\(count).sqlite")
-            let (store, cut) = try await crowded(path)
+            let place = try await kind.place()
+            let (store, cut) = try await crowded(place)
             let pruning = Pruning(before: cut, sparesImports: !changesPictures, changesPictures: changesPictures)
             let before = try await (left: left(store), head: store.head())
             let last = count
@@ -225,7 +226,6 @@ struct PruneTests {
                 transactions = counter.value
                 #expect(transactions > 20)
                 try store.close()
-                try FileManager.default.removeItem(atPath: path)
                 continue
             }
             await #expect(throws: StoreError.self) {
@@ -234,7 +234,7 @@ struct PruneTests {
                 }
             }
             // Another process finds the file as the kill left it.
-            let other = try await SQLiteStore.open(path: path)
+            let other = try await place.open()
             let (now, head) = try await (left(other), other.head())
             #expect(now != before.left && head.version > before.head.version, "after \(count)")
             #expect((head.log != before.head.log) == changesPictures)
@@ -261,9 +261,9 @@ struct PruneTests {
         }
     }
 
-    @Test("no read of a version from before a deletion gives what is left for what was there")
-    func versionsBefore() async throws {
-        let store = try await makeStore()
+    @Test("no read of a version from before a deletion gives what is left for what was there", arguments: StoreKind.all)
+    func versionsBefore(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(id: "old", at: -7_200), observation(id: "new"))
         _ = try await store.commit(
             Batch(
@@ -298,17 +298,19 @@ struct PruneTests {
         #expect(try await store.sources().allSatisfy { $0.lost[.observations] == .distantPast...cut.advanced(by: -1) })
     }
 
-    @Test("the last transaction of a deletion names what is left, so nothing that was drawn meanwhile is its picture")
-    func namedByEach() async throws {
-        let folder = try TemporaryFolder()
-        let (store, cut) = try await crowded(folder.path("a.sqlite"))
+    @Test(
+        "the last transaction of a deletion names what is left, so nothing that was drawn meanwhile is its picture",
+        arguments: StoreKind.all)
+    func namedByEach(_ kind: StoreKind) async throws {
+        let place = try await kind.place()
+        let (store, cut) = try await crowded(place)
         let log = Counter()
         let names = Names()
         _ = try await store.prune(
             Pruning(before: cut, changesPictures: true), longest: .zero, rowsAtOnce: 20
         ) { _ in
             log.add()
-            names.add(try? store.pool.read { try Head($0).log })
+            names.add(try? await store.head().log)
         }
         // Transactions that found nothing to delete change nothing.
         #expect(log.value > 20 && names.all.count > 15)
@@ -334,9 +336,10 @@ struct PruneTests {
 
     @Test(
         "what was imported stays whichever source it is of",
-        arguments: ["imported", "fetched, then imported", "imported, then fetched", "imported, then corrected"])
-    func whatWasImportedStaysWhicheverSourceItIsOf(order: String) async throws {
-        let store = try await makeStore()
+        arguments: StoreKind.all,
+        ["imported", "fetched, then imported", "imported, then fetched", "imported, then corrected"])
+    func whatWasImportedStaysWhicheverSourceItIsOf(_ kind: StoreKind, order: String) async throws {
+        let store = try await makeStore(kind)
         var imported = try past()
         imported.importedBefore = .distantFuture
         let batches =
@@ -360,9 +363,9 @@ struct PruneTests {
         #expect(try await store.pilotReport(id: "r1") == nil)
     }
 
-    @Test("only data that is old enough on arrival is exempt from retention as an import")
-    func onlyWhatIsOldEnoughWhenItComesIsKeptAsAnImport() async throws {
-        let store = try await makeStore()
+    @Test("only data that is old enough on arrival is exempt from retention as an import", arguments: StoreKind.all)
+    func onlyWhatIsOldEnoughWhenItComesIsKeptAsAnImport(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(
             Batch(
                 source: nil,

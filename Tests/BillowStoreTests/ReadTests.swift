@@ -9,9 +9,9 @@ import Turbulence
 
 @Suite("Reading the log")
 struct ReadTests {
-    @Test("an empty store is at version zero")
-    func anEmptyStoreIsAtVersionZero() async throws {
-        let store = try await SQLiteStore.temporary()
+    @Test("an empty store is at version zero", arguments: StoreKind.all)
+    func anEmptyStoreIsAtVersionZero(_ kind: StoreKind) async throws {
+        let store = try await kind.emptyStore()
         #expect(try await store.head().version == .zero)
         #expect(try await store.sources().isEmpty)
         #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.isEmpty)
@@ -20,9 +20,9 @@ struct ReadTests {
         #expect(try await store.pilotReports(after: nil, from: .distantPast, to: .distantFuture, limit: 10).isEmpty)
     }
 
-    @Test("the extent covers only valid rows")
-    func theExtentIsOfWhatCounts() async throws {
-        let store = try await makeStore()
+    @Test("the extent covers only valid rows", arguments: StoreKind.all)
+    func theExtentIsOfWhatCounts(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         #expect(try await store.extent() == nil)
         _ = try await store.commit(observation(at: 5))
         #expect(try await store.extent() == noon.advanced(by: 5)...noon.advanced(by: 5))
@@ -38,9 +38,9 @@ struct ReadTests {
         #expect(try await store.extent() == nil)
     }
 
-    @Test("the oldest report or area is a valid row")
-    func theOldestReportOrAreaIsOfWhatCounts() async throws {
-        let store = try await makeStore()
+    @Test("the oldest report or area is a valid row", arguments: StoreKind.all)
+    func theOldestReportOrAreaIsOfWhatCounts(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         #expect(try await store.state().extent.oldestReportOrArea == nil)
         _ = try await store.commit(Batch(source: source("awc"), pilotReports: [pilotReport(at: 100)]))
         #expect(try await store.state().extent.oldestReportOrArea == noon.advanced(by: 100))
@@ -52,9 +52,9 @@ struct ReadTests {
         #expect(try await store.state().extent.oldestReportOrArea == noon.advanced(by: -900))
     }
 
-    @Test("sources keep their numbers")
-    func sourcesKeepTheirNumbers() async throws {
-        let store = try await makeStore()
+    @Test("sources keep their numbers", arguments: StoreKind.all)
+    func sourcesKeepTheirNumbers(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         let record = try await store.register(skypath, merge: .replace, simulated: false)
         #expect(record.number.rawValue == 0)
@@ -66,9 +66,9 @@ struct ReadTests {
         #expect(try await store.sources().map(\.simulated) == [false, false])
     }
 
-    @Test("simulated and real sources never share a store")
-    func simulatedAndRealSourcesNeverShareAStore() async throws {
-        let store = try await makeStore()
+    @Test("simulated and real sources never share a store", arguments: StoreKind.all)
+    func simulatedAndRealSourcesNeverShareAStore(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         for name in ["skypath", "other"] {
             let error = await #expect(throws: StoreError.self) {
                 _ = try await store.register(source(name), merge: .keep, simulated: true)
@@ -79,11 +79,11 @@ struct ReadTests {
         #expect(try await store.sources().map(\.merge) == [.replace, .keep])
     }
 
-    @Test("the first source decides for all whether data is simulated", arguments: [true, false])
-    func firstSourceDecides(simulated: Bool)
+    @Test("the first source decides for all whether data is simulated", arguments: StoreKind.all, [true, false])
+    func firstSourceDecides(_ kind: StoreKind, simulated: Bool)
         async throws
     {
-        let store = try await SQLiteStore.temporary()
+        let store = try await kind.emptyStore()
         let (ingest, skypath) = (try source("ingest"), try source("skypath"))
         for _ in 0..<2 {
             #expect(try await store.register(ingest, merge: .keep, simulated: nil).simulated == nil)
@@ -104,9 +104,9 @@ struct ReadTests {
         #expect(try await store.head().version.rawValue == before.rawValue + 1)
     }
 
-    @Test("kinds of data are fetched each at a time of its own")
-    func kindsOfDataAreFetchedEachAtATimeOfItsOwn() async throws {
-        let store = try await makeStore()
+    @Test("kinds of data are fetched each at a time of its own", arguments: StoreKind.all)
+    func kindsOfDataAreFetchedEachAtATimeOfItsOwn(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         _ = try await store.commit(Batch(source: skypath, fetchedAt: noon))
         let record = { try await store.sources()[0] }
@@ -124,9 +124,9 @@ struct ReadTests {
         }
     }
 
-    @Test("the 257th source is refused")
-    func the257thSourceIsRefused() async throws {
-        let store = try await SQLiteStore.temporary()
+    @Test("the 257th source is refused", arguments: StoreKind.all)
+    func the257thSourceIsRefused(_ kind: StoreKind) async throws {
+        let store = try await kind.emptyStore()
         for number in 0..<256 { _ = try await store.register(source("s\(number)"), merge: .keep, simulated: false) }
         #expect(try await store.sources().last?.number.rawValue == 255)
         let error = await #expect(throws: StoreError.self) {
@@ -138,15 +138,15 @@ struct ReadTests {
         }
     }
 
-    @Test("cursors of an unknown source are an error")
-    func cursorsOfAnUnknownSourceAreAnError() async throws {
-        let store = try await makeStore()
+    @Test("cursors of an unknown source are an error", arguments: StoreKind.all)
+    func cursorsOfAnUnknownSourceAreAnError(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         await #expect(throws: StoreError.self) { try await store.cursors(of: source("nobody")) }
     }
 
-    @Test("rows are those of the time asked in key order")
-    func rowsAreThoseOfTheTimeAskedInKeyOrder() async throws {
-        let store = try await makeStore()
+    @Test("rows are those of the time asked in key order", arguments: StoreKind.all)
+    func rowsAreThoseOfTheTimeAskedInKeyOrder(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(
             Batch(source: nil, observations: try [5, 1, 4, 0, 3, 2].map { try observation(at: $0) }))
         let rows = try await store.rows(from: noon.advanced(by: 1), to: noon.advanced(by: 4))
@@ -156,9 +156,9 @@ struct ReadTests {
         #expect(try await store.rows(from: noon.advanced(by: 4), to: noon).rows.isEmpty)
     }
 
-    @Test("pages cover each row once", arguments: [1, 2, 7, 50, 100])
-    func pagesCoverEachRowOnce(limit: Int) async throws {
-        let store = try await makeStore()
+    @Test("pages cover each row once", arguments: StoreKind.all, [1, 2, 7, 50, 100])
+    func pagesCoverEachRowOnce(_ kind: StoreKind, limit: Int) async throws {
+        let store = try await makeStore(kind)
         let some = try (0..<50).map {
             try observation(id: $0 % 5 == 0 ? "i\($0)" : nil, cell: 20_000 + $0, at: $0 / 10)
         }
@@ -176,18 +176,18 @@ struct ReadTests {
         #expect(try await seen == store.rows(from: noon.advanced(by: 1), to: noon.advanced(by: 4)).rows.map(\.key))
     }
 
-    @Test("a page of nothing is empty")
-    func aPageOfNothingIsEmpty() async throws {
-        let store = try await makeStore()
+    @Test("a page of nothing is empty", arguments: StoreKind.all)
+    func aPageOfNothingIsEmpty(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation())
         for limit in [0, -1, Int.min] {
             #expect(try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: limit).isEmpty)
         }
     }
 
-    @Test("feature ids find their observation")
-    func featureIdsFindTheirObservation() async throws {
-        let store = try await makeStore()
+    @Test("feature ids find their observation", arguments: StoreKind.all)
+    func featureIdsFindTheirObservation(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(aircraft: "B77W"), observation(id: "mine", at: 5))
         for (row, details) in try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 10) {
             let id = details.id ?? row.key.id
@@ -204,9 +204,9 @@ struct ReadTests {
         #expect(try await store.observation(id: "mine") == nil)
     }
 
-    @Test("changes list the inserted and the closed rows")
-    func changesAreWhatCameAndWent() async throws {
-        let store = try await makeStore()
+    @Test("changes list the inserted and the closed rows", arguments: StoreKind.all)
+    func changesAreWhatCameAndWent(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(at: 0), observation(id: "a", at: 1))
         _ = try await store.commit(observation(at: 2))
         _ = try await store.commit(observation(id: "a", at: 3))
@@ -223,9 +223,11 @@ struct ReadTests {
         }
     }
 
-    @Test("pages, ids and tracks are of the version that is requested, whatever was corrected or added later")
-    func asOf() async throws {
-        let store = try await makeStore()
+    @Test(
+        "pages, ids and tracks are of the version that is requested, whatever was corrected or added later",
+        arguments: StoreKind.all)
+    func asOf(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         var versions: [Version] = []
         var tracks: [[AircraftPosition]] = []
         let icao24 = try ICAO24("3c0001").orMissing()
@@ -279,9 +281,9 @@ struct ReadTests {
         #expect(state.extent.observed == (try await store.extent()))
     }
 
-    @Test("pilot reports come back as they went")
-    func pilotReportsComeBackAsTheyWent() async throws {
-        let store = try await makeStore()
+    @Test("pilot reports come back as they went", arguments: StoreKind.all)
+    func pilotReportsComeBackAsTheyWent(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let one = try pilotReport()
         let batch = Batch(source: try source("awc"), pilotReports: [one, one])
         #expect(try await store.commit(batch) == BatchResult(version: Version(rawValue: 1), pilotReports: 1))
@@ -297,9 +299,9 @@ struct ReadTests {
         #expect(try await store.pilotReports(after: nil, from: noon, to: noon.advanced(by: 60), limit: 10).isEmpty)
     }
 
-    @Test("pages of pilot reports cover each once", arguments: [1, 2, 3, 5, 100])
-    func pagesOfPilotReportsCoverEachOnce(limit: Int) async throws {
-        let store = try await makeStore()
+    @Test("pages of pilot reports cover each once", arguments: StoreKind.all, [1, 2, 3, 5, 100])
+    func pagesOfPilotReportsCoverEachOnce(_ kind: StoreKind, limit: Int) async throws {
+        let store = try await makeStore(kind)
         var reports: [PilotReport] = []
         for second in 0..<4 {
             for id in ["b", "a", "c"] {

@@ -14,7 +14,7 @@ struct ReporterTests {
     }
 
     /// The public ids and severities of all that counts.
-    private func shown(_ store: SQLiteStore) async throws -> [String: UInt8?] {
+    private func shown(_ store: any SQLStore) async throws -> [String: UInt8?] {
         let page = try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: .max)
         let pairs = page.map { row, details in (details.id ?? row.key.id, row.intensity.severity?.rawValue) }
         return try #require(
@@ -22,9 +22,11 @@ struct ReporterTests {
         )
     }
 
-    @Test("no other reporter corrects an observation by its id, and both have public ids of their own")
-    func sameID() async throws {
-        let store = try await makeStore()
+    @Test(
+        "no other reporter corrects an observation by its id, and both have public ids of their own",
+        arguments: StoreKind.all)
+    func sameID(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         #expect(try await store.commit(batch("a", observation(id: "x", severity: 4, source: "efb"))).accepted == 1)
         let other = try await store.commit(batch("b", observation(id: "x", severity: 0, source: "efb")))
         #expect(other.accepted == 1 && other.corrected == 0)
@@ -47,9 +49,11 @@ struct ReporterTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test("no other reporter corrects an observation without id by the id that it is shown with")
-    func madeID() async throws {
-        let store = try await makeStore()
+    @Test(
+        "no other reporter corrects an observation without id by the id that it is shown with", arguments: StoreKind.all
+    )
+    func madeID(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(batch("a", observation(severity: 4, source: "efb")))
         let key = try #require(try await shown(store).keys.first)
         for seconds in [0, 60] {
@@ -63,9 +67,9 @@ struct ReporterTests {
         #expect(try await shown(store)[key] == 2)
     }
 
-    @Test("the same content of two keys is two observations, of one key one")
-    func sameContent() async throws {
-        let store = try await makeStore()
+    @Test("the same content of two keys is two observations, of one key one", arguments: StoreKind.all)
+    func sameContent(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         for reporter in ["a", "b"] {
             #expect(try await store.commit(batch(reporter, observation(source: "efb"))).accepted == 1)
             #expect(try await store.commit(batch(reporter, observation(source: "efb"))).duplicates == 1)
@@ -73,9 +77,11 @@ struct ReporterTests {
         #expect(try await store.contents().count == 2)
     }
 
-    @Test("what was fetched, imported or stored before belongs to no key: the same is there already, other is another")
-    func withoutReporter() async throws {
-        let store = try await makeStore()
+    @Test(
+        "what was fetched, imported or stored before belongs to no key: the same is there already, other is another",
+        arguments: StoreKind.all)
+    func withoutReporter(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(id: "x", source: "awc"), observation(cell: 30_000, source: "awc"))
         let same = try await store.commit(
             batch("a", observation(id: "x", source: "awc"), observation(cell: 30_000, source: "awc")))
@@ -85,9 +91,9 @@ struct ReporterTests {
         #expect(try await shown(store)["x"] == 2)
     }
 
-    @Test("an export of it all comes back as the same, and an import corrects anybody's")
-    func imported() async throws {
-        let store = try await makeStore()
+    @Test("an export of it all comes back as the same, and an import corrects anybody's", arguments: StoreKind.all)
+    func imported(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(
             batch(
                 "a", observation(id: "x", severity: 4, source: "efb"), observation(severity: 1, source: "efb")))
@@ -108,9 +114,9 @@ struct ReporterTests {
         #expect(try await shown(store)["x"] == 3)
     }
 
-    @Test("a key that takes the id of a fetched observation doesn't hide it")
-    func idOfAnotherSource() async throws {
-        let store = try await makeStore()
+    @Test("a key that takes the id of a fetched observation doesn't hide it", arguments: StoreKind.all)
+    func idOfAnotherSource(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         _ = try await store.commit(observation(id: "x", severity: 3, source: "skypath"))
         _ = try await store.commit(batch("a", observation(id: "x", severity: 1, source: "efb")))
         #expect(try await shown(store).count == 2)
@@ -121,9 +127,9 @@ struct ReporterTests {
 
     // MARK: Sources
 
-    @Test("a key names a few sources; one that names more changes nothing")
-    func sourcesOfKey() async throws {
-        let store = try await makeStore()
+    @Test("a key names a few sources; one that names more changes nothing", arguments: StoreKind.all)
+    func sourcesOfKey(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let known = try await store.sources()
         let many = try (0..<300).map { try observation(cell: 20_000 + $0, source: "name\($0)") }
         var all = Batch(source: nil, observations: many, reporter: "a")
@@ -150,9 +156,9 @@ struct ReporterTests {
         #expect(try await store.commit(batch("b", observation(source: "z"), most: 4)).accepted == 1)
     }
 
-    @Test("neither reporters nor files use up the numbers that the settings need")
-    func reserved() async throws {
-        let store = try await makeStore()
+    @Test("neither reporters nor files use up the numbers that the settings need", arguments: StoreKind.all)
+    func reserved(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         for number in 0..<SourceRecord.most {
             let one = try batch("key\(number)", observation(source: "name\(number)"), most: 4)
             do { _ = try await store.commit(one) } catch StoreError.tooManySources { break }

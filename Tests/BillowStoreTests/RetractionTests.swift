@@ -11,9 +11,9 @@ struct RetractionTests {
             cell: observation.cell.dense, altitude: observation.altitude, category: observation.category)
     }
 
-    @Test("a retraction closes what is gone and nothing else")
-    func closesWhatIsGoneAndNothingElse() async throws {
-        let store = try await makeStore()
+    @Test("a retraction closes what is gone and nothing else", arguments: StoreKind.all)
+    func closesWhatIsGoneAndNothingElse(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let gone = try observation(cell: 20_001, at: 100)
         let newerThanStanding = try observation(cell: 20_002, at: 120)
         let atTheEdges = [try observation(cell: 20_003, at: 0), try observation(cell: 20_003, at: 200)]
@@ -43,9 +43,9 @@ struct RetractionTests {
     }
 
     /// Hidden rows are shown once they are requested, and shown rows remain.
-    @Test("what was shown is not hidden and what was hidden is shown when it is requested")
-    func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor() async throws {
-        let store = try await makeStore()
+    @Test("what was shown is not hidden and what was hidden is shown when it is requested", arguments: StoreKind.all)
+    func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         _ = try await store.register(skypath, merge: .replace, simulated: nil)
         for (kind, expected) in [
@@ -58,9 +58,9 @@ struct RetractionTests {
         }
     }
 
-    @Test("another category is another place")
-    func otherCategoryIsAnotherPlace() async throws {
-        let store = try await makeStore()
+    @Test("another category is another place", arguments: StoreKind.all)
+    func otherCategoryIsAnotherPlace(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let some = try [60, 70, nil].map { try observation(category: $0) }
         _ = try await store.commit(Batch(source: nil, observations: some))
         _ = try await store.commit(
@@ -72,9 +72,9 @@ struct RetractionTests {
         #expect(try await Set(store.contents()) == [some[0], some[2]])
     }
 
-    @Test("a row of the same batch remains open")
-    func whatComesInTheSameBatchStands() async throws {
-        let store = try await makeStore()
+    @Test("a row of the same batch remains open", arguments: StoreKind.all)
+    func whatComesInTheSameBatchStands(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let old = try observation(cell: 20_001, at: 0)
         let new = try observation(cell: 20_002, at: 60)
         _ = try await store.commit(old)
@@ -88,9 +88,9 @@ struct RetractionTests {
         #expect(try await store.contents() == [new])
     }
 
-    @Test("what comes in the same batch and does not stand goes")
-    func whatComesInTheSameBatchAndDoesNotStandGoes() async throws {
-        let store = try await makeStore()
+    @Test("what comes in the same batch and does not stand goes", arguments: StoreKind.all)
+    func whatComesInTheSameBatchAndDoesNotStandGoes(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         let result = try await store.commit(
             Batch(
                 source: try source("skypath"), observations: [try observation(), try observation(source: "awc")],
@@ -101,11 +101,11 @@ struct RetractionTests {
         #expect(changes.opened.count == 1 && changes.closed.isEmpty)
     }
 
-    @Test("two at once close each row once")
-    func twoAtOnceCloseEachRowOnce() async throws {
-        let folder = try TemporaryFolder()
-        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
-        let other = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+    @Test("two at once close each row once", arguments: StoreKind.all)
+    func twoAtOnceCloseEachRowOnce(_ kind: StoreKind) async throws {
+        let place = try await kind.place()
+        let store = try await place.open()
+        let other = try await place.open()
         let skypath = try source("skypath")
         _ = try await store.register(skypath, merge: .replace, simulated: false)
         for round in 1...10 {
@@ -121,9 +121,9 @@ struct RetractionTests {
         }
     }
 
-    @Test("a retraction reaches to the ends of time")
-    func reachesToTheEndsOfTime() async throws {
-        let store = try await makeStore()
+    @Test("a retraction reaches to the ends of time", arguments: StoreKind.all)
+    func reachesToTheEndsOfTime(_ kind: StoreKind) async throws {
+        let store = try await makeStore(kind)
         var last = try observation()
         last.observedAt = .distantFuture
         _ = try await store.commit(last)

@@ -63,7 +63,7 @@ func pilotReport(
         ], text: text, source: try source(name))
 }
 
-extension SQLiteStore {
+extension SQLStore {
     /// Everything that counts, with its details, without keys and versions.
     func contents() async throws -> [Observation] {
         let sources = Dictionary(uniqueKeysWithValues: try await sources().map { ($0.number, $0.id) })
@@ -75,17 +75,42 @@ extension SQLiteStore {
         }
     }
 
+    /// Executes a statement in a transaction.
+    func execute(_ sql: String) async throws {
+        try await writing { db in try RawStatement(db, sql).run() }
+    }
+
+    /// The values of a query with one column.
+    func values(_ sql: String) async throws -> [Int64] {
+        try await reading { db in
+            var values: [Int64] = []
+            try RawStatement(db, sql).forEachValue { values.append($0) }
+            return values
+        }
+    }
+
     func commit(_ observations: Observation...) async throws -> BatchResult {
         try await commit(Batch(source: nil, observations: observations))
     }
 }
 
-/// A store with the sources `skypath` (replace) and `awc` (keep).
+/// A store in SQLite with the sources of `makeStore(_:)`.
 func makeStore() async throws -> SQLiteStore {
     let store = try await SQLiteStore.temporary()
+    try await addSources(to: store)
+    return store
+}
+
+/// A store with the sources `skypath` (replace) and `awc` (keep).
+func makeStore(_ kind: StoreKind) async throws -> any SQLStore {
+    let store = try await kind.emptyStore()
+    try await addSources(to: store)
+    return store
+}
+
+private func addSources(to store: some SQLStore) async throws {
     _ = try await store.register(try source("skypath"), merge: .replace, simulated: false)
     _ = try await store.register(try source("awc"), merge: .keep, simulated: false)
-    return store
 }
 
 /// A square degree whose south-west corner is at a place.

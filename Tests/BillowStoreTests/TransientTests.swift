@@ -6,14 +6,14 @@ import Turbulence
 
 @Suite("Ending transient observations")
 struct TransientTests {
-    private func store() async throws -> (SQLiteStore, SourceID) {
-        let store = try await makeStore()
+    private func store(_ kind: StoreKind) async throws -> (any SQLStore, SourceID) {
+        let store = try await makeStore(kind)
         let skypath = try source("skypath")
         _ = try await store.register(skypath, merge: .replace, simulated: nil)
         return (store, skypath)
     }
 
-    private func end(_ store: SQLiteStore, at seconds: Int, but kept: Cell? = nil) async throws -> BatchResult {
+    private func end(_ store: any SQLStore, at seconds: Int, but kept: Cell? = nil) async throws -> BatchResult {
         try await store.commit(
             Batch(
                 source: try source("skypath"),
@@ -21,7 +21,7 @@ struct TransientTests {
     }
 
     /// What stands at an instant: the newest row of each cell, where that is shown.
-    private func standing(_ store: SQLiteStore, at seconds: Int) async throws -> Set<Cell> {
+    private func standing(_ store: any SQLStore, at seconds: Int) async throws -> Set<Cell> {
         let instant = noon.advanced(by: seconds)
         let rows = try await store.rows(from: .distantPast, to: instant.advanced(by: 1)).rows
         let newest = Dictionary(grouping: rows, by: \.cell).compactMapValues { rows in
@@ -30,9 +30,11 @@ struct TransientTests {
         return Set(newest.filter { $0.value.kind.isShown }.keys)
     }
 
-    @Test("pictures of before the end keep what ended, and those from then on have nothing in its place")
-    func past() async throws {
-        let (store, skypath) = try await store()
+    @Test(
+        "pictures of before the end keep what ended, and those from then on have nothing in its place",
+        arguments: StoreKind.all)
+    func past(_ kind: StoreKind) async throws {
+        let (store, skypath) = try await store(kind)
         let some = [try observation(cell: 20_001, at: 0), try observation(cell: 20_002, at: 30)]
         let before = try await store.commit(Batch(source: skypath, observations: some, isTransient: true)).version
         let cells = Set(some.map(\.cell))
@@ -56,9 +58,9 @@ struct TransientTests {
         #expect(try await end(store, at: 200).retracted == 0)
     }
 
-    @Test("permanent observations remain, in any order of arrival", arguments: [true, false])
-    func lasting(lastingFirst: Bool) async throws {
-        let (store, skypath) = try await store()
+    @Test("permanent observations remain, in any order of arrival", arguments: StoreKind.all, [true, false])
+    func lasting(_ kind: StoreKind, lastingFirst: Bool) async throws {
+        let (store, skypath) = try await store(kind)
         let (mine, both, other) = (
             try observation(cell: 20_001), try observation(cell: 20_002), try observation(cell: 20_003)
         )
@@ -70,9 +72,9 @@ struct TransientTests {
         #expect(try await standing(store, at: 60) == [both.cell, other.cell])
     }
 
-    @Test("a newer observation that lasts isn't hidden by the end of an older one")
-    func newerLasting() async throws {
-        let (store, skypath) = try await store()
+    @Test("a newer observation that lasts isn't hidden by the end of an older one", arguments: StoreKind.all)
+    func newerLasting(_ kind: StoreKind) async throws {
+        let (store, skypath) = try await store(kind)
         _ = try await store.commit(
             Batch(source: skypath, observations: [try observation(cell: 20_001, at: 0)], isTransient: true))
         let newer = try observation(cell: 20_001, at: 30)
@@ -81,9 +83,9 @@ struct TransientTests {
         #expect(try await standing(store, at: 60) == [newer.cell])
     }
 
-    @Test("an observation that is fetched again is open again, and can end again")
-    func again() async throws {
-        let (store, skypath) = try await store()
+    @Test("an observation that is fetched again is open again, and can end again", arguments: StoreKind.all)
+    func again(_ kind: StoreKind) async throws {
+        let (store, skypath) = try await store(kind)
         let some = try observation(cell: 20_001, at: 0)
         let batch = Batch(
             source: skypath, observations: [some],
@@ -102,9 +104,9 @@ struct TransientTests {
         #expect(try await standing(store, at: 120).isEmpty)
     }
 
-    @Test("observations after the end are closed")
-    func later() async throws {
-        let (store, skypath) = try await store()
+    @Test("observations after the end are closed", arguments: StoreKind.all)
+    func later(_ kind: StoreKind) async throws {
+        let (store, skypath) = try await store(kind)
         let some = [try observation(cell: 20_001, at: 0), try observation(cell: 20_001, at: 90)]
         _ = try await store.commit(Batch(source: skypath, observations: some, isTransient: true))
         #expect(try await end(store, at: 60).retracted == 2)
@@ -112,9 +114,9 @@ struct TransientTests {
         #expect(try await standing(store, at: 100).isEmpty)
     }
 
-    @Test("a correction is transient only where both are")
-    func correction() async throws {
-        let (store, skypath) = try await store()
+    @Test("a correction is transient only where both are", arguments: StoreKind.all)
+    func correction(_ kind: StoreKind) async throws {
+        let (store, skypath) = try await store(kind)
         _ = try await store.commit(Batch(source: skypath, observations: [try observation(severity: 1)]))
         _ = try await store.commit(
             Batch(source: skypath, observations: [try observation(severity: 3)], isTransient: true))

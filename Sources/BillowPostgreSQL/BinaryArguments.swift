@@ -1,0 +1,75 @@
+internal import BillowStore
+
+/// The arguments of a query in PostgreSQL's binary format: numbers are big-endian.
+enum BinaryArguments {
+    /// The numbers of types in PostgreSQL's catalogue, which never change.
+    ///
+    /// Source: PostgreSQL, src/include/catalog/pg_type.dat
+    enum TypeNumber {
+        static let boolean: UInt32 = 16
+        static let bytes: UInt32 = 17
+        static let int8: UInt32 = 20
+        static let int2: UInt32 = 21
+        static let int4: UInt32 = 23
+        static let text: UInt32 = 25
+        static let double: UInt32 = 701
+        static let varchar: UInt32 = 1_043
+    }
+
+    /// - Throws: `PostgreSQLError` for a value that the parameter's type can't hold.
+    static func with<T>(
+        _ arguments: [SQLValue], _ types: [UInt32],
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> T
+    ) throws -> T {
+        precondition(arguments.count == types.count, "a query's arguments don't fit its text")
+        guard !arguments.isEmpty else { return body(nil, nil, nil) }
+        var bytes: [UInt8] = []
+        var ranges: [Range<Int>?] = []
+        for (argument, type) in zip(arguments, types) {
+            let start = bytes.count
+            let isPresent = try append(argument, type, to: &bytes)
+            ranges.append(isPresent ? start..<bytes.count : nil)
+            // An empty value needs an address too, because none stands for NULL.
+            bytes.append(0)
+        }
+        let lengths = ranges.map { Int32(clamping: $0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: ranges.count)
+        return bytes.withUnsafeBytes { raw in
+            let pointers = ranges.map { range in
+                range.flatMap { raw.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
+                    .map { UnsafePointer($0) }
+            }
+            return body(pointers, lengths, formats)
+        }
+    }
+
+    /// Appends a value without its length. Returns false for NULL.
+    static func append(_ value: SQLValue, _ type: UInt32, to bytes: inout [UInt8]) throws -> Bool {
+        switch (value, type) {
+        case (.null, _): return false
+        case (.integer(let value), TypeNumber.int8): append(value, to: &bytes)
+        case (.integer(let value), TypeNumber.int4): append(try exactly(value) as Int32, to: &bytes)
+        case (.integer(let value), TypeNumber.int2): append(try exactly(value) as Int16, to: &bytes)
+        case (.integer(let value), TypeNumber.boolean): bytes.append(value == 0 ? 0 : 1)
+        case (.real(let value), TypeNumber.double): append(value.bitPattern, to: &bytes)
+        case (.text(let value), TypeNumber.text), (.text(let value), TypeNumber.varchar):
+            bytes += StoredText.encoded(value)
+        case (.bytes(let value), TypeNumber.bytes): bytes += value
+        default:
+            throw PostgreSQLError(
+                state: "", message: "the value of a parameter doesn't fit its type \(type)", isLost: false)
+        }
+        return true
+    }
+
+    private static func exactly<Number: FixedWidthInteger>(_ value: Int64) throws -> Number {
+        guard let number = Number(exactly: value) else {
+            throw PostgreSQLError(state: "22003", message: "the number \(value) is out of range", isLost: false)
+        }
+        return number
+    }
+
+    static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: value.bigEndian) { bytes += $0 }
+    }
+}

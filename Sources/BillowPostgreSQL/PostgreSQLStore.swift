@@ -1,0 +1,164 @@
+package import BillowStore
+
+/// The log in a PostgreSQL database, which any number of processes may read and write.
+///
+/// A writing transaction locks the head row first. So versions are dense and in commit order, and no two transactions
+/// write the log at the same time.
+package final class PostgreSQLStore: SQLStore {
+    package let address: DatabaseAddress
+    package let register = DamageRegister()
+    package let tags: ContentTags
+    package let longestTransaction: Duration
+    package let rowEstimate = RowEstimate()
+    private let pool: ConnectionPool
+    /// What exists as long as the store, for tests.
+    private let lifetime: (any AnyObject & Sendable)?
+    /// One transaction of this process writes at a time. The others wait without a connection.
+    private let writer = Permits(1)
+
+    /// The number of connections: readers as for SQLite, and a writer.
+    private static let connections = 5
+
+    /// Opens a database. For writing, missing tables are created and older ones migrated.
+    /// - Throws: `unavailable` if libpq is missing, the server can't be reached or refuses the user, or a newer Billow
+    ///   made the tables. For reading also if there are no tables.
+    package static func open(
+        _ address: DatabaseAddress, access: StoreAccess = .writing
+    ) async throws(StoreError) -> PostgreSQLStore {
+        try await open(address, access: access, tags: nil, lifetime: nil)
+    }
+
+    /// Executes SQL in a session of its own, for tests and administration.
+    package static func execute(_ sql: String, at address: DatabaseAddress) async throws(StoreError) {
+        do {
+            try await ConnectionPool(address, connections: 1).run { connection in try connection.execute(sql) }
+        } catch { throw StoreError(error, address) }
+    }
+
+    /// - Parameters:
+    ///   - tags: replaces the log's tags, for tests that force collisions.
+    ///   - longestTransaction: half the time that another writer may have to wait.
+    ///   - lifetime: an object that exists as long as the store.
+    package static func open(
+        _ address: DatabaseAddress, access: StoreAccess = .writing, tags: ContentTags?,
+        longestTransaction: Duration = .milliseconds(250), lifetime: (any AnyObject & Sendable)?
+    ) async throws(StoreError) -> PostgreSQLStore {
+        let pool = ConnectionPool(address, connections: connections)
+        do {
+            let stored = try await pool.run { connection in
+                if access == .writing {
+                    try migrate(connection, address)
+                } else if try !PostgreSQLSchema.isComplete(connection, address) {
+                    throw StoreError.unavailable(
+                        path: address.description, reason: "it has no tables of this version of Billow")
+                }
+                return try ContentTags(connection)
+            }
+            return PostgreSQLStore(
+                address, pool, tags: tags ?? stored, longestTransaction: longestTransaction, lifetime: lifetime)
+        } catch { throw StoreError(opening: error, address) }
+    }
+
+    private init(
+        _ address: DatabaseAddress, _ pool: ConnectionPool, tags: ContentTags, longestTransaction: Duration,
+        lifetime: (any AnyObject & Sendable)?
+    ) {
+        self.address = address
+        self.pool = pool
+        self.tags = tags
+        self.longestTransaction = longestTransaction
+        self.lifetime = lifetime
+    }
+
+    /// Creates the tables. Of several processes that do so at once, all but one fail, and find the tables afterwards.
+    private static func migrate(_ connection: PostgreSQLConnection, _ address: DatabaseAddress) throws {
+        for _ in 0..<10 where try !PostgreSQLSchema.isComplete(connection, address) {
+            do { try PostgreSQLSchema.migrate(connection, address) } catch let error as PostgreSQLError
+                where error.isConflict
+            { continue }
+        }
+    }
+
+    /// Closes the connections that are not in use.
+    package func close() { pool.close() }
+
+    // MARK: Transactions
+
+    package func reading<T: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        do {
+            return try await pool.run { connection in
+                try connection.transaction(.reading) { try body(connection) }
+            }
+        } catch { throw StoreError(error, address) }
+    }
+
+    package func writing<T: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        do {
+            try await writer.acquire()
+            defer { writer.release() }
+            return try await pool.run { connection in
+                try connection.transaction(.writing) {
+                    try connection.statement(Self.lockHead).run()
+                    return try body(connection)
+                }
+            }
+        } catch { throw StoreError(error, address) }
+    }
+
+    private static let lockHead = "SELECT version FROM head WHERE id = 1 FOR UPDATE"
+
+    // MARK: Checks
+
+    /// Does nothing: the server checks its own pages, if its cluster has data checksums.
+    package func survey(rest: Duration) async throws(StoreError) {}
+
+    package func problems() async throws(StoreError) -> [String] { try await versionProblems() }
+
+    /// The size of the database, without the server's write-ahead log and disk.
+    package func size(counting: Bool) async throws(StoreError) -> StoreSize? {
+        var rows: [StoredTable: Int] = [:]
+        if counting {
+            for table in StoredTable.allCases { rows[table] = try await count(table) }
+        }
+        let bytes = try await reading { db in
+            try db.statement("SELECT pg_database_size(current_database())").value() ?? 0
+        }
+        return StoreSize(bytes: Int(bytes), logBytes: 0, freeBytes: nil, rows: rows)
+    }
+}
+
+extension StoreError {
+    /// Converts an error of the server or of the connection.
+    init(_ error: any Error, _ address: DatabaseAddress) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as PostgreSQLError: self.init(error, address)
+        case let error as LibraryError: self = .unavailable(path: address.description, reason: error.reason)
+        case is CancellationError: self = .failed("the operation was cancelled")
+        default: self.init(unreadable: error, path: address.description)
+        }
+    }
+
+    private init(_ error: PostgreSQLError, _ address: DatabaseAddress) {
+        switch error.state {
+        case "53100": self = .full(path: address.description)
+        case "57014": self = .failed("the operation was cancelled")
+        case "55P03": self = .failed("another process kept \(address) locked for more than 10 s")
+        case "XX001", "XX002": self = .corrupt(path: address.description, reason: error.message)
+        default: self = .failed("\(address): \(error)")
+        }
+    }
+
+    /// Converts an error of opening a database.
+    init(opening error: any Error, _ address: DatabaseAddress) {
+        guard let error = error as? PostgreSQLError else {
+            self.init(error, address)
+            return
+        }
+        self = .unavailable(path: address.description, reason: error.description)
+    }
+}
