@@ -91,7 +91,7 @@ let package = Package(
 
         .target(name: "CivilCalendar", swiftSettings: strict),
         .target(name: "Digests", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "Geometry", dependencies: ["CGeodesic", "CH3"], swiftSettings: strict),
+        .target(name: "Geometry", dependencies: ["CGeodesic", "CH3", "CVector"], swiftSettings: strict),
         .target(name: "GRIBKit", dependencies: ["CEcCodes", "CivilCalendar", "Geometry"], swiftSettings: strict),
         .target(name: "GRIBMaking", dependencies: ["GRIBKit", "CivilCalendar", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["CivilCalendar", "Geometry"], swiftSettings: strict),

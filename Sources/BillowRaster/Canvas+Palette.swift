@@ -60,7 +60,13 @@ extension IndexedPicture {
         for (place, index) in order.enumerated() { places[index] = UInt8(truncatingIfNeeded: place) }
         var picture = self
         picture.palette = order.map { palette[$0] }
-        picture.indices = indices.map { places[Int($0)] }
+        guard order != Array(palette.indices) else { return self }
+        picture.indices = [UInt8](unsafeUninitializedCapacity: indices.count) { sorted, count in
+            places.withUnsafeBufferPointer { places in
+                for (at, index) in indices.enumerated() { sorted[at] = places[Int(index)] }
+            }
+            count = indices.count
+        }
         return picture
     }
 }

@@ -172,16 +172,20 @@ struct FieldSampler {
             field.projection.nearestCells(row, columns, into: cells)
             field.plane.values.withUnsafeBufferPointer { values in
                 self.codes.withUnsafeBufferPointer { codes in
+                    var (outside, missing, shown) = (0, 0, 0)
                     for place in line.indices {
                         let cell = cells[place]
                         guard cell >= 0 else {
-                            kinds.hasOutside = true
+                            outside &+= 1
                             continue
                         }
                         let code = codes[Int(values[Int(cell)])]
                         line[place] = code
-                        if code == FieldContent.Code.missing { kinds.hasMissing = true } else { kinds.hasValue = true }
+                        if code == FieldContent.Code.missing { missing &+= 1 } else { shown &+= 1 }
                     }
+                    kinds.hasOutside = kinds.hasOutside || outside > 0
+                    kinds.hasMissing = kinds.hasMissing || missing > 0
+                    kinds.hasValue = kinds.hasValue || shown > 0
                 }
             }
         }

@@ -36,35 +36,42 @@ struct FieldPainter {
 
     /// The picture of a content alone. The style must meet `isPlain`.
     func picture(_ content: FieldContent) -> IndexedPicture {
-        var places = [UInt8?](repeating: nil, count: 256)
-        var hatchPlaces = [UInt8?](repeating: nil, count: Self.hatchSteps + 1)
+        /// The places of colours in the palette by code, and by step of the hatch; −1 for one that isn't there yet.
+        var places = [Int16](repeating: -1, count: 256)
+        var hatchPlaces = [Int16](repeating: -1, count: Self.hatchSteps + 1)
         var palette: [StraightColour] = []
-        func place(of colour: StraightColour) -> UInt8 {
-            if let known = palette.firstIndex(of: colour) { return UInt8(known) }
+        func place(of colour: StraightColour) -> Int16 {
+            if let known = palette.firstIndex(of: colour) { return Int16(known) }
             palette.append(colour)
-            return UInt8(palette.count - 1)
+            return Int16(palette.count - 1)
         }
         let isHatched = style.field.isMissingHatched
         let indices = [UInt8](unsafeUninitializedCapacity: content.codes.count) { indices, count in
-            var at = 0
-            var (lastCode, lastIndex): (UInt8, UInt8?) = (0, nil)
-            for y in 0..<content.height {
-                for x in 0..<content.width {
-                    let code = content.codes[at]
-                    let index: UInt8
-                    if code >= FieldContent.Code.missing, isHatched {
-                        let step = hatchStep(x, y)
-                        index = hatchPlaces[step] ?? place(of: hatchColour(step))
-                        hatchPlaces[step] = index
-                    } else if code == lastCode, let lastIndex {
-                        index = lastIndex
-                    } else {
-                        index = places[Int(code)] ?? place(of: colours[Int(code)])
-                        places[Int(code)] = index
-                        (lastCode, lastIndex) = (code, index)
+            content.codes.withUnsafeBufferPointer { codes in
+                places.withUnsafeMutableBufferPointer { places in
+                    var at = 0
+                    for y in 0..<content.height {
+                        for x in 0..<content.width {
+                            let code = codes[at]
+                            var index: Int16
+                            if code >= FieldContent.Code.missing, isHatched {
+                                let step = hatchStep(x, y)
+                                index = hatchPlaces[step]
+                                if index < 0 {
+                                    index = place(of: hatchColour(step))
+                                    hatchPlaces[step] = index
+                                }
+                            } else {
+                                index = places[Int(code)]
+                                if index < 0 {
+                                    index = place(of: colours[Int(code)])
+                                    places[Int(code)] = index
+                                }
+                            }
+                            indices[at] = UInt8(truncatingIfNeeded: index)
+                            at &+= 1
+                        }
                     }
-                    indices[at] = index
-                    at += 1
                 }
             }
             count = content.codes.count

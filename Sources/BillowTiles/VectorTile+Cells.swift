@@ -21,10 +21,7 @@ extension VectorTile {
     }
 
     /// Whether a cell's bounding box shares a point with a box, in this world or an adjacent one.
-    package static func touches(_ box: GridBox, dense: Int, resolution: Int) -> Bool {
-        // The tree ends two steps above the finest cells.
-        let above = (0..<max(0, resolution - 3)).reduce(dense) { dense, _ in dense / 7 }
-        guard CellTree.shared.mayIntersect(resolution: min(resolution, 3), dense: above, box) else { return false }
+    static func touches(_ box: GridBox, dense: Int, resolution: Int) -> Bool {
         let ring = CellTable.of(resolution: resolution).vertices(dense: dense)
         var (minX, maxX, minY, maxY) = (Int64.max, Int64.min, Int64.max, Int64.min)
         for vertex in ring {

@@ -62,3 +62,37 @@ BILLOW_INLINE uint64_t billow_equal_bytes(const uint8_t *a, const uint8_t *b) {
 #endif
     return bits;
 }
+
+/// For each of `count` columns (pairs of doubles sine, cosine): the index of the grid point that
+/// (x + radius × sine, y − radius × cosine) lies in, row by row; −1 outside of `width` × `height` points.
+BILLOW_INLINE void billow_nearest_cells(
+    double x, double y, double radius, const double *columns, long count, int32_t width, int32_t height,
+    int32_t *cells
+) {
+    long place = 0;
+#if defined(__SSE2__)
+    const __m128d x0 = _mm_set1_pd(x), y0 = _mm_set1_pd(y), r = _mm_set1_pd(radius), zero = _mm_setzero_pd();
+    const __m128d w = _mm_set1_pd(width), h = _mm_set1_pd(height);
+    const __m128i across = _mm_set1_epi32(width), ones = _mm_set1_epi32(-1);
+    for (; place + 2 <= count; place += 2) {
+        __m128d first = _mm_loadu_pd(columns + 2 * place), second = _mm_loadu_pd(columns + 2 * place + 2);
+        __m128d px = _mm_add_pd(x0, _mm_mul_pd(r, _mm_unpacklo_pd(first, second)));
+        __m128d py = _mm_sub_pd(y0, _mm_mul_pd(r, _mm_unpackhi_pd(first, second)));
+        __m128d isInside = _mm_and_pd(
+            _mm_and_pd(_mm_cmpge_pd(px, zero), _mm_cmplt_pd(px, w)),
+            _mm_and_pd(_mm_cmpge_pd(py, zero), _mm_cmplt_pd(py, h)));
+        // Lanes 0 and 2 have the two whole numbers.
+        __m128i column = _mm_shuffle_epi32(_mm_cvttpd_epi32(px), 0x50);
+        __m128i row = _mm_shuffle_epi32(_mm_cvttpd_epi32(py), 0x50);
+        __m128i cell = _mm_add_epi32(_mm_mul_epu32(row, across), column);
+        __m128i mask = _mm_castpd_si128(isInside);
+        cell = _mm_or_si128(_mm_and_si128(mask, cell), _mm_andnot_si128(mask, ones));
+        _mm_storel_epi64((__m128i *)(cells + place), _mm_shuffle_epi32(cell, 0x08));
+    }
+#endif
+    for (; place < count; place++) {
+        double px = x + radius * columns[2 * place], py = y - radius * columns[2 * place + 1];
+        cells[place] = px >= 0 && px < width && py >= 0 && py < height
+            ? (int32_t)py * width + (int32_t)px : -1;
+    }
+}

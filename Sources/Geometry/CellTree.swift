@@ -13,6 +13,8 @@ package final class CellTree: Sendable {
     private static let reach = [13.4, 5.2, 1.95, 0.74]
     /// The number of resolutions with boxes, from 0 on.
     static let resolutions = reach.count
+    /// The finest resolution with boxes.
+    package static let deepest = reach.count - 1
 
     private init() {
         boxes = (0..<Self.resolutions).flatMap { resolution in

@@ -12,6 +12,12 @@ struct FieldCaches: Sendable {
         var rows: [Int64]
     }
 
+    /// The cells of planes at a resolution.
+    struct CellKey: Hashable, Sendable {
+        var planes: PlaneKey
+        var resolution: Int
+    }
+
     struct SiteKey: Hashable, Sendable {
         var log: String
         var row: Int64
@@ -20,7 +26,7 @@ struct FieldCaches: Sendable {
     }
 
     let planes: SharedCache<PlaneKey, FieldPlane, EngineError>
-    let cells: SharedCache<PlaneKey, FieldCells, EngineError>
+    let cells: SharedCache<CellKey, FieldCells, EngineError>
     /// The cells of grids.
     let grids: SharedCache<GridDefinition, GridCells, EngineError>
 

@@ -59,11 +59,14 @@ extension FrameSource {
     package func cells(of values: FieldValues, resolution: Int, in snapshot: Snapshot) async throws(EngineError)
         -> FieldCells
     {
-        let key = FieldCaches.PlaneKey(log: snapshot.log, rows: values.levels.map(\.row))
-        let cells = try await fields.cells.value(for: key) { [self] () async throws(EngineError) in
-            FieldCells(values.plane, try await gridCells(values.grid))
+        let planes = FieldCaches.PlaneKey(log: snapshot.log, rows: values.levels.map(\.row))
+        let key = FieldCaches.CellKey(planes: planes, resolution: resolution)
+        return try await fields.cells.value(for: key) { [self] () async throws(EngineError) in
+            guard resolution < Cell.resolution else {
+                return FieldCells(values.plane, try await gridCells(values.grid))
+            }
+            return try await cells(of: values, resolution: Cell.resolution, in: snapshot).coarsened(to: resolution)
         }
-        return cells.coarsened(to: resolution)
     }
 
     /// The H3 cells of a grid's points.

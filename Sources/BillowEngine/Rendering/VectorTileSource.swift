@@ -46,8 +46,14 @@ package final class VectorTileSource: Sendable {
 
     private typealias TileProperty = (name: String, value: VectorTile.Value)
 
-    /// Makes the features of a layer.
-    private typealias Maker = @Sendable () -> [VectorTile.Feature]
+    /// The features of a layer in a tile, before they are encoded.
+    private enum Content {
+        case none
+        /// Hexagons, whose details are still to be read.
+        case hexagons([Hexagon])
+        /// All others.
+        case others(() -> [VectorTile.Feature])
+    }
 
     private let frames: FrameSource
     private let pictures: PictureSource
@@ -87,61 +93,88 @@ package final class VectorTileSource: Sendable {
     }
 
     private func bytes(_ request: VectorTileRequest, in snapshot: Snapshot) async throws(EngineError) -> [UInt8] {
+        try await bytes([request], in: snapshot).first ?? []
+    }
+
+    /// Makes tiles of the same layers, instant and filter. The details of their hexagons are read at once.
+    private func bytes(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws(EngineError) -> [[UInt8]] {
         WorkExecutor.assertIsJob()
-        let data = try await pictures.data(
-            for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-        var makers: [(layer: Dataset, features: Maker)] = []
-        for layer in request.layers.layers {
-            makers.append((layer, try await maker(layer, data, request, in: snapshot)))
+        guard let first = requests.first else { return [] }
+        let data = try await pictures.data(for: first.layers, at: first.instant, filter: first.filter, in: snapshot)
+        var tiles: [[(layer: Dataset, content: Content)]] = []
+        var keys: Set<ObservationKey> = []
+        for request in requests {
+            try WorkExecutor.checkCancellation()
+            var contents: [(layer: Dataset, content: Content)] = []
+            for layer in request.layers.layers {
+                let content = try await content(layer, data, request, in: snapshot)
+                if case .hexagons(let hexagons) = content { keys.formUnion(hexagons.map(\.record.row.key)) }
+                contents.append((layer, content))
+            }
+            tiles.append(contents)
         }
-        return metrics.timed(.mvt, request.layers, zoom: request.coord.z) {
-            var tile = VectorTile(request.coord)
-            for (layer, features) in makers { tile.add(layer: layer.id, features()) }
-            return tile.bytes
+        let details =
+            keys.isEmpty
+            ? [:]
+            : try await frames.reading(in: snapshot) { () async throws(StoreError) in
+                try await store.details(of: Array(keys))
+            }
+        return zip(requests, tiles).map { request, contents in
+            metrics.timed(.mvt, request.layers, zoom: request.coord.z) {
+                var tile = VectorTile(request.coord)
+                for (layer, content) in contents { tile.add(layer: layer.id, Self.features(content, details)) }
+                return tile.bytes
+            }
         }
     }
 
-    /// Tiles of a pack. Tiles without features are left out.
+    /// Tiles of a pack, all of one frame. Tiles without features are left out.
     func packed(_ requests: [VectorTileRequest], in snapshot: Snapshot) async throws(EngineError) -> [PackedTile] {
-        var packed: [PackedTile] = []
-        for request in requests {
-            try WorkExecutor.checkCancellation()
-            let bytes = try await bytes(request, in: snapshot)
-            if !bytes.isEmpty { packed.append(PackedTile(request.coord, bytes, tag: "")) }
+        zip(requests, try await bytes(requests, in: snapshot)).compactMap { request, bytes in
+            bytes.isEmpty ? nil : PackedTile(request.coord, bytes, tag: "")
         }
-        return packed
     }
 
     package var statistics: CacheStatistics { tiles.statistics }
 
-    private func maker(_ layer: Dataset, _ data: PictureData, _ request: VectorTileRequest, in snapshot: Snapshot)
-        async throws(EngineError)
-        -> Maker
+    private static func features(_ content: Content, _ details: [ObservationKey: ObservationDetails])
+        -> [VectorTile.Feature]
     {
-        if layer.content == .field { return try await fieldMaker(request, in: snapshot) }
-        guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
+        switch content {
+        case .none: []
+        case .hexagons(let hexagons): hexagons.map { feature($0, details[$0.record.row.key]) }
+        case .others(let make): make()
+        }
+    }
+
+    private func content(_ layer: Dataset, _ data: PictureData, _ request: VectorTileRequest, in snapshot: Snapshot)
+        async throws(EngineError)
+        -> Content
+    {
+        if layer.content == .field { return try await fieldContent(request, in: snapshot) }
+        guard layer.showsCells else { return .others { Self.features(layer, data, request.coord) } }
         var (plane, filter) = (data.plane, request.filter)
         if layer.isPolygons {
             switch data.polygons {
             case .issued(let areas):
                 // Later features are drawn on top.
                 let order = areas.sorted { ($0.severity ?? .smooth, $0.id) < ($1.severity ?? .smooth, $1.id) }
-                return { order.map { Self.feature(Feature(polygon: $0)) } }
+                return .others { order.map { Self.feature(Feature(polygon: $0)) } }
             case .cells(let own): (plane, filter) = (own, filter.ofOwnPolygons)
-            case nil: return { [] }
+            case nil: return .none
             }
         }
-        guard let plane else { return { [] } }
+        guard let plane else { return .none }
         let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
+        guard !cells.isEmpty else { return .none }
         if layer.showsPolygons(atZoom: request.coord.z) {
-            guard !cells.isEmpty else { return { [] } }
             let polygons = try await polygons.facts(at: request.instant, filter, mode: request.mode, in: snapshot)
-            return { [filter] in
+            return .others { [filter] in
                 polygons.compactMap { Self.area($0, of: cells, resolution: resolution, filter) }
             }
         }
         guard resolution == Cell.resolution else {
-            return {
+            return .others {
                 let properties = Severity.allCases.reduce(into: [Severity: [TileProperty]]()) {
                     $0[$1] = Self.properties(Schema.coarseCells, of: CoarseCell(severity: $1, resolution: resolution))
                 }
@@ -152,7 +185,7 @@ package final class VectorTileSource: Sendable {
                 }
             }
         }
-        return try await hexagons(Set(cells.map(\.dense)), request, in: snapshot)
+        return .hexagons(try await hexagons(Set(cells.map(\.dense)), request, in: snapshot))
     }
 
     // MARK: - Cells
@@ -173,32 +206,27 @@ package final class VectorTileSource: Sendable {
 
     private func hexagons(_ shown: Set<UInt32>, _ request: VectorTileRequest, in snapshot: Snapshot)
         async throws(EngineError)
-        -> Maker
+        -> [Hexagon]
     {
-        guard !shown.isEmpty else { return { [] } }
         let frame = try await frames.frame(at: request.instant, filter: request.filter, in: snapshot)
-        let hexagons = frame.hexagons(area: CellArea(request.coord.bounds)).filter {
+        return frame.hexagons(area: CellArea(request.coord.bounds)).filter {
             shown.contains($0.record.row.cell.dense)
-        }
-        let details = try await frames.reading(in: snapshot) { () async throws(StoreError) in
-            try await store.details(of: hexagons.map(\.record.row.key))
-        }
-        return {
-            hexagons.map { hexagon in
-                let row = hexagon.record.row
-                let feature = FeatureSource.feature(hexagon, details[row.key])
-                return VectorTile.Feature(
-                    id: UInt64(row.cell.dense),
-                    shape: VectorTile.shape(dense: Int(row.cell.dense), resolution: Cell.resolution),
-                    properties: Self.properties(id: feature.id, Schema.hexagons, of: feature))
-            }
         }
     }
 
+    private static func feature(_ hexagon: Hexagon, _ details: ObservationDetails?) -> VectorTile.Feature {
+        let cell = hexagon.record.row.cell
+        let feature = FeatureSource.feature(hexagon, details)
+        return VectorTile.Feature(
+            id: UInt64(cell.dense), shape: VectorTile.shape(dense: Int(cell.dense), resolution: Cell.resolution),
+            properties: properties(id: feature.id, Schema.hexagons, of: feature))
+    }
+
     /// The cells of a turbulence field, with the resolution of hexagons at the zoom.
-    private func fieldMaker(_ request: VectorTileRequest, in snapshot: Snapshot) async throws(EngineError) -> Maker {
+    private func fieldContent(_ request: VectorTileRequest, in snapshot: Snapshot) async throws(EngineError) -> Content
+    {
         let values = try await frames.fieldValues(at: request.instant, filter: request.filter, in: snapshot)
-        guard let values else { return { [] } }
+        guard let values else { return .none }
         let resolution = DrawnResolution.of(zoom: request.coord.z)
         let cells = try await frames.cells(of: values, resolution: resolution, in: snapshot)
         let field = FilteredField(values, cells, request.filter, snapshot)
@@ -207,16 +235,13 @@ package final class VectorTileSource: Sendable {
             // The properties describe the whole area, as in GeoJSON features. The outline is made of the tile's cells.
             let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
             let whole = FilteredField(values, finest, request.filter, snapshot)
-            return { Self.contours(field, whole, request.mode, in: box) }
+            return .others { Self.contours(field, whole, request.mode, in: box) }
         }
-        return {
-            cells.entries.compactMap { entry in
-                let dense = Int(entry.dense)
-                guard VectorTile.touches(box, dense: dense, resolution: resolution),
-                    let feature = field.feature(entry)
-                else { return nil }
+        return .others {
+            cells.entries(touching: box).compactMap { entry in
+                guard let feature = field.feature(entry) else { return nil }
                 return VectorTile.Feature(
-                    id: UInt64(entry.dense), shape: VectorTile.shape(dense: dense, resolution: resolution),
+                    id: UInt64(entry.dense), shape: VectorTile.shape(dense: Int(entry.dense), resolution: resolution),
                     properties: Self.properties(id: feature.id, Schema.gtg, of: feature)
                         + [Self.property(ofResolution: resolution)])
             }
@@ -232,11 +257,8 @@ package final class VectorTileSource: Sendable {
         -> [VectorTile.Feature]
     {
         let resolution = field.cells.resolution
-        let inside = field.cells.entries.compactMap { entry -> (dense: Int, severity: Severity)? in
-            guard let severity = field.severity(of: entry),
-                VectorTile.touches(box, dense: Int(entry.dense), resolution: resolution)
-            else { return nil }
-            return (Int(entry.dense), severity)
+        let inside = field.cells.entries(touching: box).compactMap { entry in
+            field.severity(of: entry).map { (dense: Int(entry.dense), severity: $0) }
         }
         guard !inside.isEmpty else { return [] }
         let entries = whole.cells.entries.compactMap { entry in whole.severity(of: entry).map { (entry, $0) } }

@@ -1,3 +1,5 @@
+internal import CVector
+
 /// A position on a grid in fractions of a cell. (0, 0) is the south-western point, x grows eastward along a row, y
 /// northward along a column. Whole numbers are points of the grid. "East" and "north" are the axes of the plane.
 package struct GridPosition: Sendable, Hashable {
@@ -10,7 +12,8 @@ package struct GridPosition: Sendable, Hashable {
     }
 }
 
-/// The part of a place's position that depends on its longitude; see `GridProjection`.
+/// The part of a place's position that depends on its longitude; see `GridProjection`. Its memory is a pair of numbers,
+/// as `billow_nearest_cells` reads it.
 package struct GridColumn: Sendable, Hashable {
     @usableFromInline let sine: Double
     @usableFromInline let cosine: Double
@@ -133,16 +136,13 @@ package struct GridProjection: Sendable, Hashable {
     /// - Parameter cells: as many as columns. Nothing is allocated.
     package func nearestCells(_ row: GridRow, _ columns: [GridColumn], into cells: UnsafeMutableBufferPointer<Int32>) {
         precondition(cells.count == columns.count, "\(cells.count) cells for \(columns.count) columns")
-        let width = Double(self.columns)
-        let height = Double(rows)
-        // Half a cell is added once, so that truncating gives the nearest point.
-        let x0 = originX + 0.5
-        let y0 = row.origin + 0.5
-        for (place, column) in columns.enumerated() {
-            let x = x0 + row.radius * column.sine
-            let y = y0 - row.radius * column.cosine
-            cells[place] =
-                x >= 0 && x < width && y >= 0 && y < height ? Int32(y) * Int32(self.columns) + Int32(x) : -1
+        guard let first = cells.baseAddress else { return }
+        columns.withUnsafeBytes { bytes in
+            guard let pairs = bytes.baseAddress?.assumingMemoryBound(to: Double.self) else { return }
+            // Half a cell is added once, so that truncating gives the nearest point.
+            billow_nearest_cells(
+                originX + 0.5, row.origin + 0.5, row.radius, pairs, columns.count, Int32(self.columns), Int32(rows),
+                first)
         }
     }
 
