@@ -3,8 +3,9 @@
 Reads {"base": address} from standard input, and writes {"passed": the names of the tests, "wrong": sentences} as JSON.
 The server must have observations of now, and hexagons on both sides of the antimeridian are welcome.
 
-Sources: OGC 17-069r4 annex A (Features, part 1: core, geojson, oas30), OGC 20-057 annex A (Tiles, part 1: core,
-tileset, tilesets-list), OGC 19-086r6 annex A (EDR: core, collections, queries). Only Python's library is used.
+Sources: OGC 17-069r4 annex A (Features, part 1: core, geojson, oas30), OGC 20-057 annex A (Tiles, part 1), OGC 20-058
+annex A (Maps, part 1), OGC 19-086r6 annex A (EDR: core, collections, json, oas30, queries). Only Python's library is
+used.
 """
 
 import json
@@ -383,6 +384,91 @@ def _():
         get(f"/collections/{name}/tiles/NoSuchSet", status=404)
 
 
+TILES = "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/"
+MAPS = "http://www.opengis.net/spec/ogcapi-maps-1/1.0/conf/"
+PNG, MVT = "image/png", "application/vnd.mapbox-vector-tile"
+
+
+def picture(answer):
+    """The width and height of a PNG. Source: PNG (third edition) section 11.2.1"""
+    holds(answer.body[:8] == b"\x89PNG\r\n\x1a\n" and answer.body[12:16] == b"IHDR", answer.url, "is no PNG")
+    return tuple(int.from_bytes(answer.body[start:start + 4], "big") for start in (16, 20))
+
+
+@test("tiles: /conf/geodata-tilesets: each drawn collection leads to its tile sets, and they lead to the collection")
+def _():
+    holds(TILES + "geodata-tilesets" in CLASSES, "is not claimed")
+    for name in DRAWN:
+        collection = get(f"/collections/{name}").json()
+        for rel, data_type in [("vector", "vector"), ("map", "map")]:
+            found = links(collection, f"http://www.opengis.net/def/rel/ogc/1.0/tilesets-{rel}")
+            holds(len(found) == 1, name, "has no link to tile sets of", rel)
+            for tileset in follow(found[0]).json()["tilesets"]:
+                holds(tileset["dataType"] == data_type, name, tileset["dataType"])
+                document = follow(links(tileset, "self")[0]).json()
+                data = links(document, "http://www.opengis.net/def/rel/ogc/1.0/geodata")
+                holds(data and follow(data[0]).json()["id"] == name, name, "is not the data of its tile set")
+
+
+@test("tiles: /conf/mvt, png: a tile has the media type of its template")
+def _():
+    holds(TILES + "mvt" in CLASSES and TILES + "png" in CLASSES, "is not claimed")
+    for name in DRAWN:
+        picture(get(f"/collections/{name}/map/tiles/WebMercatorQuad/0/0/0", type=PNG))
+        answer = Answer(f"/collections/{name}/tiles/WebMercatorQuad/0/0/0")
+        # Field 3 of a vector tile is a layer.
+        holds(answer.status == 204 or answer.type == MVT and answer.body[0] == 0x1A, answer.url, answer.type)
+
+
+def of_times(path):
+    """`datetime` of tiles and maps: instants and intervals within the extent work, others are refused."""
+    for name in DRAWN:
+        interval = get(f"/collections/{name}").json()["extent"]["temporal"]["interval"][0]
+        last = min(instant(interval[1]), datetime.now(instant(interval[1]).tzinfo)) - timedelta(minutes=10)
+        text = last.strftime("%Y-%m-%dT%H:%M:%SZ")
+        for value in [text, f"{interval[0]}/{text}", f"../{text}"]:
+            answer = Answer(f"{path.format(name)}?{urlencode({'datetime': value})}")
+            holds(answer.status in (200, 204), answer.url, answer.status)
+        for value in ["soon", "1900-01-01T00:00:00Z", "2026-13-01T00:00:00Z", ""]:
+            answer = Answer(f"{path.format(name)}?{urlencode({'datetime': value})}")
+            holds(answer.status in (400, 404), answer.url, answer.status)
+
+
+@test("tiles: /conf/datetime")
+def _():
+    holds(TILES + "datetime" in CLASSES, "is not claimed")
+    of_times("/collections/{}/map/tiles/WebMercatorQuad/1/0/0")
+    of_times("/collections/{}/tiles/WebMercatorQuad/1/0/0")
+
+
+# MARK: Maps
+
+@test("maps: /conf/core, collection-map, png: each drawn collection has a map in its box and size")
+def _():
+    for name in ["core", "collection-map", "png", "tilesets"]:
+        holds(MAPS + name in CLASSES, name, "is not claimed")
+    for name in DRAWN:
+        found = links(get(f"/collections/{name}").json(), "http://www.opengis.net/def/rel/ogc/1.0/map")
+        holds(found, name, "has no link to a map")
+        holds(picture(follow(found[0]))[0] > 0, name)
+        base = f"/collections/{name}/map"
+        answer = get(f"{base}?bbox=-125,24,-66,50&width=300&height=200&f=png", type=PNG)
+        holds(picture(answer) == (300, 200), name, picture(answer))
+        holds("CRS84" in (answer.headers["Content-Crs"] or ""), answer.headers["Content-Crs"])
+        shown = [float(number) for number in (answer.headers["Content-Bbox"] or "").split(",")]
+        holds(all(abs(a - b) < 1e-6 for a, b in zip(shown, [-125, 24, -66, 50])), name, shown)
+        mercator = {"crs": "http://www.opengis.net/def/crs/EPSG/0/3857", "width": "256"}
+        holds("3857" in get(f"{base}?{urlencode(mercator)}").headers["Content-Crs"], name)
+        for query in ["width=0", "width=99999", "height=x", "bbox=1,2,3", "crs=EPSG:9", "f=gif", "nothing=1"]:
+            get(f"{base}?{query}", status=400)
+
+
+@test("maps: /conf/datetime")
+def _():
+    holds(MAPS + "datetime" in CLASSES, "is not claimed")
+    of_times("/collections/{}/map")
+
+
 # MARK: EDR
 
 @test("edr: /conf/core/conformance, /conf/collections/rc-md-op")
@@ -437,6 +523,30 @@ def _():
             get(f"{address}?{urlencode({**needed, **extra})}")
         for extra in [{"parameter-name": "nothing"}, {"crs": "EPSG:9"}, {"z": "up"}, {"datetime": "soon"}]:
             get(f"{address}?{urlencode({**needed, **extra})}", status=400)
+
+
+@test("edr: /conf/json, geojson, covjson, oas30")
+def _():
+    for name in ["json", "oas30", "geojson", "covjson"]:
+        holds(f"http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf/{name}" in CLASSES, name, "is not claimed")
+    for path in ["/ogc", "/conformance", "/collections", f"/collections/{IDS[0]}"]:
+        get(path, accept="application/json", type="application/json")
+    for collection in get("/collections").json()["collections"]:
+        for query in collection["data_queries"]:
+            path = f"/collections/{collection['id']}/{query}"
+            holds(path in API["paths"], path, "is not described")
+        query = "position" if "position" in collection["data_queries"] else "radius"
+        needed, _ = NEEDS[query]
+        page = get(f"/collections/{collection['id']}/{query}?{urlencode({**needed, 'f': 'GeoJSON'})}").json()
+        holds(page["type"] == "FeatureCollection", collection["id"], page["type"])
+        if "CoverageJSON" in collection["data_queries"][query]["link"]["variables"]["output_formats"]:
+            wanted = urlencode({**needed, "f": "CoverageJSON"})
+            document = get(f"/collections/{collection['id']}/{query}?{wanted}").json()
+            holds(document["type"] in ("Coverage", "CoverageCollection"), document["type"])
+            coverage = document if document["type"] == "Coverage" else document["coverages"][0]
+            holds(coverage["domain"]["domainType"] and coverage["domain"]["referencing"], "the domain")
+            for key in coverage["ranges"]:
+                holds(key in (coverage.get("parameters") or document["parameters"]), key, "is no parameter")
 
 
 json.dump({"passed": passed, "wrong": wrong}, sys.stdout)
