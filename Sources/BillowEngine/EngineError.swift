@@ -44,6 +44,8 @@ package enum EngineError: Error, Sendable, Hashable {
     case tooManyCorners(TooManyCorners)
     /// A grid would have more values than a response may have.
     case tooManyGridValues(TooManyGridValues)
+    /// The files of the base map can't be read.
+    case baseMapMissing
     /// A value can't be encoded as JSON, which only a bug can cause. Carries the encoder's reason.
     case encoding(String)
 
@@ -83,6 +85,7 @@ extension EngineError: CustomStringConvertible {
         case .pack(let error): error.description
         case .tooManyCorners(let error): "\(error)"
         case .tooManyGridValues(let error): "\(error)"
+        case .baseMapMissing: "The server has no base map; its set-up adds one."
         case .encoding(let reason): reason
         }
     }

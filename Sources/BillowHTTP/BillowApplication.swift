@@ -189,7 +189,8 @@ package struct BillowApplication: Sendable {
         vectors = VectorTileSource(
             frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work,
             metrics: rendering)
-        maps = try MapRenderer(pictures: pictures, tiles: tiles)
+        let baseMaps = BaseMapSource(publicFolder: configuration.publicFolder, caches: frames.caches)
+        maps = try MapRenderer(pictures: pictures, baseMaps: baseMaps, tiles: tiles)
         animations = AnimationRenderer(maps: maps, frames: frames, policy: policy)
     }
 

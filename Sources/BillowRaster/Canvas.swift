@@ -46,6 +46,13 @@ public struct Canvas: Sendable {
         paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { _, _, coverage in coverage }
     }
 
+    /// Draws one colour over the whole picture.
+    package mutating func fill(with colour: StraightColour) {
+        let (right, bottom) = (Double(width), Double(height))
+        let corners = [Point(x: 0, y: 0), Point(x: right, y: 0), Point(x: right, y: bottom), Point(x: 0, y: bottom)]
+        fill([corners], with: colour)
+    }
+
     /// Draws a polygon of one colour over the picture, only on a pattern's lines.
     package mutating func fill(_ rings: [[Point]], with colour: StraightColour, pattern: PlacedPattern) {
         paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { x, y, coverage in

@@ -42,41 +42,83 @@ package struct MapFurniture: Sendable, Hashable {
         style.mix(into: &fingerprint)
     }
 
-    package func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws(PictureError) {
+    /// A part that there may be no room for, by its parameter's name.
+    package enum Part: String, Sendable, CaseIterable {
+        case legend, timestamp, scalebar
+    }
+
+    /// The parts and their places.
+    private struct Layout {
+        var stamp: TimeStamp?
+        /// Whether a mark stands in place of the warnings.
+        var hasMark = false
+        var bar: (bar: ScaleBar, box: Box)?
+        var legend: (card: Canvas, x: Int, y: Int)?
+        var omitted: [Part] = []
+    }
+
+    /// The requested parts that a region has no room for. The time stamp is omitted also where only its warnings are
+    /// left.
+    package func omitted(in region: MapRegion, style: Style) throws(PictureError) -> [Part] {
+        self == MapFurniture() ? [] : try layout(region, style).omitted
+    }
+
+    private func layout(_ region: MapRegion, _ style: Style) throws(PictureError) -> Layout {
+        var layout = Layout()
         let margin = MapFurniture.margin * Double(region.scale)
         let plate = Plate(theme: style.theme, scale: Double(region.scale))
         // The room left for the next part.
         var top = margin
-        var right = Double(canvas.width) - margin
+        var right = Double(region.width) - margin
         do {
-            if let stamp = try stamp(region, canvas) {
-                try plate.paint(stamp, onto: &canvas)
+            if let (stamp, isWhole) = try stamp(region) {
+                layout.stamp = stamp
+                if !isWhole { layout.omitted.append(.timestamp) }
                 top = stamp.bottom + margin
-            } else if !warnings.isEmpty {
-                plate.paintMark(onto: &canvas)
-                top = Double(canvas.height)
+            } else {
+                if !timeStamp.isEmpty { layout.omitted.append(.timestamp) }
+                layout.hasMark = !warnings.isEmpty
+                if layout.hasMark { top = Double(region.height) }
             }
             if showsScaleBar, let bar = ScaleBar(region) {
-                let box = try plate.box(of: bar, right: right, canvas)
+                let box = try plate.box(of: bar, right: right, height: Double(region.height))
                 if box.left >= margin, box.top >= top {
-                    try plate.paint(bar, in: box, onto: &canvas)
+                    layout.bar = (bar, box)
                     right = box.left - margin
+                } else {
+                    layout.omitted.append(.scalebar)
                 }
             }
         } catch { throw .text(error) }
         if let legend {
             let card = try MapFurniture.card(legend, scale: region.scale, theme: style.theme)
-            let y = canvas.height - card.height - Int(margin)
-            if Double(y) >= top, margin + Double(card.width) <= right { canvas.lay(card, x: Int(margin), y: y) }
+            let y = region.height - card.height - Int(margin)
+            if Double(y) >= top, margin + Double(card.width) <= right {
+                layout.legend = (card, Int(margin), y)
+            } else {
+                layout.omitted.append(.legend)
+            }
         }
+        return layout
+    }
+
+    package func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws(PictureError) {
+        let layout = try layout(region, style)
+        let plate = Plate(theme: style.theme, scale: Double(region.scale))
+        do {
+            if let stamp = layout.stamp { try plate.paint(stamp, onto: &canvas) }
+            if layout.hasMark { plate.paintMark(onto: &canvas) }
+            if let (bar, box) = layout.bar { try plate.paint(bar, in: box, onto: &canvas) }
+        } catch { throw .text(error) }
+        if let (card, x, y) = layout.legend { canvas.lay(card, x: x, y: y) }
     }
 
     /// The whole time stamp, or only its warnings, whichever fits; nil if neither does.
-    private func stamp(_ region: MapRegion, _ canvas: Canvas) throws(TextError) -> TimeStamp? {
+    private func stamp(_ region: MapRegion) throws(TextError) -> (stamp: TimeStamp, isWhole: Bool)? {
         guard !timeStamp.isEmpty else { return nil }
         let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
-        for words in [timeStamp, warnings] where !words.isEmpty {
-            if let stamp = try TimeStamp.fitting(words, scale: Double(region.scale), canvas, font) { return stamp }
+        for (words, isWhole) in [(timeStamp, true), (warnings, false)] where !words.isEmpty {
+            if let stamp = try TimeStamp.fitting(words, in: region, font) { return (stamp, isWhole) }
         }
         return nil
     }
@@ -135,11 +177,11 @@ package struct MapFurniture: Sendable, Hashable {
 
         /// The largest layout that fits the picture, at constant proportions; nil if its letters would be too small to
         /// draw.
-        static func fitting(_ words: [String], scale: Double, _ canvas: Canvas, _ font: TextRenderer) throws(TextError)
+        static func fitting(_ words: [String], in region: MapRegion, _ font: TextRenderer) throws(TextError)
             -> TimeStamp?
         {
-            let (width, height) = (Double(canvas.width), Double(canvas.height))
-            var scale = scale
+            let (width, height) = (Double(region.width), Double(region.height))
+            var scale = Double(region.scale)
             while MapFurniture.textSize * scale >= TextRenderer.sizes.lowerBound {
                 let stamp = try TimeStamp(words, scale: scale, room: width, font)
                 if stamp.left + stamp.width <= width, stamp.bottom <= height { return stamp }
@@ -223,13 +265,12 @@ package struct MapFurniture: Sendable, Hashable {
         private static let barTextSize = 11.0
 
         /// The card of a scale bar whose right edge is given.
-        func box(of bar: ScaleBar, right: Double, _ canvas: Canvas) throws(TextError) -> Box {
+        func box(of bar: ScaleBar, right: Double, height below: Double) throws(TextError) -> Box {
             let text = try TextRenderer().width(of: bar.text, size: Plate.barTextSize * scale)
             let width = (max(bar.pixels, text) + 2 * MapFurniture.padding * scale).rounded(.up)
             let height = (30 * scale).rounded(.up)
             return Box(
-                left: right - width, top: Double(canvas.height) - MapFurniture.margin * scale - height, width: width,
-                height: height)
+                left: right - width, top: below - MapFurniture.margin * scale - height, width: width, height: height)
         }
 
         func paint(_ bar: ScaleBar, in box: Box, onto canvas: inout Canvas) throws(TextError) {

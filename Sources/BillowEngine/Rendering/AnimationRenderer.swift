@@ -20,6 +20,8 @@ package struct AnimationRequest: Sendable {
     package var hasTimeStamp: Bool
     /// Whether incomplete frames are hatched.
     package var hatchesIncomplete: Bool
+    /// What lies below the data; nil leaves the frames transparent.
+    package var ground: MapGround?
     package var form: AnimationRenderer.OutputFormat
     /// The duration of a frame. `holdMilliseconds` is the duration of the last frame.
     package var delayMilliseconds: Int
@@ -30,7 +32,7 @@ package struct AnimationRequest: Sendable {
     package init(
         layers: LayerList, timeline: TimelineRequest, times: [Instant], region: MapRegion, filter: Filter, style: Style,
         labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
-        hatchesIncomplete: Bool = false,
+        hatchesIncomplete: Bool = false, ground: MapGround? = nil,
         form: AnimationRenderer.OutputFormat = .animation, delayMilliseconds: Int = AnimationRenderer.defaultDelay,
         holdMilliseconds: Int = 3 * AnimationRenderer.defaultDelay,
         loops: Int = 0
@@ -45,6 +47,7 @@ package struct AnimationRequest: Sendable {
         self.hasLegend = hasLegend
         self.hasTimeStamp = hasTimeStamp
         self.hatchesIncomplete = hatchesIncomplete
+        self.ground = ground
         self.form = form
         self.delayMilliseconds = delayMilliseconds
         self.holdMilliseconds = holdMilliseconds
@@ -229,7 +232,7 @@ package final class AnimationRenderer: Sendable {
             furniture: MapFurniture(
                 legend: legend(request, isSimulated: frame.dataStatus.freshness.isSimulated), timeStamp: frame.caption,
                 warnings: frame.warnings),
-            isHatched: request.hatchesIncomplete && frame.dataStatus.isIncomplete)
+            isHatched: request.hatchesIncomplete && frame.dataStatus.isIncomplete, ground: request.ground)
     }
 
     private func legend(_ request: AnimationRequest, isSimulated: Bool) -> Legend? {

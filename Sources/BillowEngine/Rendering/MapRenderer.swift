@@ -17,12 +17,15 @@ package struct MapRequest: Sendable, Hashable {
     package var furniture: MapFurniture
     /// Whether it is hatched to mark missing data.
     package var isHatched: Bool
+    /// What lies below the data; nil leaves the image transparent.
+    package var ground: MapGround?
 
     package init(
         layers: LayerList, region: MapRegion, instant: Instant, filter: Filter, style: Style,
         labels: Int = PictureContent.defaultLabels, furniture: MapFurniture = MapFurniture(),
-        isHatched: Bool = false
+        isHatched: Bool = false, ground: MapGround? = nil
     ) {
+        self.ground = ground
         self.layers = layers
         self.region = region
         self.instant = instant
@@ -34,21 +37,35 @@ package struct MapRequest: Sendable, Hashable {
     }
 }
 
-/// A map image of one region in several styles, or on a background of one colour.
+/// A map image of one region in several styles.
 package struct MapComposition: Sendable, Hashable {
-    /// The parts from bottom to top, all with the same region.
+    /// The parts from bottom to top, all with the same region. The first one's ground lies below all of them.
     package let parts: [MapRequest]
-    /// The colour below all parts; nil for none.
-    package let background: StraightColour?
 
     /// - Parameters:
     ///   - first: the lowest part.
-    ///   - others: the parts above it, with the same region.
-    ///   - background: the colour below all of them; nil leaves the image transparent.
-    package init(_ first: MapRequest, _ others: [MapRequest] = [], background: StraightColour? = nil) {
+    ///   - others: the parts above it, with the same region and without a ground.
+    package init(_ first: MapRequest, _ others: [MapRequest] = []) {
         precondition(others.allSatisfy { $0.region == first.region }, "parts of different regions")
+        precondition(others.allSatisfy { $0.ground == nil }, "a ground between parts")
         parts = [first] + others
-        self.background = background
+    }
+
+    fileprivate var ground: MapGround? { parts[0].ground }
+
+    /// Whether any part has furniture.
+    package var isFurnished: Bool { parts.contains { $0.furniture != MapFurniture() } }
+
+    /// The requested furniture that the image has no room for, by the names of its parameters.
+    /// - Complexity: the text is measured: some milliseconds.
+    package func omittedParts() throws(EngineError) -> [String] {
+        var names: [String] = []
+        for part in parts {
+            do throws(PictureError) {
+                names += try part.furniture.omitted(in: part.region, style: part.style).map(\.rawValue)
+            } catch { throw .picture(error) }
+        }
+        return names
     }
 
     /// The approximate bytes of a cache key with it.
@@ -80,10 +97,16 @@ package final class MapRenderer: Sendable {
     /// The tile service that shares its painters, and their sprites, with maps.
     private let tiles: TileService?
 
-    /// - Parameter tiles: the tile service whose painters it shares; nil for its own.
+    private let baseMaps: BaseMapSource
+
+    /// - Parameters:
+    ///   - pictures: the data.
+    ///   - baseMaps: the base map.
+    ///   - tiles: the tile service whose painters it shares; nil for its own.
     /// - Throws: `PNGError` if libdeflate can't be initialised.
-    package init(pictures: PictureSource, tiles: TileService? = nil) throws(PNGError) {
+    package init(pictures: PictureSource, baseMaps: BaseMapSource, tiles: TileService? = nil) throws(PNGError) {
         self.pictures = pictures
+        self.baseMaps = baseMaps
         self.tiles = tiles
         made = SharedCache(pictures.caches) { $0.count }
         fingerprints = SharedCache(pictures.caches, keyBytes: { $0.order.estimatedBytes }) { _ in 0 }
@@ -140,16 +163,17 @@ package final class MapRenderer: Sendable {
             request.furniture.mix(into: &fingerprint, style: request.style)
             contents.append((request, content))
         }
-        fingerprint.mix(order.background?.hexadecimal ?? "")
+        let ground = try await ground(order.ground, of: order.parts[0].region)
+        ground?.mix(into: &fingerprint)
         fingerprints.insert(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await made.value(for: fingerprint) { [painters, contents] () async throws(EngineError) in
             try painters.paint { (painter, encoder) throws(PictureError) -> [UInt8] in
                 if contents.count == 1, let (request, content) = contents.first,
-                    request.furniture == MapFurniture(),
+                    request.furniture == MapFurniture(), ground?.baseMap == nil,
                     let png = try painter.png(
-                        likeTile: content, style: request.style, background: order.background, encoder: encoder)
+                        likeTile: content, style: request.style, background: ground?.colour, encoder: encoder)
                 {
                     return png
                 }
@@ -159,23 +183,10 @@ package final class MapRenderer: Sendable {
                     if canvas == nil { canvas = part } else { canvas?.lay(part) }
                 }
                 guard let canvas else { return [] }
-                guard let background = order.background else {
+                guard let ground else {
                     return try painter.png(canvas, keeping: order.parts.flatMap(\.style.fills), encoder: encoder)
                 }
-                var ground: Canvas
-                do throws(CanvasError) { ground = try Canvas(width: canvas.width, height: canvas.height) } catch {
-                    throw .canvas(error)
-                }
-                let (right, bottom) = (Double(canvas.width), Double(canvas.height))
-                ground.fill(
-                    [
-                        [
-                            Point(x: 0, y: 0), Point(x: right, y: 0), Point(x: right, y: bottom),
-                            Point(x: 0, y: bottom),
-                        ]
-                    ], with: background)
-                ground.lay(canvas)
-                return try painter.png(ground, keeping: [], encoder: encoder)
+                return try painter.png(try ground.below(canvas), keeping: [], encoder: encoder)
             }
         }
         tiles?.prepare()
@@ -187,18 +198,30 @@ package final class MapRenderer: Sendable {
         try await picture(request, in: snapshot) { _ in false }.png
     }
 
-    /// The image as pixels, transparent where no data is.
+    /// The image as pixels, transparent where neither data nor a ground is.
     /// - Throws: `EngineError.picture`, `.store`, `.cancelled`.
     package func canvas(_ request: MapRequest, in snapshot: Snapshot) async throws(EngineError) -> Canvas {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        let ground = try await ground(request.ground, of: request.region)
         try WorkExecutor.checkCancellation()
         WorkExecutor.assertIsJob()
         return try painters.paint { (painter, _) throws(PictureError) in
             let content = MapContent(
                 request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
                 style: request.style)
-            return try Self.draw(request, content, painter)
+            let canvas = try Self.draw(request, content, painter)
+            return try ground?.below(canvas) ?? canvas
+        }
+    }
+
+    /// The ground of a region, with its base map.
+    private func ground(_ ground: MapGround?, of region: MapRegion) async throws(EngineError) -> RegionGround? {
+        switch ground {
+        case nil: nil
+        case .colour(let colour): RegionGround(region: region, form: .colour(colour))
+        case .baseMap(let theme):
+            RegionGround(region: region, form: .baseMap(try await baseMaps.map(for: region), theme))
         }
     }
 
@@ -219,5 +242,45 @@ package final class MapRenderer: Sendable {
         var canvas = try painter.canvas(content, style: request.style)
         try request.furniture.paint(request.region, style: request.style, onto: &canvas)
         return canvas
+    }
+}
+
+/// The ground of a map image.
+private struct RegionGround: Sendable {
+    enum Form: Sendable {
+        case colour(StraightColour)
+        case baseMap(BaseMap, Theme)
+    }
+
+    let region: MapRegion
+    let form: Form
+
+    /// nil if the ground is the base map.
+    var colour: StraightColour? { if case .colour(let colour) = form { colour } else { nil } }
+    /// nil if the ground is a colour.
+    var baseMap: BaseMap? { if case .baseMap(let map, _) = form { map } else { nil } }
+
+    /// Mixes in everything that decides its pixels, besides the region.
+    func mix(into fingerprint: inout Fingerprint) {
+        switch form {
+        case .colour(let colour): fingerprint.mix(colour.hexadecimal)
+        case .baseMap(let map, let theme):
+            fingerprint.mix(map.hash)
+            fingerprint.mix(theme.rawValue)
+        }
+    }
+
+    /// The ground with a picture on it.
+    func below(_ picture: Canvas) throws(PictureError) -> Canvas {
+        var ground: Canvas
+        do throws(CanvasError) { ground = try Canvas(width: picture.width, height: picture.height) } catch {
+            throw .canvas(error)
+        }
+        switch form {
+        case .colour(let colour): ground.fill(with: colour)
+        case .baseMap(let map, let theme): map.paint(region, theme: theme, onto: &ground)
+        }
+        ground.lay(picture)
+        return ground
     }
 }

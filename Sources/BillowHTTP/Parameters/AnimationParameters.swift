@@ -12,7 +12,7 @@ import Turbulence
 /// | --- | --- | --- | --- |
 /// | `start`, `end`, `intervals`, `anchor` | as of `TimelineParameters` | | |
 /// | `bbox`, `width`, `height`, `scale` | as of `MapParameters` | | width 640 |
-/// | `style`, `opacity`, `labels`, `incomplete` | as of `MapParameters` | | |
+/// | `style`, `opacity`, `labels`, `incomplete`, `background` | as of `MapParameters` | | |
 /// | `legend`, `timestamp` | true or false | | true |
 /// | `form` | animation or sheet | | animation |
 /// | `delay`, `hold` | milliseconds | 20…60000 | 500, three times `delay` |
@@ -27,6 +27,7 @@ package struct AnimationParameters: Sendable {
     private let hasLegend: Bool
     private let hasTimeStamp: Bool
     private let hatchesIncomplete: Bool
+    private let ground: MapGround?
     private let form: AnimationRenderer.OutputFormat
     private let delay: Int
     private let hold: Int
@@ -53,6 +54,7 @@ package struct AnimationParameters: Sendable {
         hasLegend = try query.boolean("legend") ?? true
         hasTimeStamp = try query.boolean("timestamp") ?? true
         hatchesIncomplete = try query.hatchesIncomplete()
+        ground = try query.ground(style)
         form = try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation
         hold =
             try query.integer("hold", in: AnimationRenderer.delays)
@@ -69,7 +71,8 @@ package struct AnimationParameters: Sendable {
             layers: layers, timeline: timeline,
             times: try await timelines.times(of: layers.layers, resolved, filter, in: snapshot),
             region: region, filter: filter, style: style, labels: labels, hasLegend: hasLegend,
-            hasTimeStamp: hasTimeStamp, hatchesIncomplete: hatchesIncomplete, form: form, delayMilliseconds: delay,
+            hasTimeStamp: hasTimeStamp, hatchesIncomplete: hatchesIncomplete, ground: ground, form: form,
+            delayMilliseconds: delay,
             holdMilliseconds: hold, loops: loops)
     }
 }

@@ -17,6 +17,7 @@ import Turbulence
 /// | `labels` | aircraft named in a block | 0…100 | 25 |
 /// | `legend`, `timestamp`, `scalebar` | true or false | | false |
 /// | `incomplete` | hatch or none | | none |
+/// | `background` | none, map, light, dark, or six hexadecimal digits | | none |
 package struct MapParameters: Sendable {
     private let layers: LayerList
     private let time: RequestedTime
@@ -28,6 +29,7 @@ package struct MapParameters: Sendable {
     private let hasTime: Bool
     private let hasScaleBar: Bool
     private let hatchesIncomplete: Bool
+    private let ground: MapGround?
 
     /// Points of a picture whose width isn't named.
     package static let defaultWidth = 1_024
@@ -35,7 +37,7 @@ package struct MapParameters: Sendable {
     /// The parameters that are read; others are passed over.
     package static let names = QueryReader.filterNames.union([
         "time", "bbox", "width", "height", "scale", "style", "opacity", "labels", "legend", "timestamp", "scalebar",
-        "incomplete",
+        "incomplete", "background",
     ])
 
     package init(layers: LayerList, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
@@ -49,6 +51,7 @@ package struct MapParameters: Sendable {
         labels = try query.labels()
         hasScaleBar = try query.boolean("scalebar") ?? false
         hatchesIncomplete = try query.hatchesIncomplete()
+        ground = try query.ground(style)
     }
 
     /// The map request for these parameters, and a description of its data.
@@ -70,7 +73,7 @@ package struct MapParameters: Sendable {
                     ? dataStatus.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
                 warnings: hasTime ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: hasScaleBar),
-            isHatched: hatchesIncomplete && dataStatus.isIncomplete)
+            isHatched: hatchesIncomplete && dataStatus.isIncomplete, ground: ground)
         return (request, dataStatus)
     }
 }

@@ -167,6 +167,9 @@ package struct QueryParameter: Sendable {
         flag("anchor", "Whether frame times are rounded"),
         number("opacity", "Opacity of the picture", 0...1),
         number("labels", "The most aircraft with labels in 256 × 256 points", 0...100, isWhole: true, standard: 25),
+        text(
+            "background", "What lies below the data: none, map, light, dark, or a colour as six hexadecimal digits",
+            example: "map"),
         choice("incomplete", "Whether a picture that lacks data is hatched", ["hatch", "none"], standard: "none"),
         text("bbox-crs", "The coordinate reference system of bbox, as a URI"),
         number("height", "Height of the picture", 1...4_096, isWhole: true),

@@ -11,6 +11,22 @@ extension QueryReader {
         try choice("incomplete", [("hatch", true), ("none", false)]) ?? false
     }
 
+    /// What lies below a picture's data: nothing, a colour, or the base map in the colours of the style's theme or of a
+    /// named one.
+    func ground(_ style: Style) throws(ParameterProblem) -> MapGround? {
+        guard let text = text("background") else { return nil }
+        switch text {
+        case "none": return nil
+        case "map": return .baseMap(style.theme)
+        default: break
+        }
+        if let theme = Theme(rawValue: text) { return .baseMap(theme) }
+        guard text.utf8.count == 6, let colour = StraightColour("#\(text)") else {
+            throw invalid("background", text, "none, map, light, dark, or a colour as six hexadecimal digits")
+        }
+        return .colour(colour)
+    }
+
     /// The most labelled aircraft in a block.
     func labels() throws(ParameterProblem) -> Int {
         try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels

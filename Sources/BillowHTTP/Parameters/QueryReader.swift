@@ -24,7 +24,8 @@ package struct QueryReader: Sendable {
     private static let pictureNames = filterNames.union([
         "style", "opacity", "labels", "time", "v", "mode", "shape", "bbox", "width", "height", "scale", "legend",
         "timestamp",
-        "scalebar", "layer", "layers", "theme", "orientation", "f", "start", "end", "intervals", "anchor", "rule",
+        "background", "scalebar", "layer", "layers", "theme", "orientation", "f", "start", "end", "intervals", "anchor",
+        "rule",
         "delay", "hold", "loop", "form",
     ])
 

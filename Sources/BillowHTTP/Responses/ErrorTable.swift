@@ -56,6 +56,10 @@ extension Problem {
             self.init(
                 .tooManyPixels, detail: error.description, parameter: "intervals", value: String(frames),
                 allowed: "frames of at most \(AnimationRenderer.maximumPixels) pixels in all")
+        case .baseMapMissing:
+            self.init(
+                .baseMapMissing, detail: error.description, parameter: "background", value: "map",
+                allowed: "none, or a colour as six hexadecimal digits")
         case .tooManyFlights: self.init(.tooManyFlights, detail: error.description, retryAfterSeconds: 60)
         case .flightNotStored: self.init(.storeUnavailable, detail: error.description, retryAfterSeconds: 5)
         case .store(let error): self.init(error)

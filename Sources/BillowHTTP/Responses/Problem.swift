@@ -140,9 +140,9 @@ enum ResponseRules {
         .xContentTypeOptions: "nosniff",
         .accessControlAllowOrigin: "*",
         .accessControlExposeHeaders:
-            "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, X-Field, Retry-After, Content-Length, "
-            + "Link, Accept-Ranges, Content-Range, Content-Disposition, Content-Crs, Content-Bbox, X-Request-Id, "
-            + "Location, Allow, WWW-Authenticate, RateLimit, RateLimit-Policy",
+            "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, X-Field, X-Omitted, Retry-After, "
+            + "Content-Length, Link, Accept-Ranges, Content-Range, Content-Disposition, Content-Crs, Content-Bbox, "
+            + "X-Request-Id, Location, Allow, WWW-Authenticate, RateLimit, RateLimit-Policy",
     ]
 
     /// The most bytes that are parsed: more than any client needs, and few enough to be cheap.

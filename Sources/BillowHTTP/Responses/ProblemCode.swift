@@ -54,6 +54,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case noFrames = "no-frames"
     case historyNotMade = "history-not-made"
     case unknownStyle = "unknown-style"
+    case baseMapMissing = "base-map-missing"
     case unknownCollection = "unknown-collection"
     case unknownFeature = "unknown-feature"
     case unknownFormat = "unknown-format"
@@ -162,6 +163,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .noFrames: (.notFound, "the layers have no frame at that time")
         case .historyNotMade: (.notFound, "there are no polygons for this history")
         case .unknownStyle: (.notFound, "the style is unknown")
+        case .baseMapMissing: (.notFound, "the server has no base map")
         case .unknownCollection: (.notFound, "the collection is unknown")
         case .unknownFeature: (.notFound, "the collection has no feature with this id at that time")
         case .unknownFormat: (.notFound, "the export format is unknown")

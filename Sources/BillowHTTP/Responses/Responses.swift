@@ -13,6 +13,7 @@ extension HTTPField.Name {
     static let simulated = Self.make("X-Simulated")
     static let incomplete = Self.make("X-Incomplete")
     static let field = Self.make("X-Field")
+    static let omitted = Self.make("X-Omitted")
     static let link = Self.make("Link")
     static let accessControlExposeHeaders = Self.make("Access-Control-Expose-Headers")
 
@@ -20,6 +21,13 @@ extension HTTPField.Name {
     static func make(_ name: String) -> Self {
         guard let field = Self(name) else { preconditionFailure("\(name) is no header name") }
         return field
+    }
+}
+
+extension HTTPFields {
+    /// Names the requested parts of a picture for which there was no room.
+    mutating func omit(_ parts: [String]) {
+        if !parts.isEmpty { self[.omitted] = parts.joined(separator: ", ") }
     }
 }
 

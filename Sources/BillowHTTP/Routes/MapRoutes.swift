@@ -29,7 +29,8 @@ struct MapRoutes: Sendable {
         let (order, dataStatus) = try parsed.request(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
-        let headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers.omit(try MapComposition(order).omittedParts())
         return try PictureResponse.make(picture, headers: headers, known: known)
     }
 }

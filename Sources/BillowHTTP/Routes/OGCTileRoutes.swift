@@ -264,6 +264,7 @@ struct OGCTileRoutes: Sendable {
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot, on: work) { known.match($0) }
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers.omit(try await order.omittedParts(on: work))
         // Source: OGC 20-058 section 8.3
         headers[.contentCRS] = "<\(parsed.crs.uri)>"
         headers[.contentBox] = parsed.shownBox

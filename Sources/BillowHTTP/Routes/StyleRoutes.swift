@@ -40,8 +40,11 @@ struct StyleRoutes: Sendable {
     private struct StyleDocument: Encodable {
         struct Source: Encodable {
             var type: String
-            var url: String
+            var url: String?
             var tileSize: Int?
+            /// The address of GeoJSON.
+            var data: String?
+            var attribution: String?
         }
 
         struct PlainLayer: Encodable {
@@ -55,11 +58,13 @@ struct StyleRoutes: Sendable {
         enum Layer: Encodable {
             case plain(PlainLayer)
             case vector(VectorStyle.Layer)
+            case ground(BaseMapStyle.Layer)
 
             func encode(to encoder: any Encoder) throws {
                 switch self {
                 case .plain(let layer): try layer.encode(to: encoder)
                 case .vector(let layer): try layer.encode(to: encoder)
+                case .ground(let layer): try layer.encode(to: encoder)
                 }
             }
         }
@@ -80,13 +85,16 @@ struct StyleRoutes: Sendable {
         }
         let parsed = try StyleParameters(QueryReader(request))
         let base = BaseURL.of(request, publicURL)
+        let baseMap = BaseMapStyle(theme: style.theme)
         let ground = StyleDocument.PlainLayer(
-            id: "ground", type: "background",
-            paint: ["background-color": style.theme == .dark ? "#14181D" : "#DDE3E8"])
+            id: "ground", type: "background", paint: ["background-color": baseMap.ocean])
         let shown = parsed.hasVectorTiles ? Catalogue.menu : Catalogue.stack
         let tail = ([parsed.hasVectorTiles ? "f=mvt" : "style=\(style.id)"] + [String(parsed.passedOn)])
             .filter { !$0.isEmpty }.joined(separator: "&")
-        var sources: [String: StyleDocument.Source] = [:]
+        var sources = [
+            BaseMapStyle.source: StyleDocument.Source(
+                type: "geojson", data: base + BaseMapStyle.path, attribution: BaseMapStyle.attribution)
+        ]
         for layer in shown {
             sources[layer.id] = StyleDocument.Source(
                 type: parsed.hasVectorTiles ? "vector" : "raster",
@@ -109,7 +117,7 @@ struct StyleRoutes: Sendable {
                 "billow:legend": base + AddressSigner.signed("/legend.png?style=\(style.id)"),
                 "billow:description": style.description,
             ],
-            sources: sources, layers: [.plain(ground)] + layers)
+            sources: sources, layers: [.plain(ground)] + baseMap.layers.map { .ground($0) } + layers)
         return try JSONResponse.make(document, headers: [.cacheControl: "no-cache"], request: request)
     }
 }

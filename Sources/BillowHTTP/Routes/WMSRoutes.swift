@@ -99,12 +99,14 @@ struct WMSRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let (order, dataStatus) = try parsed.order(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         let picture: EncodedPicture
         switch order {
         case .tile(let tile): picture = try await tiles.tile(tile, in: snapshot) { known.match($0) }
-        case .map(let map): picture = try await maps.picture(map, in: snapshot, on: work) { known.match($0) }
+        case .map(let map):
+            picture = try await maps.picture(map, in: snapshot, on: work) { known.match($0) }
+            headers.omit(try await map.omittedParts(on: work))
         }
-        let headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         return try PictureResponse.make(picture, headers: headers, known: known)
     }
 
@@ -133,6 +135,14 @@ extension KVPReader {
     /// Reads the parameters of a request's URL.
     init(_ request: Request) throws(OGCException) {
         try self.init(request.uri.queryParameters.lazy.map { (name: String($0.key), value: String($0.value)) })
+    }
+}
+
+extension MapComposition {
+    /// The requested furniture that the image has no room for, measured by the work class of maps.
+    func omittedParts(on work: WorkExecutor) async throws -> [String] {
+        guard isFurnished else { return [] }
+        return try await work.run(.map) { () async throws(EngineError) in try omittedParts() }
     }
 }
 

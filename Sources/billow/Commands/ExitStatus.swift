@@ -49,6 +49,7 @@ extension Failure.Kind {
             case .store(let error): Self(error)
             case .work(let error): Self(error)
             case .pack(let error): Self(error)
+            case .baseMapMissing: .inputOutput
             case .cancelled, .picture, .encoding: .software
             }
     }

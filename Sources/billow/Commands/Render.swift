@@ -48,7 +48,8 @@ struct RenderOptions: ParsableArguments {
                 frames: frames, snapshot: try frames.snapshot(),
                 pictures: PictureSource(frames: frames, store: store), styles: styles, parameters: parameters,
                 timeline: settings.timeline,
-                policy: FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames))
+                policy: FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames),
+                baseMaps: BaseMapSource(publicFolder: settings.server.publicFolder, caches: frames.caches))
             try sink.write(try await draw(context))
         }
         try store.close()
@@ -64,6 +65,9 @@ struct RenderContext {
     let parameters: [String: String]
     let timeline: TimelineSettings
     let policy: FreshnessPolicy
+    let baseMaps: BaseMapSource
+
+    var maps: MapRenderer { get throws { try MapRenderer(pictures: pictures, baseMaps: baseMaps) } }
 
     /// The picture that `/maps` returns for the same parameters.
     func mapRequest(layers: LayerList) throws -> MapRequest {
@@ -103,7 +107,7 @@ struct RenderMap: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             try await options.write { context in
-                let maps = try MapRenderer(pictures: context.pictures)
+                let maps = try context.maps
                 if animate {
                     let parsed = try AnimationParameters(
                         layers: LayerList(parameter: layers), QueryReader(context.parameters), styles: context.styles,
@@ -166,7 +170,7 @@ struct RenderSheet: AsyncParsableCommand {
                     layers: try rows(), styles: try chosen(from: context.styles), zooms: try wholeNumbers(),
                     center: try middle(), filter: request.filter)
                 return try await sheet.png(
-                    MapRenderer(pictures: context.pictures), at: request.instant, in: context.snapshot)
+                    context.maps, at: request.instant, in: context.snapshot)
             }
         }
     }

@@ -123,8 +123,8 @@ package struct OGCMapParameters: Sendable {
                     ? dataStatus.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
                 warnings: hasTime ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: hasScaleBar),
-            isHatched: hatchesIncomplete && dataStatus.isIncomplete)
-        return (MapComposition(request, background: background), dataStatus)
+            isHatched: hatchesIncomplete && dataStatus.isIncomplete, ground: background.map { .colour($0) })
+        return (MapComposition(request), dataStatus)
     }
 
     private static func crs(_ name: String, _ reader: QueryReader) throws(ParameterProblem) -> MapCRS {

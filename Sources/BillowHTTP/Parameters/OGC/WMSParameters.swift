@@ -133,7 +133,8 @@ package struct WMSMapParameters: Sendable {
                 ? dataStatus.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
             warnings: hasTime ? dataStatus.warnings(asOf: snapshot.publication.asOf) : [],
             showsScaleBar: hasScaleBar)
-        return (.map(MapComposition(parts[0], Array(parts.dropFirst()), background: background)), dataStatus)
+        parts[0].ground = background.map { .colour($0) }
+        return (.map(MapComposition(parts[0], Array(parts.dropFirst()))), dataStatus)
     }
 
     /// Consecutive layers with the same style.
