@@ -17,7 +17,7 @@ import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
-import { onAttention, renewalMilliseconds } from "./js/renewal.js";
+import { onAttention, pollMilliseconds, renewalMilliseconds } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
@@ -26,9 +26,6 @@ import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
 
-/** The interval of polling without events, then the one with events, which announce new data. */
-const POLL_MILLISECONDS = 15_000;
-const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
 /** The map waits this long for the first picture, because both need the processor. */
@@ -307,7 +304,7 @@ async function start() {
         await Promise.all([pollPicture(signal), pollStatus(signal), pollLegend()]);
         if (signal.aborted) return;
         draw();
-        timer = setTimeout(poll, changes === null ? POLL_MILLISECONDS : FOLLOWED_POLL_MILLISECONDS);
+        timer = setTimeout(poll, pollMilliseconds(changes !== null));
     }
 
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */

@@ -10,6 +10,11 @@ export const LONGEST_MILLISECONDS = 165_000;
 const BYTES_PER_MILLISECOND = 88_000 / 60_000;
 /** A person who only watches touches the page now and then. */
 const ATTENTION_MILLISECONDS = 120_000;
+/** The interval of polling without events, then the one with events, which announce new data. */
+const POLL_MILLISECONDS = 15_000;
+const FOLLOWED_POLL_MILLISECONDS = 30_000;
+/** The interval while the device says that it is offline. A broken stream of events is then just silent. */
+const OFFLINE_POLL_MILLISECONDS = 3_000;
 
 let attendedAt = -Infinity;
 
@@ -32,3 +37,11 @@ const isAttended = () => performance.now() - attendedAt < ATTENTION_MILLISECONDS
  * @param {number} bytes  the size of the last renewal */
 export const renewalMilliseconds = (bytes) => (isAttended() ? ATTENDED_MILLISECONDS
     : Math.min(Math.max(Math.round(bytes / BYTES_PER_MILLISECOND), ATTENDED_MILLISECONDS), LONGEST_MILLISECONDS));
+
+/** The time between two polls of the server.
+ * @param {boolean} hasEvents
+ * @param {boolean} isOnline  by the device, which may still reach a server on itself */
+export function pollMilliseconds(hasEvents, isOnline = navigator.onLine) {
+    if (!isOnline) return OFFLINE_POLL_MILLISECONDS;
+    return hasEvents ? FOLLOWED_POLL_MILLISECONDS : POLL_MILLISECONDS;
+}

@@ -1,6 +1,6 @@
 // @ts-check
 import {
-    ATTENDED_MILLISECONDS, LONGEST_MILLISECONDS, onAttention, renewalMilliseconds,
+    ATTENDED_MILLISECONDS, LONGEST_MILLISECONDS, onAttention, pollMilliseconds, renewalMilliseconds,
 } from "/js/renewal.js";
 import { equal, ManualTime, ok, test } from "../harness.js";
 
@@ -23,3 +23,8 @@ test("while somebody uses the page, pictures are renewed once a minute, however 
     dispatchEvent(new Event("wheel"));
     equal(calls, 2);
 }));
+
+test("a page on a device that says it is offline polls more often than one without events", () => {
+    ok(pollMilliseconds(true, true) > pollMilliseconds(false, true), "events announce new data");
+    ok(pollMilliseconds(true, false) < 5_000, "a silent stream of events does not hide lost contact");
+});
