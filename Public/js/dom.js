@@ -30,26 +30,24 @@ export function element(name, properties = {}, ...children) {
     return node;
 }
 
-const SVG = "http://www.w3.org/2000/svg";
+/** Creates an SVG element with attributes.
+ * @param {string} name
+ * @param {Record<string, string | number>} attributes
+ * @param {...Node} children */
+export function svgElement(name, attributes, ...children) {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+    node.append(...children);
+    return node;
+}
 
 /** Draws a hexagon in the colours of a legend entry, as on the map.
  * @param {Billow.LegendEntry} entry */
-export function swatch(entry) {
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "0 0 26 24");
-    svg.setAttribute("class", "swatch");
-    svg.setAttribute("aria-hidden", "true");
-    const hexagon = document.createElementNS(SVG, "path");
-    hexagon.setAttribute("d", "M7 1.600h12l6 10.400-6 10.400H7L1 12z");
-    hexagon.setAttribute("fill", entry.fill);
-    hexagon.setAttribute("fill-opacity", String(entry.opacity ?? 1));
-    if (entry.border) {
-        hexagon.setAttribute("stroke", entry.border.colour);
-        hexagon.setAttribute("stroke-opacity", String(entry.border.opacity ?? 1));
-        hexagon.setAttribute("stroke-width", "1.500");
-    }
-    svg.append(hexagon);
-    return svg;
+export function swatch({ fill, opacity, border }) {
+    return svgElement("svg", { viewBox: "0 0 26 24", class: "swatch", "aria-hidden": "true" }, svgElement("path", {
+        d: "M7 1.600h12l6 10.400-6 10.400H7L1 12z", fill, "fill-opacity": opacity ?? 1,
+        ...(border && { stroke: border.colour, "stroke-opacity": border.opacity ?? 1, "stroke-width": 1.5 }),
+    }));
 }
 
 /** Shows the reason why the page can't start.

@@ -10,7 +10,8 @@ import { CELLS, layerName } from "./layers.js";
 import { coveredEdges, uncoveredCentre } from "./layout.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
-import { fetchResponse, getJSON, now, postJSON } from "./server.js";
+import { getJSON, now, postJSON } from "./server.js";
+import { profileFigure } from "./profile-view.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 import { Waypoints } from "./waypoints.js";
@@ -38,7 +39,6 @@ export class RoutePanel {
     /** @type {AbortController | null} */
     #abort = null;
     #drawn = "";
-    #picture = "";
     /** Whether the map zooms to the whole corridor after the next response. */
     #isFitting = false;
 
@@ -138,7 +138,7 @@ export class RoutePanel {
         this.#draw(ring, view);
         if (this.#isFitting) this.#fit(ring.geometry);
         this.#isFitting = false;
-        const picture = this.#profileImage(profile, view, profileData.field !== undefined);
+        const { id, theme } = styleOf(view);
         const stretches = stretchesOf(cells.features, view.level);
         const flightTime = age((profileData.length / SPEED_KNOTS) * 3_600_000);
         return [
@@ -149,7 +149,7 @@ export class RoutePanel {
                 `${flightTime} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
-            picture,
+            profileFigure(profileData, view, this.#legend, departure, SPEED_KNOTS),
             ...alertSection(ahead, profileData.length, this.#legend),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             stretches.length ? element("ol", { className: "stretches" },
@@ -163,7 +163,7 @@ export class RoutePanel {
             element("p", { className: "row" },
                 element("a", { className: "link", href: `collections/${CELLS}/corridor?${corridor}&f=geojson`,
                     download: `route-${compactTime(departure)}.geojson` }, "GeoJSON"),
-                element("a", { className: "link", href: `profiles.png?${this.#picture}`,
+                element("a", { className: "link", href: `profiles.png?${profile}&style=${id}&theme=${theme}`,
                     download: `profile-${route.replaceAll(" ", "-")}.png` },
                     "Profile as PNG")),
         ].flatMap((part) => part ?? []);
@@ -207,44 +207,6 @@ export class RoutePanel {
                 element("tbody", {}, ...rows)),
             element("p", { className: "note" }, "No report does not mean smooth air."),
         ];
-    }
-
-    /** The vertical profile, which the server draws, with a mark at the planned level.
-     * @param {URLSearchParams} parameters
-     * @param {Billow.View} view
-     * @param {boolean} hasField  true if the profile has a field; the picture then shows the flight path itself */
-    #profileImage(parameters, view, hasField) {
-        const query = new URLSearchParams(parameters);
-        const { id, theme } = styleOf(view);
-        const pictureOptions = { style: id, theme, "width-pixels": "640", "height-pixels": "300" };
-        for (const [key, value] of Object.entries(pictureOptions)) query.set(key, value);
-        this.#picture = `${query}`;
-        const image = element("img", { className: "profile", alt: "Flight levels over distance flown", width: 640,
-            height: 300, src: this.#images.get(this.#picture) ?? BLANK });
-        const key = this.#picture;
-        if (!this.#images.has(key)) this.#load(key);
-        // The plot in the picture reaches from 56 pixels below the top (FL600) to 244 pixels (ground).
-        const mark = view.level === null || hasField ? null
-            : element("span", { className: "planned", "aria-hidden": "true" });
-        mark?.style.setProperty("--level", String(view.level === null ? 0 : view.level / 60_000));
-        return element("div", { className: "side-view" }, image, mark);
-    }
-
-    /** Request → object URL of its image. The page requests the images itself, because an <img> can't send a key.
-     * @type {Map<string, string>} */
-    #images = new Map();
-
-    /** @param {string} query */
-    async #load(query) {
-        try {
-            const response = await fetchResponse(`profiles.png?${query}`, {});
-            for (const url of this.#images.values()) URL.revokeObjectURL(url);
-            this.#images = new Map([[query, URL.createObjectURL(await response.blob())]]);
-            const image = /** @type {HTMLImageElement | null} */ (this.#body.querySelector("img.profile"));
-            if (image && query === this.#picture) image.src = this.#images.get(query) ?? BLANK;
-        } catch {
-            // The list shows the same data. The next refresh requests the picture again.
-        }
     }
 
     /** @param {Billow.Feature["geometry"]} geometry */
@@ -321,4 +283,3 @@ function alertSection(alerts, length, legend) {
 }
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };
-const BLANK = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";

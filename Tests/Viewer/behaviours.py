@@ -750,12 +750,30 @@ def route(viewer):
     assert "NM wide" in words and "planned FL370" in words and "Hexagons along the route" in words, words
     viewer.until("document.querySelector('#route-body').textContent.includes('Computed along the route (GTG)')")
     viewer.eventually(lambda: "Unknown does not mean smooth air" in viewer.text("#route-body"))
-    asked = [url for url in viewer.requests if "/profiles.png" in url]
-    assert all("departure=" in url and "speed=450" in url and "level=37000" in url for url in asked), asked
+    asked = [url for url in viewer.requests if "/profiles.json" in url]
+    assert asked and all("departure=" in url and "speed=450" in url for url in asked), asked
+    assert "level=37000" in asked[-1], asked
     viewer.eventually(lambda: viewer.page.locator("#route-body tr.own th").inner_text() == "FL370")
     viewer.eventually(lambda: "RNAV9" in viewer.text("#route-note"))
-    viewer.until("document.querySelector('#route-body img.profile').src.startsWith('blob:')")
-    viewer.until("document.querySelector('#route-body img.profile').naturalWidth === 640")
+    viewer.until("document.querySelectorAll('#route-body .plot path[fill]').length > 0")
+    assert "EDR" in viewer.page.get_attribute("#route-body .plot", "aria-label")
+    assert "Reported" in viewer.text("#route-body figcaption"), viewer.text("#route-body figcaption")
+    # The whole text of the profile is inside the card, and as large as the card's other text, also on a phone.
+    for width in (1000, 360):
+        viewer.page.set_viewport_size({"width": width, "height": 700})
+        labels = viewer.page.evaluate("""() => {
+            const card = document.querySelector("#route").getBoundingClientRect();
+            return [...document.querySelectorAll("#route-body .plot span")].map((label) => {
+                const { left, right } = label.getBoundingClientRect();
+                const isInside = left >= card.left && right <= card.right;
+                return [label.textContent, parseFloat(getComputedStyle(label).fontSize), isInside];
+            });
+        }""")
+        assert "FL370" in [text for text, _, _ in labels] and len(labels) > 5, labels
+        assert all(size >= 12 and is_inside for _, size, is_inside in labels), labels
+    viewer.page.set_viewport_size({"width": 1000, "height": 700})
+    picture = viewer.page.get_attribute("#route-body a[download$='.png']", "href")
+    assert viewer.page.evaluate("async (url) => (await fetch(url)).headers.get('Content-Type')", picture) == "image/png"
     viewer.eventually(lambda: "route=KORD+KJFK&level=370" in viewer.hash())
     data = viewer.page.get_attribute("#route-body a[download]", "href")
     assert viewer.page.evaluate("async (url) => (await (await fetch(url)).json()).type", data) == "FeatureCollection"
