@@ -34,7 +34,7 @@ const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
     "js/city-signs.js", "js/downloads.js", "js/flight-plan.js", "js/flight.js", "js/level-histogram.js",
     "js/place-features.js", "js/position.js", "js/profile-view.js", "js/route-form.js", "js/route-sections.js",
-    "js/route.js", "js/share.js", "js/waypoints.js", "timeline/clock.js",
+    "js/route.js", "js/share.js", "js/timeline-marks.js", "js/waypoints.js", "timeline/clock.js",
     "timeline/maplibre.js", "timeline/part.js", "timeline/player.js", "timeline/point-style.js", "timeline/protocol.js",
     "timeline/request.js", "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson",
     "vendor/cities/cities.json",

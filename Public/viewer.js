@@ -5,7 +5,7 @@ import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
-import { byId, element, fatal } from "./js/dom.js";
+import { byId, fatal } from "./js/dom.js";
 import { Changes, listen } from "./js/events.js";
 import { FirstPicture } from "./js/first-picture.js";
 import { defaultLayersReady, firstTiles } from "./js/prefetch.js";
@@ -211,27 +211,6 @@ async function start() {
         if (view.flight !== null || flight) loadFlight().then(({ flight }) => flight.refresh());
     }
 
-    /** @param {string} text */
-    async function findFlight(text) {
-        const problem = byId("flight-problem");
-        problem.hidden = true;
-        try {
-            const found = await (await loadFlight()).flight.search(text);
-            if (found.length === 1) {
-                if ("Notification" in window && Notification.permission === "default") Notification.requestPermission();
-                return change({ flight: found[0].properties.icao24 });
-            }
-            const names = found.slice(0, 8).map(({ properties }) => properties.callsign || properties.icao24);
-            byId("flights").replaceChildren(...names.map((name) => element("option", { value: name })));
-            problem.textContent = found.length
-                ? `${found.length} flights match: ${names.join(", ")}${found.length > 8 ? " and more" : ""}.`
-                : "No aircraft with this call sign is tracked now.";
-        } catch (error) {
-            problem.textContent = messageOf(error);
-        }
-        problem.hidden = false;
-    }
-
     function showField() {
         const shown = { ...view, time: shownTime() };
         fieldText(shown).catch(() => "The turbulence field could not be loaded.").then(
@@ -273,7 +252,7 @@ async function start() {
         Object.assign(view, difference);
         // Loaded frames have the previous opacity, so the timeline can't keep them.
         if ("time" in difference || "opacities" in difference) dock.leave();
-        else dock.refilter();
+        dock.refilter();
         showLinkProblems([]);
         knowledge.problems.delete("The picture");
         refused = null;
@@ -414,6 +393,7 @@ async function start() {
         requestDraw();
         hasPicture = true;
         showSigns();
+        dock.describe();
         refineBaseMap(map);
         if (!isSecureContext || !("serviceWorker" in navigator)) return;
         navigator.serviceWorker.register("offline.js").catch(() => {});
@@ -448,7 +428,10 @@ async function start() {
     for (const name of ["pointerenter", "focusin"]) byId("altitude").addEventListener(name, showLevels);
     byId("flight-form").addEventListener("submit", (event) => {
         event.preventDefault();
-        findFlight(byId("flight-text", HTMLInputElement).value);
+        loadFlight().then(async ({ flight }) => {
+            const found = await flight.find(byId("flight-text", HTMLInputElement).value);
+            if (found) change({ flight: found });
+        });
     });
     byId("flight-clear").addEventListener("click", () => inspector.close());
     byId("share").addEventListener("click", async () => {
@@ -464,6 +447,7 @@ async function start() {
         Object.assign(view, parsed.view);
         firstPicture.remove();
         dock.leave();
+        dock.refilter();
         showLinkProblems(parsed.problems);
         knowledge.problems.delete("The picture");
         refused = null;

@@ -57,6 +57,7 @@ export class Controls {
             minSeverity: Number(valueOf(event)), severities: null,
         }));
         byId("style").addEventListener("change", (event) => changed({ style: valueOf(event) || null }));
+        byId("frames").addEventListener("change", (event) => changed({ frames: Number(valueOf(event)) || null }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
         for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => changed(this.#band()));
@@ -98,6 +99,7 @@ export class Controls {
         if (highest - lowest !== FEET_PER_STEP) this.#isOneLevel = false;
         this.#showBand();
         this.#showStyles();
+        byId("frames", HTMLSelectElement).value = String(view.frames ?? "");
         const { time } = view;
         const past = time !== null;
         for (const radio of inputsIn("when")) radio.checked = (radio.value === "past") === past;

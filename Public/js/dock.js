@@ -26,7 +26,6 @@ const DEFAULT_SPAN = "-2h";
 /** The default with a field, because fields are computed for hours ahead. */
 const FIELD_SPAN = "-2h+6h";
 const SPEEDS = [0.5, 1, 2, 4];
-const SWATCH = "#legend [data-severity='3'] path";
 const scrubber = byId("scrubber", HTMLInputElement);
 const span = byId("span", HTMLSelectElement);
 const speed = byId("speed", HTMLSelectElement);
@@ -53,6 +52,9 @@ export class Dock {
     #isLeaving = false;
     /** @type {string | null} */
     #problem = null;
+    /** Loaded after the first picture.
+     * @type {import("./timeline-marks.js").TimelineMarks | null} */
+    #marks = null;
     #speed = 1;
     #isScrubbing = false;
 
@@ -97,10 +99,28 @@ export class Dock {
     get #isRunning() { return (this.#player?.isPlaying ?? false) && !this.#isLeaving; }
 
     /** Applies the view's span, filters and layers, and continues playing. */
-    refilter() { this.#change({ layer: this.#layers(), parameters: this.#parameters(), ...this.#range() }); }
+    refilter() {
+        this.#change({ layer: this.#layers(), parameters: this.#parameters(), ...this.range });
+        if (this.#marks) this.describe();
+    }
 
     refresh() {
         if (this.isOpen) this.#player?.refresh();
+        if (this.#marks) this.describe();
+    }
+
+    /** Draws the marks of the frames, hours and layers. */
+    async describe() {
+        const marks = await this.#loadMarks();
+        const parameters = { ...this.#parameters(), ...this.range };
+        // Without them the timeline still works, and the next refresh requests them again.
+        await marks.load(this.#view().layers, parameters, () => this.isOpen).catch(() => {});
+        this.#callbacks.changed();
+    }
+
+    async #loadMarks() {
+        const { TimelineMarks } = await import("./timeline-marks.js");
+        return (this.#marks ??= new TimelineMarks());
     }
 
     /** Stops controlling the map. The last frame stays until `end`, so that a picture can replace it. */
@@ -154,13 +174,12 @@ export class Dock {
         };
     }
 
-    get range() { return this.#range(); }
-
     get #span() { return this.#view().span ?? (showsField(this.#view()) ? FIELD_SPAN : DEFAULT_SPAN); }
 
-    #range() {
+    /** The start, end and number of frames of the view's span. */
+    get range() {
         const [, , start = null, end = null, intervals = null] = SPANS.find(([id]) => id === this.#span) ?? [];
-        return { start, end, intervals };
+        return { start, end, intervals: this.#view().frames ?? intervals };
     }
 
     /** Returns the player. The first call creates it; no frame is loaded before.
@@ -176,7 +195,7 @@ export class Dock {
         this.#start = start;
         const opening = ++this.#opening;
         const [{ MapLibreFrames }, { TimelinePlayer }] = await Promise.all([
-            import("../timeline/maplibre.js"), import("../timeline/player.js"),
+            import("../timeline/maplibre.js"), import("../timeline/player.js"), this.#loadMarks(),
         ]);
         if (opening !== this.#opening) return null;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
@@ -187,7 +206,7 @@ export class Dock {
         if (opening !== this.#opening) return null;
         const player = (this.#player = new TimelinePlayer(adapter, {
             layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
-            headers: keyHeaders, ...this.#range(),
+            headers: keyHeaders, ...this.range,
         }));
         for (const name of ["manifest", "frame", "state", "progress", "problem"]) {
             player.addEventListener(name, (event) => {
@@ -212,8 +231,8 @@ export class Dock {
         if (name === "state") this.#isWaiting = detail.waiting;
         if (name === "state" && !detail.playing && !this.#isLeaving) this.#reportTime();
         if (name === "problem") this.#problem = detail;
-        if (name === "manifest") this.#makeMarks(detail.frames, detail.moderateOrWorse ?? []);
-        if (name === "progress") this.#markReady(detail.ready);
+        if (name === "manifest") this.#marks?.showFrames(detail);
+        if (name === "progress") this.#marks?.showReady(detail.ready);
         this.#callbacks.changed();
     }
 
@@ -272,39 +291,6 @@ export class Dock {
         }
     }
 
-    /** Creates a mark per frame. Its height shows the number of cells with moderate turbulence or worse, if the server
-     * counts them.
-     * @param {{ time: string, forecast?: boolean, incomplete?: boolean }[]} frames
-     * @param {(number | null)[]} counts */
-    #makeMarks(frames, counts) {
-        const max = Math.max(1, ...counts.map((count) => count ?? 0));
-        scrubber.max = String(Math.max(frames.length - 1, 1));
-        byId("marks").replaceChildren(...frames.map(({ forecast, incomplete }, index) => {
-            const mark = element("span");
-            const share = (counts[index] ?? 0) / max;
-            if (share > 0) mark.append(countBar(share));
-            mark.toggleAttribute("data-forecast", forecast === true);
-            mark.toggleAttribute("data-incomplete", incomplete === true);
-            return mark;
-        }));
-    }
-
-    /** @param {boolean[]} ready  one flag per frame */
-    #markReady(ready) {
-        for (const [index, isReady] of ready.entries()) {
-            byId("marks").children[index]?.toggleAttribute("data-ready", isReady);
-        }
-    }
-
-    /** The position of an instant in the span, from 0 to 1.
-     * @param {number | null} time  null is now */
-    #shareOf(time) {
-        const [start, end] = [this.#range().start, this.#range().end].map((text) => parseInt(text ?? "") || 0);
-        if (start === end) return 1;
-        const hours = time === null ? 0 : (time - now()) / 3_600_000;
-        return Math.min(Math.max((hours - start) / (end - start), 0), 1);
-    }
-
     /** Shows the instant of the map, and the instant that is loading.
      * @param {Moment} state */
     show(state) {
@@ -313,7 +299,7 @@ export class Dock {
         if (span.value !== this.#span) span.value = this.#span;
         play.dataset.playing = String(this.#isRunning);
         play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
-        byId("dock").dataset.waiting = String(this.#isWaiting);
+        Object.assign(byId("dock").dataset, { waiting: this.#isWaiting, open: this.isOpen });
         byId("to-live").hidden = wanted === null && !this.#isRunning;
         // Without contact, the live picture is not renewed. The dock then shows its time.
         const isRenewed = isLive && contact.problem === null;
@@ -327,24 +313,16 @@ export class Dock {
         setText(byId("frame-age"), [date, text].filter(Boolean).join(" · "));
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
         setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
-        const times = this.#player?.times ?? [];
-        if (!this.#isScrubbing && times.length) {
-            const at = wanted === null && !this.#isRunning ? Infinity : wanted ?? time ?? Infinity;
-            scrubber.value = String(Math.max(0, times.findLastIndex((each) => each <= at)));
-            if (isLive && !isBehind) scrubber.value = String(times.indexOf(time ?? 0));
-        } else if (!this.#isScrubbing) {
-            scrubber.value = String(Math.round(this.#shareOf(wanted) * Number(scrubber.max)));
+        const times = this.#marks?.times;
+        if (!this.#isScrubbing && times?.length) {
+            const index = wanted === null ? this.#marks?.liveIndex ?? 0 : times.findLastIndex((each) => each <= wanted);
+            scrubber.value = String(Math.max(0, index));
         }
+        const added = this.#marks?.newAt(Number(scrubber.value)) ?? [];
         scrubber.setAttribute(
-            "aria-valuetext", [isLive ? "Live" : time === null ? "" : dateTime(time), text].filter(Boolean).join(", "),
+            "aria-valuetext", [
+                isLive ? "Live" : time === null ? "" : dateTime(time), text, added.length && `new: ${added.join(", ")}`,
+            ].filter(Boolean).join(", "),
         );
     }
-}
-
-/** @param {number} share  the frame's count, relative to the highest count */
-function countBar(share) {
-    const bar = element("i");
-    bar.style.height = `${Math.max(2, Math.round(share * 10))}px`;
-    bar.style.background = document.querySelector(SWATCH)?.getAttribute("fill") ?? "";
-    return bar;
 }

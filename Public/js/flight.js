@@ -1,7 +1,7 @@
 // @ts-check
 // Finds a flight by its call sign and follows it. Each picture updates its card and its alerts, and the map shows its
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
-import { byId } from "./dom.js";
+import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
 import { coveredEdges, uncoveredCentre } from "./layout.js";
 import { getFeatures, getJSON, ServerError } from "./server.js";
@@ -46,9 +46,33 @@ export class Flight {
         this.#inspector = inspector;
     }
 
+    /** The ICAO address of the only aircraft that matches a text, or null. Then the page says why.
+     * @param {string} text
+     * @returns {Promise<string | null>} */
+    async find(text) {
+        const problem = byId("flight-problem");
+        problem.hidden = true;
+        try {
+            const found = await this.#search(text);
+            if (found.length === 1) {
+                if ("Notification" in window && Notification.permission === "default") Notification.requestPermission();
+                return found[0].properties.icao24;
+            }
+            const names = found.slice(0, 8).map(({ properties }) => properties.callsign || properties.icao24);
+            byId("flights").replaceChildren(...names.map((name) => element("option", { value: name })));
+            problem.textContent = found.length
+                ? `${found.length} flights match: ${names.join(", ")}${found.length > 8 ? " and more" : ""}.`
+                : "No aircraft with this call sign is tracked now.";
+        } catch (error) {
+            problem.textContent = error instanceof Error ? error.message : String(error);
+        }
+        problem.hidden = false;
+        return null;
+    }
+
     /** The aircraft that match a text, at the instant of the map. Throws ServerError.
      * @param {string} text */
-    async search(text) {
+    async #search(text) {
         /** @type {Billow.Feature[]} */
         const all = [];
         const query = this.#query({ limit: PAGE_LIMIT });

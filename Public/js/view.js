@@ -10,6 +10,7 @@
 //   time         an instant, or null for live
 //   style        the id of one of the server's styles, or null for the style of the user's scheme
 //   span         the id of one of the timeline's spans, or null for the default of the layers
+//   frames       the number of the timeline's frames, or null for that of the span
 //   route, level  waypoints with blanks between them, and the planned altitude in feet; null is none
 //   flight       the ICAO address of the followed aircraft, or null
 //   place        [longitude, latitude] of the open card, or null
@@ -23,12 +24,14 @@ import { defaultLayers, inDrawingOrder, layerName, LAYERS } from "./layers.js";
 export { HISTORIES, SEVERITIES };
 /** The ids of the timeline's spans; dock.js defines their start and end. */
 export const SPAN_IDS = ["-1h", "-2h", "-6h", "-24h", "+2h", "-2h+6h", "+6h", "+18h", "server"];
+/** The numbers of frames that index.html offers. */
+const FRAMES = [7, 13, 25, 49];
 export const CEILING_FEET = 60_000;
 /** @type {Billow.View} */
 const DEFAULT = {
     layers: defaultLayers(null), order: null, opacities: {},
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
-    time: null, style: null, span: null, route: null, level: null, flight: null, place: null,
+    time: null, style: null, span: null, frames: null, route: null, level: null, flight: null, place: null,
     isRouteOpen: true, isGlobe: false,
     zoom: 4, longitude: -96, latitude: 39,
 };
@@ -104,6 +107,8 @@ export function parseHash(hash) {
     });
     parse("style", "the id of a style, such as night", (style) => /^[a-z0-9-]{1,40}$/.test(style) && { style });
     parse("span", "the id of a span, such as -6h", (span) => SPAN_IDS.includes(span) && { span });
+    parse("frames", `one of ${FRAMES.join(", ")}`, (text) =>
+        FRAMES.includes(Number(text)) && { frames: Number(text) });
     parse("route", "waypoints separated by blanks", (route) =>
         /^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(route) && { route });
     parse("level", "a flight level such as 370", (text) => /^\d{2,3}$/.test(text)
@@ -146,6 +151,7 @@ export function formatHash(view) {
     if (view.route !== null && !view.isRouteOpen) parts.push("routecard=closed");
     if (view.style !== null) parts.push(`style=${view.style}`);
     if (view.span !== null) parts.push(`span=${encodeURIComponent(view.span)}`);
+    if (view.frames !== null) parts.push(`frames=${view.frames}`);
     if (view.time !== null) parts.push(`time=${compactTime(view.time)}`);
     return `#${parts.join("&")}`;
 }

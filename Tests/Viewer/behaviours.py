@@ -144,9 +144,9 @@ def live_picture(viewer):
 def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
-    # The signs of cities and airports load after the first picture.
+    # The signs of cities and airports, and the marks of the timeline, load after the first picture.
     scripts = {urlparse(url).path for url in viewer.requests
-               if url.endswith(".js") and "/vendor/" not in url and "-signs" not in url}
+               if url.endswith(".js") and not re.search(r"/vendor/|-signs|timeline-marks", url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
         ".map((node) => new URL(node.href ?? node.src).pathname)")
@@ -389,8 +389,11 @@ def timeline_ahead(viewer):
     """the timeline includes forecasts, and marks them"""
     viewer.open("#layers=hexagons,hazards")
     viewer.page.select_option("#span", "+2h")
-    # Live is in the middle of the span.
-    viewer.eventually(lambda: viewer.page.input_value("#scrubber") == "6")
+    # Live is in the middle of the span, whose frames are at round times.
+    viewer.until("""() => {
+        const scrubber = document.querySelector("#scrubber");
+        return Math.abs(scrubber.value / scrubber.max - 0.5) < 0.1;
+    }""")
     viewer.page.focus("#scrubber")
     viewer.page.keyboard.press("End")
     viewer.until("document.querySelector('#state-text').textContent === 'Forecast'")
@@ -400,6 +403,48 @@ def timeline_ahead(viewer):
     viewer.until("document.querySelector('#frame-next').textContent === ''")
     viewer.page.click("#to-live")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+
+
+def timeline_scale(viewer):
+    """the timeline has marks and hours before it plays, then a row per layer with the layer's own frames and kinds"""
+    viewer.open("#layers=hazards,hexagons,gtg&span=-2h%2B6h")
+    viewer.until("document.querySelectorAll('#marks span').length > 8")
+    assert "/timeline/player.js" not in str(viewer.requests), "the timeline is described without its player"
+    hours = viewer.page.locator("#scale .hours span").all_inner_texts()
+    assert 7 <= len(hours) <= 9 and all(re.fullmatch(r"\d\dZ", hour) for hour in hours), hours
+    present, value = viewer.page.evaluate("""() => {
+        const { value, max } = document.querySelector("#scrubber");
+        return [Number(document.querySelector("#scale .now").style.getPropertyValue("--at")), value / max];
+    }""")
+    assert abs(present - value) < 0.01, (present, value)
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#dock').dataset.open === 'true'")
+    rows = viewer.page.locator("#scale .own-frames")
+    assert [row.split(":")[0] for row in rows.all_inner_texts()] == ["Hexagons", "Hazards", "GTG"]
+    assert "observed" in rows.nth(0).inner_text() and rows.nth(0).locator(".ahead").count() == 0
+    assert "nowcast, forecast" in rows.nth(2).inner_text(), rows.nth(2).inner_text()
+    assert rows.nth(2).locator(".computed:not(.ahead)").count() and rows.nth(2).locator(".computed.ahead").count()
+    assert rows.nth(0).is_visible() and rows.nth(0).locator("i").count() > 2
+    viewer.eventually(lambda: "new: " in viewer.page.get_attribute("#scrubber", "aria-valuetext"))
+
+
+def number_of_frames(viewer):
+    """the number of the timeline's frames is chosen, is in the address, and applies to the player and the loop"""
+    viewer.open("#layers=hexagons&span=-6h")
+    viewer.until("document.querySelectorAll('#marks span').length === 19")
+    viewer.page.select_option("#frames", "7")
+    viewer.until("document.querySelectorAll('#marks span').length === 7")
+    viewer.eventually(lambda: "frames=7" in viewer.hash())
+    viewer.page.click("#play")
+    viewer.until("document.querySelectorAll('#marks [data-ready]').length === 7")
+    viewer.page.click("#share")
+    loop = viewer.page.locator("dialog a", has_text="Loop").get_attribute("href")
+    assert "intervals=7" in loop, loop
+    viewer.page.keyboard.press("Escape")
+    viewer.open("#layers=hexagons&span=-6h&frames=25")
+    viewer.eventually(lambda: viewer.page.input_value("#frames") == "25")
+    viewer.until("document.querySelectorAll('#marks span').length === 25")
 
 
 def counted_frames(viewer):
@@ -1473,10 +1518,10 @@ def status_page(viewer):
 
 ALL = [
     live_picture, first_load, second_visit, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause,
-    space_plays, scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, counted_frames,
-    slow_tiles, filters_keep_playing, ground, online_base_map, globe, toggle_layers, order_and_opacity, filters,
-    one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
-    route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
+    space_plays, scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, timeline_scale,
+    number_of_frames, counted_frames, slow_tiles, filters_keep_playing, ground, online_base_map, globe, toggle_layers,
+    order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
+    route, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
     lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings, accessible,
     examples, copied, timeline_elsewhere, status_page,
 ]

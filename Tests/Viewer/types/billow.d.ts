@@ -39,6 +39,8 @@ declare namespace Billow {
         style: string | null;
         /** The id of one of the timeline's spans, or null for the default of the layers. */
         span: string | null;
+        /** The number of the timeline's frames, or null for that of the span. */
+        frames: number | null;
         /** Waypoints with blanks between them, or null. */
         route: string | null;
         /** The planned altitude in feet, or null. */

@@ -1,0 +1,171 @@
+// @ts-check
+// Draws the frames of the timeline: a mark per frame, hours, and a row per layer with the layer's own frames. Loaded
+// after the first picture.
+import { byId, element } from "./dom.js";
+import { clockTime } from "./format.js";
+import { isField, layerName, LAYERS } from "./layers.js";
+import { getJSON } from "./server.js";
+
+const SWATCH = "#legend [data-severity='3'] path";
+const HOUR = 3_600_000;
+/** Hours between labels, and the maximum number of labels. */
+const LABEL_HOURS = [1, 2, 3, 6, 12, 24];
+const MAX_LABELS = 9;
+const BAR_PIXELS = 10;
+
+/** @typedef {{ time: string, forecast?: boolean, incomplete?: boolean, lead?: number }} ManifestFrame
+ * @typedef {{ id: string, frames: ManifestFrame[], moderateOrWorse?: (number | null)[] }} ManifestLayer */
+
+export class TimelineMarks {
+    /** The instants of the frames, oldest first.
+     * @type {number[]} */
+    times = [];
+    /** The index of the live frame: the last one that is no forecast. */
+    liveIndex = 0;
+    #marks = byId("marks");
+    #scale = byId("scale");
+    #scrubber = byId("scrubber", HTMLInputElement);
+    /** The layers of `#scale`, which has a row per layer.
+     * @type {ManifestLayer[]} */
+    #layers = [];
+    #isCounted = false;
+    /** @type {boolean[]} */
+    #ready = [];
+    #requests = 0;
+
+    /** Requests the layers' own frames and, unless a player supplies them, the frames of the timeline.
+     * @param {string[]} layers
+     * @param {Record<string, unknown>} parameters  of the manifest
+     * @param {() => boolean} hasPlayer */
+    async load(layers, parameters, hasPlayer) {
+        const request = ++this.#requests;
+        /** @param {boolean} isComposed
+         * @returns {Promise<ManifestLayer[]>} */
+        const get = async (isComposed) => {
+            const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined);
+            const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+            query.set("layers", layers.join());
+            query.set("anchor", "true");
+            if (isComposed) query.set("composed", "true");
+            return (await getJSON("timeline.json", query)).layers;
+        };
+        const isComposed = layers.length > 1;
+        const [own, composed] = await Promise.all([get(false), isComposed && !hasPlayer() ? get(true) : null]);
+        if (request !== this.#requests) return;
+        this.#layers = own.filter(({ id }) => layers.includes(id)).reverse();
+        const [whole] = composed ?? (isComposed ? [] : own);
+        if (whole && !hasPlayer()) this.showFrames(whole);
+        else this.#drawScale();
+    }
+
+    /** Creates a mark per frame. Its height shows the number of cells with moderate turbulence or worse, if the server
+     * counts them.
+     * @param {ManifestLayer} layer */
+    showFrames({ frames, moderateOrWorse: counts = [] }) {
+        const times = frames.map(({ time }) => Date.parse(time));
+        // The player reports only changes of the loaded frames.
+        if (times.join() !== this.times.join()) this.#ready = [];
+        this.times = times;
+        this.liveIndex = Math.max(0, frames.findLastIndex(({ forecast }) => forecast !== true));
+        this.#isCounted = counts.length > 0;
+        const max = Math.max(1, ...counts.map((count) => count ?? 0));
+        this.#scrubber.max = String(Math.max(frames.length - 1, 1));
+        this.#marks.replaceChildren(...frames.map(({ forecast, incomplete }, index) => {
+            const mark = element("span");
+            const share = (counts[index] ?? 0) / max;
+            if (share > 0) mark.append(countBar(share));
+            mark.toggleAttribute("data-forecast", forecast === true);
+            mark.toggleAttribute("data-incomplete", incomplete === true);
+            return mark;
+        }));
+        this.showReady(this.#ready);
+        this.#drawScale();
+    }
+
+    /** @param {boolean[]} ready  one flag per frame */
+    showReady(ready) {
+        this.#ready = ready;
+        for (const [index, isReady] of ready.entries()) {
+            this.#marks.children[index]?.toggleAttribute("data-ready", isReady);
+        }
+    }
+
+    /** The layers with a frame of their own at the instant of a frame, or after the frame before it.
+     * @param {number} index */
+    newAt(index) {
+        const [before = -Infinity, time] = [this.times[index - 1], this.times[index]];
+        return this.#layers.filter(({ frames }) => frames.some((frame) => {
+            const own = Date.parse(frame.time);
+            return own > before && own <= time;
+        })).map(({ id }) => layerName(id));
+    }
+
+    #drawScale() {
+        const { times } = this;
+        if (times.length < 2) return this.#scale.replaceChildren();
+        const hours = labelledHours(times).map((time) => placed(positionOf(time, times),
+            element("span", {}, `${clockTime(time).slice(0, 2)}Z`)));
+        const present = placed(this.liveIndex / (times.length - 1), element("div", { className: "now" }));
+        this.#scale.replaceChildren(present,
+            element("div", { className: "hours" }, element("b", {}, this.#isCounted ? "Moderate or worse" : "Frames"),
+                element("b", {}, "UTC"), ...hours),
+            ...this.#layers.map((layer) => rowOf(layer, times)));
+    }
+}
+
+/** The row of a layer. Filled marks are observed or current, hollow ones are forecasts, diamonds are computed.
+ * @param {ManifestLayer} layer
+ * @param {number[]} times */
+function rowOf({ id, frames }, times) {
+    const isComputed = isField(id);
+    const marks = frames.map(({ time, forecast, lead }) => {
+        const isAhead = forecast === true || (lead ?? 0) > 0;
+        return placed(positionOf(Date.parse(time), times), element("i", {
+            className: [isComputed && "computed", isAhead && "ahead"].filter(Boolean).join(" "),
+        }));
+    });
+    const kinds = [...new Set(frames.map(({ forecast, lead }) =>
+        forecast || (lead ?? 0) > 0 ? "forecast" : isComputed ? "nowcast" : kindOf(id)))];
+    return element("div", { className: "own-frames", "data-layer": id },
+        element("b", {}, `${layerName(id)}: ${kinds.join(", ") || "no frames"}`), ...marks);
+}
+
+/** @param {string} id */
+const kindOf = (id) => (LAYERS.find((layer) => layer.id === id)?.shape === "areas" ? "issued" : "observed");
+
+/** The place of an instant between the first and the last frame, from 0 to 1. The frames have equal distances.
+ * @param {number} time
+ * @param {number[]} times */
+export function positionOf(time, times) {
+    const last = times.length - 1;
+    const index = times.findLastIndex((each) => each <= time);
+    if (index < 0) return 0;
+    if (index === last) return 1;
+    return (index + (time - times[index]) / (times[index + 1] - times[index])) / last;
+}
+
+/** The whole hours to label, between the first and the last frame.
+ * @param {number[]} times */
+export function labelledHours(times) {
+    const [first, last] = [times[0], times[times.length - 1]];
+    const step = HOUR * (LABEL_HOURS.find((hours) => (last - first) / (hours * HOUR) < MAX_LABELS) ?? 24);
+    const start = Math.ceil(first / step) * step;
+    return Array.from({ length: Math.max(0, Math.floor((last - start) / step) + 1) }, (_, index) =>
+        start + index * step);
+}
+
+/** @template {HTMLElement} Node
+ * @param {number} share  place on the timeline, from 0 to 1
+ * @param {Node} node */
+function placed(share, node) {
+    node.style.setProperty("--at", share.toFixed(4));
+    return node;
+}
+
+/** @param {number} share  the frame's count, relative to the highest count */
+function countBar(share) {
+    const bar = element("i");
+    bar.style.height = `${Math.max(2, Math.round(share * BAR_PIXELS))}px`;
+    bar.style.background = document.querySelector(SWATCH)?.getAttribute("fill") ?? "";
+    return bar;
+}

@@ -1,0 +1,17 @@
+// @ts-check
+import { labelledHours, positionOf } from "/js/timeline-marks.js";
+import { equal, test } from "../harness.js";
+
+const HOUR = 3_600_000;
+
+test("a layer's own frame is placed between the frames of the timeline, which have equal distances", () => {
+    const times = [0, 2 * HOUR, 3 * HOUR];
+    equal([-1, 0, HOUR, 2.5 * HOUR, 3 * HOUR, 9 * HOUR].map((time) => positionOf(time, times)),
+        [0, 0, 0.25, 0.75, 1, 1]);
+});
+
+test("the timeline labels whole hours, at most nine", () => {
+    equal(labelledHours([0.5 * HOUR, 3.2 * HOUR]), [HOUR, 2 * HOUR, 3 * HOUR]);
+    equal(labelledHours([0, 24 * HOUR]).length, 9);
+    equal(labelledHours([0.1 * HOUR, 0.2 * HOUR]), []);
+});
