@@ -200,6 +200,7 @@ async function start() {
                 else followFlight();
                 refreshRoute();
                 showField();
+                guardLabels();
             }
             draw();
         }, 0);
@@ -215,6 +216,12 @@ async function start() {
         const shown = { ...view, time: shownTime() };
         fieldText(shown).catch(() => "The turbulence field could not be loaded.").then(
             (text) => legend.showField(text));
+    }
+
+    /** Keeps names off the labels of areas. Without this, some names cover such labels. */
+    function guardLabels() {
+        if (hasPicture) import("./js/label-guards.js").then(({ guardLabels }) =>
+            guardLabels(map, { ...view, time: shownTime() })).catch(() => {});
     }
 
     /** Loads airports and cities at the first zoom that shows any. A map without a list stays without its signs. */
@@ -393,6 +400,7 @@ async function start() {
         requestDraw();
         hasPicture = true;
         showSigns();
+        guardLabels();
         dock.describe();
         refineBaseMap(map);
         if (!isSecureContext || !("serviceWorker" in navigator)) return;
@@ -404,6 +412,7 @@ async function start() {
         Object.assign(view, { zoom: map.getZoom(), longitude, latitude });
         writeHash();
         requestDraw();
+        guardLabels();
         if (hasPicture) showSigns();
     });
     map.on("error", ({ error, sourceId }) => {

@@ -16,6 +16,10 @@ export function mercator(longitude, latitude) {
     return [longitude / 360 + 0.5, 0.5 - Math.atanh(sine) / (2 * Math.PI)];
 }
 
+/** The latitude of a height in the world's square.
+ * @param {number} y */
+export const latitudeAt = (y) => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI;
+
 /** The part of the world in a window, as the bounds of a map.
  * @param {Pick<Billow.View, "zoom" | "longitude" | "latitude">} view
  * @param {number} width  in pixels
@@ -23,8 +27,6 @@ export function mercator(longitude, latitude) {
 export function boundsOf({ zoom, longitude, latitude }, width, height) {
     const world = WORLD_TILE_PIXELS * 2 ** zoom;
     const [, y] = mercator(longitude, latitude);
-    /** @param {number} y */
-    const latitudeAt = (y) => Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180 / Math.PI;
     return {
         getWest: () => longitude - width / world * 180, getEast: () => longitude + width / world * 180,
         getSouth: () => latitudeAt(y + height / world / 2), getNorth: () => latitudeAt(y - height / world / 2),

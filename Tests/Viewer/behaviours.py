@@ -146,7 +146,7 @@ def first_load(viewer):
     viewer.open("#layers=gtg,hexagons")
     # The signs of cities and airports, and the marks of the timeline, load after the first picture.
     scripts = {urlparse(url).path for url in viewer.requests
-               if url.endswith(".js") and not re.search(r"/vendor/|-signs|timeline-marks", url)}
+               if url.endswith(".js") and not re.search(r"/vendor/|-signs|-guards|timeline-marks", url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
         ".map((node) => new URL(node.href ?? node.src).pathname)")
@@ -533,6 +533,30 @@ def ground(viewer):
             a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).map(([two]) => [one, two]));
     }""")
     assert not overlaps, overlaps
+
+
+def names_beside_labels(viewer):
+    """no name or sign of the map covers the label of an issued area, which is a part of the picture"""
+    def areas(shift):
+        ring = [[-89.9 + x, 41.98 + y + shift] for x, y in ((0, -2), (4, -2), (4, 2), (0, 2), (0, -2))]
+        return json.dumps({"features": [{
+            "type": "Feature", "id": "x", "geometry": {"type": "Polygon", "coordinates": [ring]},
+            "properties": {"kind": "sigmet", "hazard": "TURB", "altitudeMin": 31000, "altitudeMax": 43000},
+        }]})
+
+    signs = """() => [...new Set(billow.map.queryRenderedFeatures({ layers: ["airports"] })
+        .map(({ properties }) => properties.sign))]"""
+    for shift, is_seen in ((0, False), (2, True)):
+        # The middle of the area is at Chicago O'Hare, or north of it.
+        viewer.page.route("**/collections/hazards/items?*", lambda route: route.fulfill(
+            body=areas(shift), content_type="application/geo+json"))
+        viewer.page.goto("about:blank")
+        viewer.open("#layers=hazards&map=6.00/42.000/-88.000")
+        viewer.until(f"({signs})().includes('airport:KMKE')")
+        viewer.until("billow.map.getLayer('label-guards') && billow.map.queryRenderedFeatures("
+                     "{ layers: ['label-guards'] }).length === 1")
+        viewer.until(f"(is_seen) => ({signs})().includes('airport:KORD') === is_seen", is_seen)
+        viewer.page.unroute("**/collections/hazards/items?*")
 
 
 def online_base_map(viewer):
@@ -1519,9 +1543,9 @@ def status_page(viewer):
 ALL = [
     live_picture, first_load, second_visit, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause,
     space_plays, scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, timeline_scale,
-    number_of_frames, counted_frames, slow_tiles, filters_keep_playing, ground, online_base_map, globe, toggle_layers,
-    order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
-    route, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
-    lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings, accessible,
-    examples, copied, timeline_elsewhere, status_page,
+    number_of_frames, counted_frames, slow_tiles, filters_keep_playing, ground, names_beside_labels, online_base_map,
+    globe, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link,
+    inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions, pick_points, follow_flight,
+    open_cards, take_along, new_user, lost_contact, resting, offline, key_entry, narrow_screen, layouts,
+    place_beside_card, readers_settings, accessible, examples, copied, timeline_elsewhere, status_page,
 ]

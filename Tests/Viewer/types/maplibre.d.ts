@@ -70,6 +70,7 @@ declare namespace maplibregl {
         off<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
         addControl(control: Control, position?: string): this;
         addImage(id: string, image: ImageData, options?: { pixelRatio?: number }): this;
+        hasImage(id: string): boolean;
         updateImage(id: string, image: ImageData): this;
         addLayer(layer: Specification, before?: string): this;
         addSource(id: string, source: Specification): this;

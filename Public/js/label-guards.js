@@ -1,0 +1,118 @@
+// @ts-check
+// Keeps the map's names off the labels of issued areas. Those labels are part of the server's pictures, so the map does
+// not know them. This module places an invisible sign at each one, as the server places the labels.
+import { boxOf } from "./coverage.js";
+import { bandText } from "./format.js";
+import { inDrawingOrder, LAYERS } from "./layers.js";
+import { getFeatures } from "./server.js";
+import { filters } from "./view.js";
+import { latitudeAt, mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
+
+const GUARDS = "label-guards";
+/** The lowest zoom of the map at which areas have labels. */
+const FIRST_ZOOM = 3;
+const LINE_PIXELS = 15;
+const LETTER_PIXELS = 6.8;
+/** Widths are rounded up, so that few images suffice. */
+const WIDTH_STEP = 16;
+/** Heights to try for a label, as shares of the area's height: the server's order. */
+const SHARES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
+const EMPTY = { type: "FeatureCollection", features: [] };
+let requests = 0;
+
+/** @typedef {{ x: number, y: number }} Place  in pixels of the world
+ * @typedef {Place & { width: number }} PlacedLabel */
+
+/** Places the guards of the areas that a view shows.
+ * @param {maplibregl.Map} map
+ * @param {Billow.View} view  with the instant of the map */
+export async function guardLabels(map, view) {
+    const request = ++requests;
+    const zoom = Math.round(map.getZoom());
+    const layers = LAYERS.filter(({ id, shape }) => shape === "areas" && view.layers.includes(id)).map(({ id }) => id);
+    const areas = zoom < FIRST_ZOOM ? [] : (await Promise.all(inDrawingOrder(layers).map((layer) => {
+        const query = filters(view);
+        query.set("bbox", boxOf(map.getBounds()));
+        query.set("limit", "1000");
+        if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
+        return getFeatures(`collections/${layer}/items`, query);
+    }))).flatMap(({ features }) => features);
+    if (request !== requests) return;
+    const world = WORLD_TILE_PIXELS * 2 ** zoom;
+    const labels = placedLabels(areas, world);
+    for (const { width } of labels) {
+        const id = GUARDS + width;
+        if (!map.hasImage(id)) map.addImage(id, new ImageData(width, LINE_PIXELS));
+    }
+    const data = {
+        type: "FeatureCollection", features: labels.map(({ x, y, width }) => ({
+            type: "Feature", properties: { sign: GUARDS + width },
+            geometry: { type: "Point", coordinates: [x / world * 360 - 180, latitudeAt(y / world)] },
+        })),
+    };
+    const source = map.getSource(GUARDS);
+    if (source) return source.setData(data);
+    if (!labels.length) return;
+    map.addSource(GUARDS, { type: "geojson", data: EMPTY });
+    map.getSource(GUARDS)?.setData(data);
+    // MapLibre places the signs of the highest layer first.
+    map.addLayer({
+        id: GUARDS, type: "symbol", source: GUARDS,
+        layout: { "icon-image": ["get", "sign"], "icon-allow-overlap": true, "icon-padding": 1 },
+    });
+}
+
+/** Places the labels of areas as the server does: in the order of their rank, each at its first free place, or nowhere.
+ * @param {Billow.Feature[]} areas
+ * @param {number} world  the width of the world in pixels
+ * @returns {PlacedLabel[]} */
+export function placedLabels(areas, world) {
+    /** @type {PlacedLabel[]} */
+    const placed = [];
+    for (const { geometry, properties: { hazard, altitudeMin, altitudeMax } } of [...areas].sort(byRank)) {
+        const [ring] = geometry.type === "MultiPolygon" ? geometry.coordinates[0] : geometry.coordinates;
+        const text = [hazard, bandText(altitudeMin ?? null, altitudeMax ?? null)].filter(Boolean).join(" ");
+        const width = Math.ceil((text.length * LETTER_PIXELS) / WIDTH_STEP) * WIDTH_STEP;
+        const spot = spotsOf(ring, world).find(({ x, y }) => placed.every((other) =>
+            Math.abs(other.x - x) >= (other.width + width) / 2 || Math.abs(other.y - y) >= LINE_PIXELS));
+        if (spot) placed.push({ ...spot, width });
+    }
+    return placed;
+}
+
+/** Warnings before advisories, turbulence before other hazards, and higher severities first.
+ * @param {Billow.Feature} a
+ * @param {Billow.Feature} b */
+function byRank(a, b) {
+    /** @param {Billow.Feature} area */
+    const rank = ({ properties: { kind, hazard, severity } }) => [
+        /sigmet/.test(kind ?? "") ? 0 : 1, /TURB|LLWS|MTW|WIND/i.test(hazard ?? "") ? 0 : 1, -(severity ?? 0),
+    ];
+    const [first, second] = [rank(a), rank(b)];
+    const differing = first.findIndex((value, index) => value !== second[index]);
+    return differing < 0 ? (String(a.id) < String(b.id) ? -1 : 1) : first[differing] - second[differing];
+}
+
+/** The places for a label inside a ring: the middle of the widest interval on several horizontal lines.
+ * @param {[number, number][]} ring
+ * @param {number} world
+ * @returns {Place[]} */
+function spotsOf(ring, world) {
+    const points = ring.slice(0, -1).map(([longitude, latitude]) =>
+        mercator(longitude, latitude).map((share) => share * world));
+    const heights = points.map(([, y]) => y);
+    const [top, bottom] = [Math.min(...heights), Math.max(...heights)];
+    return SHARES.flatMap((share) => {
+        const y = top + (bottom - top) * share;
+        const crossings = points.flatMap(([ax, ay], index) => {
+            const [bx, by] = points[(index + 1) % points.length];
+            return ay > y === by > y ? [] : [ax + ((bx - ax) * (y - ay)) / (by - ay)];
+        }).sort((a, b) => a - b);
+        let widest = { x: 0, width: -1 };
+        for (let index = 0; index + 1 < crossings.length; index += 2) {
+            const [left, right] = [crossings[index], crossings[index + 1]];
+            if (right - left > widest.width) widest = { x: (left + right) / 2, width: right - left };
+        }
+        return widest.width < 0 ? [] : [{ x: widest.x, y }];
+    });
+}
