@@ -32,9 +32,9 @@ const LONGEST_WAIT_MILLISECONDS = 5_000;
 /** The files that index.html does not name, because they are loaded on first use. */
 const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
-    "js/city-signs.js", "js/downloads.js", "js/flight-plan.js", "js/flight.js", "js/label-guards.js",
-    "js/level-histogram.js", "js/place-features.js", "js/position.js", "js/profile-view.js", "js/route-form.js",
-    "js/route-sections.js", "js/route.js", "js/share.js", "js/timeline-marks.js", "js/waypoints.js",
+    "js/city-signs.js", "js/complete-map.js", "js/downloads.js", "js/flight-plan.js", "js/flight.js",
+    "js/label-guards.js", "js/level-histogram.js", "js/place-features.js", "js/position.js", "js/profile-view.js",
+    "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js", "js/timeline-marks.js", "js/waypoints.js",
     "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/player.js", "timeline/point-style.js",
     "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson",
     "vendor/cities/cities.json",

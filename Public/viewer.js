@@ -1,6 +1,6 @@
 // @ts-check
 // The viewer: composes the map and its cards, and polls the server for new data.
-import { AIRPORT_ZOOM, BASE_MAP, CITY_ZOOM, ONLINE, refineBaseMap, setTheme } from "./js/basemap.js";
+import { BASE_MAP, ONLINE, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
@@ -168,12 +168,8 @@ async function start() {
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
-    let hasPicture = false;
-    /** The lists of signs that are not loaded yet: the lowest zoom of each, and how to load it. */
-    let signs = [
-        { zoom: AIRPORT_ZOOM, load: () => import("./js/airport-signs.js").then((signs) => signs.showAirports(map)) },
-        { zoom: CITY_ZOOM, load: () => import("./js/city-signs.js").then((signs) => signs.showCities(map)) },
-    ];
+    /** Keeps the map's names off the labels of pictures; loaded after the first picture. */
+    let guardLabels = () => {};
     let attribution = "";
 
     function onDockChange() {
@@ -216,19 +212,6 @@ async function start() {
         const shown = { ...view, time: shownTime() };
         fieldText(shown).catch(() => "The turbulence field could not be loaded.").then(
             (text) => legend.showField(text));
-    }
-
-    /** Keeps names off the labels of areas. Without this, some names cover such labels. */
-    function guardLabels() {
-        if (hasPicture) import("./js/label-guards.js").then(({ guardLabels }) =>
-            guardLabels(map, { ...view, time: shownTime() })).catch(() => {});
-    }
-
-    /** Loads airports and cities at the first zoom that shows any. A map without a list stays without its signs. */
-    function showSigns() {
-        const due = signs.filter(({ zoom }) => map.getZoom() >= zoom);
-        signs = signs.filter((each) => !due.includes(each));
-        for (const { load } of due) load().catch(() => {});
     }
 
     /** Whether the map does not yet show the latest request. */
@@ -398,13 +381,10 @@ async function start() {
         map.off("render", onRender);
         firstPicture.remove();
         requestDraw();
-        hasPicture = true;
-        showSigns();
-        guardLabels();
         dock.describe();
-        refineBaseMap(map);
-        if (!isSecureContext || !("serviceWorker" in navigator)) return;
-        navigator.serviceWorker.register("offline.js").catch(() => {});
+        import("./js/complete-map.js").then(({ completeMap }) => {
+            guardLabels = completeMap(map, () => ({ ...view, time: shownTime() }));
+        }, () => {});
     }
 
     map.on("moveend", () => {
@@ -412,8 +392,6 @@ async function start() {
         Object.assign(view, { zoom: map.getZoom(), longitude, latitude });
         writeHash();
         requestDraw();
-        guardLabels();
-        if (hasPicture) showSigns();
     });
     map.on("error", ({ error, sourceId }) => {
         // Pictures and the timeline count the failures of their own tiles.

@@ -12,10 +12,8 @@ const DARK = {
     space: "#06090d", ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
     graticule: "#1c2a36", text: "#a9b8c3", halo: "rgba(20,28,36,0.85)",
 };
-/** The base map has two levels of detail. The coarse one suffices below this zoom. */
-const FINE_ZOOM = 4.5;
+/** The base map at first; complete-map.js loads a detailed one. */
 export const COARSE = assetAddress("vendor/basemap/coarse.geojson");
-const FINE = assetAddress("vendor/basemap/basemap.geojson");
 export const ONLINE = "online";
 const ONLINE_PAINT = {
     light: { "raster-saturation": -0.6, "raster-opacity": 0.8, "raster-brightness-max": 1 },
@@ -144,19 +142,6 @@ function onlineSource() {
     // MapLibre takes the attribution as HTML.
     const text = attribution.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
     return { [ONLINE]: { type: "raster", tiles: [tiles], tileSize: 256, maxzoom: 18, attribution: text } };
-}
-
-/** Loads the fine map as soon as the zoom is FINE_ZOOM.
- * @param {maplibregl.Map} map */
-export function refineBaseMap(map) {
-    let isFine = false;
-    const refine = () => {
-        if (isFine || map.getZoom() < FINE_ZOOM) return;
-        isFine = true;
-        map.getSource(BASE_MAP)?.setData(FINE);
-    };
-    refine();
-    map.on("moveend", refine);
 }
 
 /** Draws a name as an image when MapLibre reports the image as missing. MapLibre's text needs a glyph server, and this

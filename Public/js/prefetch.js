@@ -1,18 +1,26 @@
 // @ts-check
 // Requests the data of the first picture while the map library is still loading.
+import { keyHeaders } from "./api-key.js";
 import { tilesInView } from "./visible-tiles.js";
 import { prefetchGround } from "./first-picture.js";
 import { compactTime } from "./format.js";
 import { defaultLayers } from "./layers.js";
 import { pictureRequest } from "./picture-request.js";
-import { prefetchJSON, prefetchTile } from "./server.js";
+import { keepPrefetchedTiles, prefetchJSON, prefetchTile } from "./server.js";
 import { loadStyles } from "./styles.js";
 import { parseHash, pictureAddress, setDefaultLayers } from "./view.js";
 
-const namesLayers = new URLSearchParams(location.hash.replace(/^#/, "")).has("layers");
+/** The templates of the last visit's tiles. */
+const MEMORY = "billow-first-tiles";
+const linked = new URLSearchParams(location.hash.replace(/^#/, ""));
+const namesLayers = linked.has("layers");
+linked.delete("map");
+/** The tiles of two visits can only be the same if this is. */
+const visit = [linked, matchMedia("(prefers-color-scheme: dark)").matches, devicePixelRatio].join();
+prefetchRememberedTiles();
 prefetchJSON("styles");
 prefetchGround();
-const linked = namesLayers ? prefetchPicture() : null;
+const linkedTiles = namesLayers ? prefetchPicture() : null;
 
 /** Resolves after the request of `/status`. The status decides the layers of a link that names none.
  * @type {Promise<void>} */
@@ -20,7 +28,38 @@ export const defaultLayersReady = prefetchJSON("status").then((status) => {
     setDefaultLayers(defaultLayers(status));
 }, () => {});
 
-export const firstTiles = linked ?? defaultLayersReady.then(prefetchPicture);
+export const firstTiles = linkedTiles ?? defaultLayersReady.then(prefetchPicture);
+
+/** Prefetches the tiles with the templates of the last visit, because they probably are the first picture's. */
+function prefetchRememberedTiles() {
+    try {
+        const [known, ...templates] = JSON.parse(localStorage.getItem(MEMORY) ?? "[]");
+        if (known === visit) for (const { url } of tilesOf(templates).flat()) prefetchTile(url);
+    } catch {
+        // Without storage the tiles wait for their TileJSON.
+    }
+}
+
+/** A device stores nothing from a server that requires a key.
+ * @param {string[]} templates */
+function remember(templates) {
+    try {
+        if (!("X-API-Key" in keyHeaders())) localStorage.setItem(MEMORY, JSON.stringify([visit, ...templates]));
+    } catch {
+        // The browser forbids storage.
+    }
+}
+
+/** The tiles in view of each template.
+ * @param {string[]} templates */
+function tilesOf(templates) {
+    const places = tilesInView(parseHash(location.hash).view, innerWidth, innerHeight);
+    return templates.map((template) => places.map((tile) => {
+        const [z, x, y] = tile;
+        const url = template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`);
+        return { tile, url };
+    }));
+}
 
 /** @returns {Promise<import("./first-picture.js").Prefetched | null>} */
 async function prefetchPicture() {
@@ -32,12 +71,11 @@ async function prefetchPicture() {
         const { parts, time } = request;
         // At an instant, some parts may have no data.
         if (time !== null && parts.length > 1) return null;
-        const places = tilesInView(view, innerWidth, innerHeight);
-        const tiles = parts.flatMap(({ template, opacity }) => places.map((tile) => {
-            const [z, x, y] = tile;
-            const url = template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`);
-            return { tile, opacity, response: prefetchTile(url) };
-        }));
+        const templates = parts.map(({ template }) => template);
+        const tiles = tilesOf(templates).flatMap((tiles, part) => tiles.map(({ tile, url }) =>
+            ({ tile, url, opacity: parts[part].opacity, response: prefetchTile(url) })));
+        keepPrefetchedTiles(tiles.map(({ url }) => url));
+        if (time === null) remember(templates);
         return { tileJSON, request, tiles };
     } catch {
         // The page repeats the request and reports the error.

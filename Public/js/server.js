@@ -73,15 +73,21 @@ export function prefetchJSON(path, parameters) {
  * @type {Map<string, Promise<Response>>} */
 const prefetchedTiles = new Map();
 
-/** Prefetches a tile of the first picture. Returns a second copy of the response.
+/** Prefetches a tile of the first picture, unless that has happened. Returns a copy of the response.
  * @param {string} url
  * @returns {Promise<Response>} */
 export function prefetchTile(url) {
-    const tile = fetchResponse(url, { cache: "no-cache" });
+    const tile = prefetchedTiles.get(url) ?? fetchResponse(url, { cache: "no-cache" });
+    prefetchedTiles.set(url, tile);
     const copy = tile.then((response) => response.clone());
     copy.catch(() => {});
-    prefetchedTiles.set(url, tile);
     return copy;
+}
+
+/** Forgets the prefetched tiles that are no part of the first picture.
+ * @param {string[]} urls  the tiles of the first picture */
+export function keepPrefetchedTiles(urls) {
+    for (const url of prefetchedTiles.keys()) if (!urls.includes(url)) prefetchedTiles.delete(url);
 }
 
 /** Removes and returns a prefetched tile, if there is one.

@@ -144,9 +144,9 @@ def live_picture(viewer):
 def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
-    # The signs of cities and airports, and the marks of the timeline, load after the first picture.
+    # What completes the map, and the marks of the timeline, load after the first picture.
     scripts = {urlparse(url).path for url in viewer.requests
-               if url.endswith(".js") and not re.search(r"/vendor/|-signs|-guards|timeline-marks", url)}
+               if url.endswith(".js") and not re.search(r"/vendor/|complete-map|-signs|-guards|timeline-marks", url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
         ".map((node) => new URL(node.href ?? node.src).pathname)")
@@ -172,6 +172,26 @@ def second_visit(viewer):
         .filter(({ transferSize }) => transferSize > 0).map(({ name }) => name)""")
     assert any("/tiles/" in url for url in requested), requested
     assert not [url for url in requested if "/assets/" in url], requested
+
+
+def remembered_tiles(viewer):
+    """on a second visit the tiles of the first picture are requested before their TileJSON, and each only once"""
+    tile = re.compile(r"/tiles/.+\.png")
+    for hash in ("", "#layers=hexagons,pireps&map=4.00/39.000/-96.000"):
+        viewer.page.goto("about:blank")
+        viewer.open(hash)
+        viewer.page.goto("about:blank")
+        viewer.requests.clear()
+        viewer.open(hash)
+        kinds = ["tile" if tile.search(url) else "TileJSON" for url in viewer.requests
+                 if tile.search(url) or re.search(r"/tiles/[^?]+\.json", url)]
+        assert kinds.index("tile") < kinds.index("TileJSON"), kinds[:5]
+        assert len(viewer.tiles()) == len(set(viewer.tiles())), sorted(viewer.tiles())
+    # Another view has other tiles, which wait for their TileJSON.
+    viewer.page.goto("about:blank")
+    viewer.requests.clear()
+    viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+    assert all("/hexagons/" in url for url in viewer.tiles()), viewer.tiles()
 
 
 def first_picture(viewer):
@@ -1541,11 +1561,12 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, first_load, second_visit, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause,
-    space_plays, scrub, incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, timeline_scale,
-    number_of_frames, counted_frames, slow_tiles, filters_keep_playing, ground, names_beside_labels, online_base_map,
-    globe, toggle_layers, order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link,
-    inspect_place, inspect_beside, route, route_through_turbulence, route_suggestions, pick_points, follow_flight,
-    open_cards, take_along, new_user, lost_contact, resting, offline, key_entry, narrow_screen, layouts,
-    place_beside_card, readers_settings, accessible, examples, copied, timeline_elsewhere, status_page,
+    live_picture, first_load, second_visit, remembered_tiles, first_picture, first_picture_changes,
+    busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
+    forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles,
+    filters_keep_playing, ground, names_beside_labels, online_base_map, globe, toggle_layers, order_and_opacity,
+    filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
+    route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
+    lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings, accessible,
+    examples, copied, timeline_elsewhere, status_page,
 ]

@@ -25,11 +25,17 @@ test("index.html preloads the modules of the page, and offline.js lists the othe
     const preloaded = [...named].map(([, path = ""]) => path);
     const loaded = await withStatic(["viewer.js", "js/prefetch.js"]);
     equal([...new Set(preloaded)].sort(), [...loaded].sort());
-    const lazy = new Set();
-    for (const path of loaded) for (const other of await imports(path, /import\("([^"]+)"\)/g)) lazy.add(other);
+    const all = new Set(loaded);
+    // A module that is loaded on first use may load others on first use.
+    for (const path of all) {
+        // The viewer plays frames only, and the timeline loads its points for pages that play them.
+        if (path.startsWith("timeline/")) continue;
+        const lazy = await imports(path, /import\("([^"]+)"\)/g);
+        for (const other of await withStatic(lazy)) all.add(other);
+    }
     const list = await (await fetch("/offline.js")).text();
     const listed = [...list.matchAll(/"((?:js|timeline)\/[\w-]+\.js)"/g)].map(([, path = ""]) => path);
-    const wanted = [...await withStatic([...lazy])].filter((path) => !loaded.has(path));
+    const wanted = [...all].filter((path) => !loaded.has(path));
     ok(wanted.length > 0, "some modules are loaded on first use");
     equal(listed.sort(), wanted.sort());
 });
