@@ -46,9 +46,12 @@ let cachedCount = 0;
 let requestedAt = 0;
 
 worker.addEventListener("install", (event) => {
-    // Where browsers know such routes, they look up the files themselves, which is faster than this worker.
-    const pathname = `${new URL(worker.registration.scope).pathname}assets/*`;
-    const routes = event.addRoutes?.({ condition: { urlPattern: { pathname } }, source: "cache" });
+    const { pathname } = new URL(worker.registration.scope);
+    // Where browsers know such routes, they look up the files themselves, and request tiles while this worker starts.
+    const routes = event.addRoutes?.([
+        { condition: { urlPattern: { pathname: `${pathname}assets/*` } }, source: "cache" },
+        { condition: { urlPattern: { pathname: `${pathname}tiles/*` } }, source: "race-network-and-fetch-handler" },
+    ]);
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([

@@ -26,12 +26,13 @@ export function uncoveredCentre() {
 /** Sets --top, --dock and --legend to the heights of the cards at the edges, and updates them on resize. */
 export function measureCards() {
     const cards = { "--top": byId("top"), "--dock": byId("dock"), "--legend": byId("legend") };
+    // The browser calls back after its first layout, and before it paints.
     const measure = () => {
-        for (const [name, card] of Object.entries(cards)) {
-            document.documentElement.style.setProperty(name, `${card.offsetHeight}px`);
+        const heights = Object.values(cards).map((card) => card.offsetHeight);
+        for (const [index, name] of Object.keys(cards).entries()) {
+            document.documentElement.style.setProperty(name, `${heights[index]}px`);
         }
     };
     const observer = new ResizeObserver(measure);
     for (const card of Object.values(cards)) observer.observe(card);
-    measure();
 }

@@ -34,9 +34,9 @@ export const firstTiles = linkedTiles ?? defaultLayersReady.then(prefetchPicture
 function prefetchRememberedTiles() {
     try {
         const [known, ...templates] = JSON.parse(localStorage.getItem(MEMORY) ?? "[]");
-        if (known === visit) for (const { url } of tilesOf(templates).flat()) prefetchTile(url);
+        if (known === visit) for (const { url } of templates.flatMap(tilesOf)) prefetchTile(url);
     } catch {
-        // Without storage the tiles wait for their TileJSON.
+        // Without storage, the tiles wait for their TileJSON.
     }
 }
 
@@ -50,15 +50,21 @@ function remember(templates) {
     }
 }
 
-/** The tiles in view of each template.
- * @param {string[]} templates */
-function tilesOf(templates) {
-    const places = tilesInView(parseHash(location.hash).view, innerWidth, innerHeight);
-    return templates.map((template) => places.map((tile) => {
+/** The tiles in view of a template.
+ * @param {string} template */
+function tilesOf(template) {
+    return tilesInView(parseHash(location.hash).view, innerWidth, innerHeight).map((tile) => {
         const [z, x, y] = tile;
-        const url = template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`);
-        return { tile, url };
-    }));
+        return { tile, url: template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`) };
+    });
+}
+
+/** A copy of a prefetched tile. The map uses the tile itself.
+ * @param {string} url */
+function copyOf(url) {
+    const copy = prefetchTile(url).then((response) => response.clone());
+    copy.catch(() => {});
+    return copy;
 }
 
 /** @returns {Promise<import("./first-picture.js").Prefetched | null>} */
@@ -71,11 +77,10 @@ async function prefetchPicture() {
         const { parts, time } = request;
         // At an instant, some parts may have no data.
         if (time !== null && parts.length > 1) return null;
-        const templates = parts.map(({ template }) => template);
-        const tiles = tilesOf(templates).flatMap((tiles, part) => tiles.map(({ tile, url }) =>
-            ({ tile, url, opacity: parts[part].opacity, response: prefetchTile(url) })));
+        const tiles = parts.flatMap(({ template, opacity }) => tilesOf(template).map((tile) =>
+            ({ ...tile, opacity, response: copyOf(tile.url) })));
         keepPrefetchedTiles(tiles.map(({ url }) => url));
-        if (time === null) remember(templates);
+        if (time === null) remember(parts.map(({ template }) => template));
         return { tileJSON, request, tiles };
     } catch {
         // The page repeats the request and reports the error.

@@ -13,7 +13,7 @@ const ATTENTION_MILLISECONDS = 120_000;
 /** The interval of polling without events, then the one with events, which announce new data. */
 const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
-/** The interval while the device says that it is offline. A broken stream of events is then just silent. */
+/** The interval while the device says that it is offline. Its events may just be silent. */
 const OFFLINE_POLL_MILLISECONDS = 3_000;
 
 let attendedAt = -Infinity;
@@ -40,7 +40,7 @@ export const renewalMilliseconds = (bytes) => (isAttended() ? ATTENDED_MILLISECO
 
 /** The time between two polls of the server.
  * @param {boolean} hasEvents
- * @param {boolean} isOnline  by the device, which may still reach a server on itself */
+ * @param {boolean} isOnline  by the device */
 export function pollMilliseconds(hasEvents, isOnline = navigator.onLine) {
     if (!isOnline) return OFFLINE_POLL_MILLISECONDS;
     return hasEvents ? FOLLOWED_POLL_MILLISECONDS : POLL_MILLISECONDS;

@@ -73,15 +73,14 @@ export function prefetchJSON(path, parameters) {
  * @type {Map<string, Promise<Response>>} */
 const prefetchedTiles = new Map();
 
-/** Prefetches a tile of the first picture, unless that has happened. Returns a copy of the response.
+/** Prefetches a tile of the first picture, unless that has happened.
  * @param {string} url
  * @returns {Promise<Response>} */
 export function prefetchTile(url) {
     const tile = prefetchedTiles.get(url) ?? fetchResponse(url, { cache: "no-cache" });
+    tile.catch(() => {});
     prefetchedTiles.set(url, tile);
-    const copy = tile.then((response) => response.clone());
-    copy.catch(() => {});
-    return copy;
+    return tile;
 }
 
 /** Forgets the prefetched tiles that are no part of the first picture.

@@ -166,6 +166,9 @@ def first_load(viewer):
 def second_visit(viewer):
     """a second visit requests the page and data, but no script, style or base map"""
     viewer.open("#layers=hexagons")
+    # The list of cities is the last file of the first visit.
+    viewer.until("""performance.getEntriesByType("resource")
+        .some(({ name, responseEnd }) => name.includes("cities.json") && responseEnd > 0)""")
     viewer.page.goto("about:blank")
     viewer.open("#layers=hexagons")
     requested = viewer.page.evaluate("""performance.getEntriesByType("resource")
