@@ -430,8 +430,17 @@ def timeline_ahead(viewer):
 
 def timeline_scale(viewer):
     """the timeline has marks and hours before it plays, then a row per layer with the layer's own frames and kinds"""
+    held = []
+    viewer.page.route("**/timeline.json*", lambda route: held.append(route))
     viewer.open("#layers=hazards,hexagons,gtg&span=-2h%2B6h")
+    viewer.eventually(lambda: len(held) == 2)
+    opacity = "() => getComputedStyle(document.querySelector('#scrubber')).opacity"
+    assert viewer.page.evaluate(opacity) == "0", "the thumb shows no place before the frames are known"
+    for route in held:
+        route.continue_()
+    viewer.page.unroute("**/timeline.json*")
     viewer.until("document.querySelectorAll('#marks span').length > 8")
+    assert viewer.page.evaluate(opacity) == "1"
     assert "/timeline/player.js" not in str(viewer.requests), "the timeline is described without its player"
     hours = viewer.page.locator("#scale .hours span").all_inner_texts()
     assert 7 <= len(hours) <= 9 and all(re.fullmatch(r"\d\dZ", hour) for hour in hours), hours
@@ -1106,9 +1115,9 @@ def new_user(viewer):
         viewer.until("document.querySelector('#route-body h3')?.textContent === 'KJFK EGLL'")
         viewer.until("document.querySelector('#route-body').textContent.includes('planned FL370')")
         # The profile starts now and has the times of the flight, so it covers the next two hours.
-        viewer.until("document.querySelector('#route-body img.profile')?.naturalWidth > 0")
-        profiles = [url for url in viewer.requests if "/profiles.png" in url]
-        assert all("departure=" in url and "level=37000" in url for url in profiles), profiles
+        viewer.until("document.querySelectorAll('#route-body .plot path').length > 0")
+        profiles = [url for url in viewer.requests if "/profiles.json" in url]
+        assert profiles and all("departure=" in url for url in profiles) and "level=37000" in profiles[-1], profiles
 
     def loop(steps):
         steps.select_option("#span", "-6h")
