@@ -47,11 +47,12 @@ let requestedAt = 0;
 
 worker.addEventListener("install", (event) => {
     const { pathname } = new URL(worker.registration.scope);
-    // Where browsers know such routes, they look up the files themselves, and request tiles while this worker starts.
+    // Where browsers know such routes, they look up the files themselves, request tiles beside this worker, and request
+    // features and coverage without it.
     const routes = event.addRoutes?.([
-        { condition: { urlPattern: { pathname: `${pathname}assets/*` } }, source: "cache" },
-        { condition: { urlPattern: { pathname: `${pathname}tiles/*` } }, source: "race-network-and-fetch-handler" },
-    ]);
+        ["assets", "cache"], ["tiles", "race-network-and-fetch-handler"],
+        ["collections", "network"], ["maps", "network"],
+    ].map(([folder, source]) => ({ condition: { urlPattern: { pathname: `${pathname}${folder}/*` } }, source })));
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([

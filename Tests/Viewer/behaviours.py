@@ -1220,6 +1220,13 @@ def offline(viewer):
             && (await caches.keys()).some((name) => name.startsWith("billow-release-"))""")
         page.wait_for_timeout(1_000)
         viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
+        # A click does not wait for the worker, which stores no features.
+        viewer.until("""async () => {
+            const { href } = new URL("collections/hexagons", document.baseURI);
+            await (await fetch(href)).text();
+            return performance.getEntriesByName(href).some(
+                ({ workerMatchedSourceType }) => workerMatchedSourceType === "network");
+        }""")
         context.set_offline(True)
         page.reload(wait_until="load")
         viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
