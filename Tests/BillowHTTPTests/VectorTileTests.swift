@@ -177,7 +177,7 @@ struct VectorTileRouteTests {
         try await withWorld { world in
             let document = try await world.json("/styles/night.json?f=mvt&hours=1&opacity=0.5")
             let sources = try document["sources"].orMissing().members
-            #expect(Set(sources.keys) == Set(Catalogue.menu.map(\.id)))
+            #expect(Set(sources.keys) == Set(Catalogue.menu.map(\.id)).union([BaseMapStyle.source]))
             let url = try sources["hexagons"]?["url"]?.string.orMissing() ?? ""
             #expect(url.hasSuffix("/tiles/hexagons.json?f=mvt&hours=1"))
             let path = String(url.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" })
@@ -192,7 +192,10 @@ struct VectorTileRouteTests {
                 #expect(fill["paint"]?["fill-color"] == entry["fill"])
                 #expect(fill["paint"]?["fill-opacity"]?.double == (entry["opacity"]?.double).map { $0 / 2 })
             }
-            for layer in layers {
+            let ground = layers.filter { $0["source"]?.string == BaseMapStyle.source }
+            #expect(ground.count == 4 && ground == Array(layers.prefix(4)), "the base map lies below")
+            #expect(sources[BaseMapStyle.source]?["data"]?.string?.hasSuffix("/vendor/basemap/coarse.geojson") == true)
+            for layer in layers.dropFirst(ground.count) {
                 let source = try layer["source"]?.string.orMissing() ?? ""
                 #expect(sources[source] != nil && layer["source-layer"] == layer["source"])
             }

@@ -41,7 +41,7 @@ package final class PostgreSQLCluster: Sendable {
             -c full_page_writes=off -c max_connections=200 -c shared_buffers=64MB -c autovacuum=off \
             >"$folder/log" 2>&1 </dev/null &
         server=$!
-        for try in $(seq 300); do
+        for try in $(seq 1200); do
             "$bin/pg_isready" -q -h "$folder" -U billow && break
             kill -0 $server || { cat "$folder/log"; exit 1; }
             sleep 0.1

@@ -1,3 +1,4 @@
+import BillowEngine
 import BillowParameters
 import BillowRaster
 import BillowTiles
