@@ -168,7 +168,7 @@ async function start() {
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
-    /** Keeps the map's names off the labels of pictures; loaded after the first picture. */
+    /** Keeps names off the labels of pictures; loaded after the first picture. */
     let guardLabels = () => {};
     let attribution = "";
 

@@ -246,7 +246,8 @@ export function timesOf(knowledge) {
     const { time, isLive } = pictureState(knowledge);
     if (time !== null) {
         const isAged = isLive && now() - time > STATED_AGE_MILLISECONDS;
-        parts.push(`Picture ${shortTime(time, now())}${isAged ? `, ${age(now() - time)} old` : ""}`);
+        const text = shortTime(time, now()).replace(/ \d{4}/, "");
+        parts.push(`Picture ${text}${isAged ? `, ${age(now() - time)} old` : ""}`);
     }
     const received = instantOf(knowledge.billow?.dataTime);
     if (received !== null) parts.push(`data ${age(now() - received)} old`);

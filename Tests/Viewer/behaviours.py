@@ -403,9 +403,14 @@ def forecast_instant(viewer):
     viewer.eventually(lambda: viewer.text("#state-text") == "Forecast")
     viewer.eventually(lambda: "No observations for this time yet: Hexagons" in viewer.text("#banners"))
     viewer.eventually(lambda: "forecast, in" in viewer.text("#frame-age"))
-    before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) - 5 * 86_400))
+    before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) // 60 * 60 - 5 * 86_400))
     viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", before)
     viewer.until("document.querySelector('#banners').textContent.includes('little or nothing is stored')")
+    # A picture of another day shifts nothing: its time has one line, with the date.
+    viewer.until("""() => {
+        const times = document.querySelector("#times");
+        return /^Picture \\d+ \\w+ [\\d:]+Z · data \\d+ s old$/.test(times.textContent) && times.offsetHeight < 26;
+    }""")
 
 
 def timeline_ahead(viewer):
