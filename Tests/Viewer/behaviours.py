@@ -1380,6 +1380,10 @@ def readers_settings(viewer):
     viewer.page.click("#play")
     viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
     assert viewer.page.evaluate("document.getAnimations().length") == 0
+    # What is filled in the timeline stays distinct from what is hollow.
+    viewer.until("document.querySelector('.own-frames i')")
+    assert viewer.page.evaluate(
+        "getComputedStyle(document.querySelector('.own-frames i')).forcedColorAdjust") == "none"
 
 
 def accessible(viewer):
