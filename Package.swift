@@ -332,7 +332,7 @@ let package = Package(
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "BillowPostgreSQLTests",
-            dependencies: ["BillowPostgreSQL", "BillowStore"],
+            dependencies: ["BillowPostgreSQL", "BillowStore", "TestSupport", "Turbulence"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",

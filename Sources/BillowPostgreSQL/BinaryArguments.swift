@@ -1,21 +1,21 @@
 internal import BillowStore
 
+/// The numbers of types in PostgreSQL's catalogue, which never change.
+///
+/// Source: PostgreSQL, src/include/catalog/pg_type.dat
+extension UInt32 {
+    static let boolean: UInt32 = 16
+    static let bytes: UInt32 = 17
+    static let int8: UInt32 = 20
+    static let int2: UInt32 = 21
+    static let int4: UInt32 = 23
+    static let text: UInt32 = 25
+    static let double: UInt32 = 701
+    static let varchar: UInt32 = 1_043
+}
+
 /// The arguments of a query in PostgreSQL's binary format: numbers are big-endian.
 enum BinaryArguments {
-    /// The numbers of types in PostgreSQL's catalogue, which never change.
-    ///
-    /// Source: PostgreSQL, src/include/catalog/pg_type.dat
-    enum TypeNumber {
-        static let boolean: UInt32 = 16
-        static let bytes: UInt32 = 17
-        static let int8: UInt32 = 20
-        static let int2: UInt32 = 21
-        static let int4: UInt32 = 23
-        static let text: UInt32 = 25
-        static let double: UInt32 = 701
-        static let varchar: UInt32 = 1_043
-    }
-
     /// - Throws: `PostgreSQLError` for a value that the parameter's type can't hold.
     static func with<T>(
         _ arguments: [SQLValue], _ types: [UInt32],
@@ -47,14 +47,14 @@ enum BinaryArguments {
     static func append(_ value: SQLValue, _ type: UInt32, to bytes: inout [UInt8]) throws -> Bool {
         switch (value, type) {
         case (.null, _): return false
-        case (.integer(let value), TypeNumber.int8): append(value, to: &bytes)
-        case (.integer(let value), TypeNumber.int4): append(try exactly(value) as Int32, to: &bytes)
-        case (.integer(let value), TypeNumber.int2): append(try exactly(value) as Int16, to: &bytes)
-        case (.integer(let value), TypeNumber.boolean): bytes.append(value == 0 ? 0 : 1)
-        case (.real(let value), TypeNumber.double): append(value.bitPattern, to: &bytes)
-        case (.text(let value), TypeNumber.text), (.text(let value), TypeNumber.varchar):
+        case (.integer(let value), UInt32.int8): append(value, to: &bytes)
+        case (.integer(let value), UInt32.int4): append(try exactly(value) as Int32, to: &bytes)
+        case (.integer(let value), UInt32.int2): append(try exactly(value) as Int16, to: &bytes)
+        case (.integer(let value), UInt32.boolean): bytes.append(value == 0 ? 0 : 1)
+        case (.real(let value), UInt32.double): append(value.bitPattern, to: &bytes)
+        case (.text(let value), UInt32.text), (.text(let value), UInt32.varchar):
             bytes += StoredText.encoded(value)
-        case (.bytes(let value), TypeNumber.bytes): bytes += value
+        case (.bytes(let value), UInt32.bytes): bytes += value
         default:
             throw PostgreSQLError(
                 state: "", message: "the value of a parameter doesn't fit its type \(type)", isLost: false)

@@ -4,7 +4,7 @@
 /// https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING
 package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address as given; it may contain a password.
-    let text: String
+    package let text: String
 
     private static let schemes = ["postgres://", "postgresql://"]
 

@@ -21,7 +21,7 @@ enum PostgreSQLDialect {
             if let number = Int(rest.prefix { $0.isNumber }) { used.insert(number) }
         }
         guard let last = used.max(), last > 0 else { return [] }
-        return (1...last).map { used.contains($0) ? 0 : BinaryArguments.TypeNumber.int8 }
+        return (1...last).map { used.contains($0) ? 0 : UInt32.int8 }
     }
 
     /// Words, numbers, placeholders, quoted text, white space and single other characters.

@@ -37,15 +37,17 @@ enum PostgreSQLSchema {
     /// Whether the tables exist and have every step.
     /// - Throws: `StoreError.unavailable` if a newer version of Billow made the tables.
     static func isComplete(_ connection: PostgreSQLConnection, _ address: DatabaseAddress) throws -> Bool {
-        guard try connection.statement("SELECT 1 WHERE to_regclass('billowSchema') IS NOT NULL").value() != nil else {
-            return false
-        }
+        guard try exists(connection) else { return false }
         let done = try connection.statement("SELECT step FROM billowSchema WHERE id = 1").value() ?? 0
         guard done <= steps.count else {
             throw StoreError.unavailable(
                 path: address.description, reason: "it was written by a newer version of Billow")
         }
         return done == steps.count
+    }
+
+    static func exists(_ connection: PostgreSQLConnection) throws -> Bool {
+        try connection.statement("SELECT 1 WHERE to_regclass('billowSchema') IS NOT NULL").value() != nil
     }
 
     private static func insertHead(_ connection: PostgreSQLConnection) throws {
@@ -56,12 +58,12 @@ enum PostgreSQLSchema {
             INSERT INTO head (id, version, rules, log, deletions, tagSecret, simulated, sum)
             VALUES (1, 0, 0, $1, 0, $2, NULL, 0)
             """, [.text(name), .bytes(secret)],
-            types: [BinaryArguments.TypeNumber.text, BinaryArguments.TypeNumber.bytes])
+            types: [.text, .bytes])
     }
 
     private static let steps = [
         [head, sources, observations, pilotReports, areas, positions, fields, derived, besideTheLog]
-            .joined(separator: "\n")
+            .joined(separator: "\n"), fleet,
     ]
 
     private static let head = """
@@ -298,6 +300,21 @@ enum PostgreSQLSchema {
             packed BYTEA NOT NULL
         );
         ALTER TABLE packedPart ALTER COLUMN packed SET STORAGE EXTERNAL;
+        """
+
+    /// The lease of the sync (`PostgreSQLStore.takeLease`), in milliseconds of the server's clock, and notifications of
+    /// each change of the head.
+    private static let fleet = """
+        CREATE TABLE lease (
+            id SMALLINT PRIMARY KEY CHECK (id = 1),
+            holder TEXT COLLATE "C" NOT NULL,
+            fence BIGINT NOT NULL CHECK (fence >= 0),
+            expires BIGINT NOT NULL
+        ) WITH (fillfactor = 10);
+        INSERT INTO lease (id, holder, fence, expires) VALUES (1, '', 0, 0);
+        CREATE FUNCTION notifyHead() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN PERFORM pg_notify('billow_' || TG_TABLE_SCHEMA, ''); RETURN NULL; END$$;
+        CREATE TRIGGER headChanged AFTER UPDATE ON head FOR EACH STATEMENT EXECUTE FUNCTION notifyHead();
         """
 
     private static let besideTheLog = """

@@ -6,15 +6,17 @@ package import BillowStore
 /// write the log at the same time.
 package final class PostgreSQLStore: SQLStore {
     package let address: DatabaseAddress
-    package let register = DamageRegister()
+    package let register: DamageRegister
     package let tags: ContentTags
     package let longestTransaction: Duration
-    package let rowEstimate = RowEstimate()
+    package let rowEstimate: RowEstimate
     private let pool: ConnectionPool
+    /// The fencing number of the lease; nil for a store that need not have it.
+    private let fence: (@Sendable () -> Int64?)?
     /// What exists as long as the store, for tests.
     private let lifetime: (any AnyObject & Sendable)?
     /// One transaction of this process writes at a time. The others wait without a connection.
-    private let writer = Permits(1)
+    private let writer: Permits
 
     /// The number of connections: readers as for SQLite, and a writer.
     private static let connections = 5
@@ -26,6 +28,15 @@ package final class PostgreSQLStore: SQLStore {
         _ address: DatabaseAddress, access: StoreAccess = .writing
     ) async throws(StoreError) -> PostgreSQLStore {
         try await open(address, access: access, tags: nil, lifetime: nil)
+    }
+
+    /// Whether a database has the tables of a log.
+    package static func hasTables(_ address: DatabaseAddress) async throws(StoreError) -> Bool {
+        do {
+            return try await ConnectionPool(address, connections: 1).run { connection in
+                try PostgreSQLSchema.exists(connection)
+            }
+        } catch { throw StoreError(opening: error, address) }
     }
 
     /// Executes SQL in a session of its own, for tests and administration.
@@ -68,6 +79,22 @@ package final class PostgreSQLStore: SQLStore {
         self.tags = tags
         self.longestTransaction = longestTransaction
         self.lifetime = lifetime
+        register = DamageRegister()
+        rowEstimate = RowEstimate()
+        writer = Permits(1)
+        fence = nil
+    }
+
+    init(fencing store: PostgreSQLStore, _ fence: @escaping @Sendable () -> Int64?) {
+        address = store.address
+        pool = store.pool
+        tags = store.tags
+        longestTransaction = store.longestTransaction
+        lifetime = store.lifetime
+        register = store.register
+        rowEstimate = store.rowEstimate
+        writer = store.writer
+        self.fence = fence
     }
 
     /// Creates the tables. Of several processes that do so at once, all but one fail, and find the tables afterwards.
@@ -100,11 +127,23 @@ package final class PostgreSQLStore: SQLStore {
         do {
             try await writer.acquire()
             defer { writer.release() }
-            return try await pool.run { connection in
+            return try await pool.run { [fence] connection in
                 try connection.transaction(.writing) {
                     try connection.statement(Self.lockHead).run()
+                    if let fence { try Self.check(fence(), connection) }
                     return try body(connection)
                 }
+            }
+        } catch { throw StoreError(error, address) }
+    }
+
+    /// Runs a transaction that doesn't write the log.
+    func changing<T: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        do {
+            return try await pool.run { connection in
+                try connection.transaction(.writing) { try body(connection) }
             }
         } catch { throw StoreError(error, address) }
     }

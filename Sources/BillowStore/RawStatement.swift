@@ -104,6 +104,17 @@ package struct RawStatement {
         precondition(position == parameterCount, "a query's arguments don't fit its text")
     }
 
+    /// Binds an argument of a driver's own query.
+    package func bind(_ value: SQLValue, at position: Int32) throws {
+        switch value {
+        case .null: bindNull(at: position)
+        case .integer(let value): bind(value, at: position)
+        case .real(let value): bind(value, at: position)
+        case .text(let value): try bind(value, at: position)
+        case .bytes(let value): bind(value, at: position)
+        }
+    }
+
     // MARK: Columns of an inserted row
 
     func bind<Column: StoredColumn>(_ value: Int64, _ column: Column) { bind(value, at: column.argument) }
@@ -241,6 +252,12 @@ package struct Columns {
     func isNull<Column: ResultColumn>(_ column: Column) -> Bool {
         guard let handle else { return cell(column.rawValue).start == nil }
         return sqlite3_column_type(handle, column.rawValue) == SQLITE_NULL
+    }
+
+    /// The text of a driver's first column; nil for NULL.
+    package var firstText: String? {
+        let cell = cell(0)
+        return cell.start == nil ? nil : StoredText.decoded(cell.bytes)
     }
 
     /// 0 for NULL.
