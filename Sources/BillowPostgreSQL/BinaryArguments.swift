@@ -11,6 +11,8 @@ extension UInt32 {
     static let int4: UInt32 = 23
     static let text: UInt32 = 25
     static let double: UInt32 = 701
+    static let texts: UInt32 = 1_009
+    static let integers: UInt32 = 1_016
     static let varchar: UInt32 = 1_043
 }
 
@@ -55,11 +57,34 @@ enum BinaryArguments {
         case (.text(let value), UInt32.text), (.text(let value), UInt32.varchar):
             bytes += StoredText.encoded(value)
         case (.bytes(let value), UInt32.bytes): bytes += value
+        case (.integers(let values), UInt32.integers):
+            appendArray(of: .int8, values.count, to: &bytes)
+            for value in values {
+                append(Int32(8), to: &bytes)
+                append(value, to: &bytes)
+            }
+        case (.texts(let values), UInt32.texts):
+            appendArray(of: .text, values.count, to: &bytes)
+            for value in values {
+                let text = StoredText.encoded(value)
+                append(Int32(clamping: text.count), to: &bytes)
+                bytes += text
+            }
         default:
             throw PostgreSQLError(
                 state: "", message: "the value of a parameter doesn't fit its type \(type)", isLost: false)
         }
         return true
+    }
+
+    /// The head of an array with one dimension and no NULL.
+    ///
+    /// Source: PostgreSQL, src/backend/utils/adt/arrayfuncs.c, array_recv
+    private static func appendArray(of type: UInt32, _ count: Int, to bytes: inout [UInt8]) {
+        for number in [count == 0 ? 0 : 1, 0] { append(Int32(number), to: &bytes) }
+        append(type, to: &bytes)
+        guard count > 0 else { return }
+        for number in [count, 1] { append(Int32(clamping: number), to: &bytes) }
     }
 
     private static func exactly<Number: FixedWidthInteger>(_ value: Int64) throws -> Number {

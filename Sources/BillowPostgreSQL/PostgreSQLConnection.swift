@@ -4,7 +4,7 @@ internal import Foundation
 /// A connection to a PostgreSQL server. All calls block, and happen on the thread of its `ConnectionWorker`.
 ///
 /// Parameters and results are binary. Each text of SQL is prepared once per connection.
-final class PostgreSQLConnection: SQLConnection {
+final class PostgreSQLConnection: BulkConnection {
     let pq: LibPQ
     private let handle: LibPQ.Connection
     /// Interrupts the running statement, from any thread.
@@ -169,6 +169,38 @@ final class PostgreSQLConnection: SQLConnection {
             do { try check(result) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
+    }
+
+    func copy(_ rows: [[SQLValue]], into table: String, _ columns: [String]) throws {
+        let list = columns.joined(separator: ", ")
+        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        // The types of the columns are those of an insertion's parameters.
+        let types = try prepare("INSERT INTO \(table) (\(list)) VALUES (\(values))").types
+        var buffer = CopyBuffer()
+        for row in rows { try buffer.append(row, types: types) }
+        try copy("COPY \(table) (\(list)) FROM STDIN (FORMAT binary)", buffer)
+    }
+
+    /// The rows go through a temporary table of the session, because COPY has no rule for existing keys.
+    func copyNew(
+        _ rows: [[SQLValue]], into table: String, _ columns: [String], key: [String], returning: String
+    ) throws -> [Int64] {
+        let incoming = "incoming_\(table)"
+        try execute(
+            """
+            CREATE TEMPORARY TABLE IF NOT EXISTS \(incoming) (LIKE \(table)) ON COMMIT DELETE ROWS;
+            TRUNCATE \(incoming)
+            """)
+        try copy(rows, into: incoming, columns)
+        let list = columns.joined(separator: ", ")
+        var values: [Int64] = []
+        let insertion = try statement(
+            """
+            INSERT INTO \(table) (\(list)) SELECT \(list) FROM \(incoming)
+            ON CONFLICT (\(key.joined(separator: ", "))) DO NOTHING RETURNING \(returning)
+            """)
+        try insertion.forEachValue { values.append($0) }
+        return values
     }
 
     // MARK: Notifications

@@ -141,8 +141,7 @@ extension BatchWriter {
         var key =
             isTaken
             ? key(of: observation, source.merge)
-            : ObservationKey(
-                observedAt: observation.observedAt, tag: tags(.row(version: version, number: result.accepted)))
+            : keyOfItem(observation)
         while try !insert(
             observation, at: key, source: source.number, id: id, origin: origin, reporter: owner, isTaken: isTaken)
         { key = key.next }
@@ -183,8 +182,18 @@ extension BatchWriter {
         bind(reporter, .reporter)
         bind(isTaken ? 1 : 0, .idTaken)
         insertObservation.bind(sum, ObservationColumn.sum)
-        try insertObservation.run()
-        guard db.changesCount > 0 else { return false }
+        if let buffer {
+            let row = ObservationRow(
+                key: key, cell: observation.cell, altitude: observation.altitude, intensity: observation.intensity,
+                observedAt: observation.observedAt, category: observation.category, source: source,
+                kind: observation.kind, since: Version(rawValue: version), until: nil)
+            let details = ObservationDetails(id: isTaken ? nil : id, aircraft: observation.aircraft)
+            let stored = StoredObservation(row: row, details: details, origin: origin, reporter: reporter)
+            guard try buffer.insert(stored, id: id, collected) else { return false }
+        } else {
+            try insertObservation.run()
+            guard db.changesCount > 0 else { return false }
+        }
         result.accepted += 1
         changed[.observations, default: []].insert(TimeStep(key.observedAt))
         return true
@@ -193,6 +202,11 @@ extension BatchWriter {
     /// Counts a duplicate.
     mutating func countDuplicate(_ found: StoredObservation) throws {
         result.duplicates += 1
+        if let buffer {
+            if found.origin.isTransient, !isTransient { buffer.markLasting(found.row.key) }
+            if found.row.observedAt < importedBefore { buffer.markImported(found.row.key) }
+            return
+        }
         if found.origin.isTransient, !isTransient {
             try markLasting.bind(found.row.key.rawValue)
             try markLasting.run()
@@ -211,8 +225,12 @@ extension BatchWriter {
     }
 
     mutating func close(_ key: ObservationKey) throws {
-        try closeObservation.bind(version, key.rawValue)
-        try closeObservation.run()
+        if let buffer {
+            try buffer.close(key)
+        } else {
+            try closeObservation.bind(version, key.rawValue)
+            try closeObservation.run()
+        }
         changed[.observations, default: []].insert(TimeStep(key.observedAt))
     }
 
@@ -233,12 +251,14 @@ extension BatchWriter {
     }
 
     func row(at key: ObservationKey) throws -> StoredObservation? {
+        if let buffer { return try buffer.row(at: key) }
         try observationByKey.bind(key.rawValue)
         return try readable(observationByKey, setAside: setAsideObservation, StoredObservation.init)
     }
 
     /// The open rows with an id, of every source and reporter.
     func rows(id: String) throws -> [StoredObservation] {
+        if let buffer { return try buffer.rows(id: id) }
         try openObservationsByID.bind(id)
         var rows: [StoredObservation] = []
         var unreadable: [UnreadableRow] = []

@@ -126,6 +126,7 @@ extension BatchWriter {
 
     mutating func insert(_ position: AircraftPosition) throws {
         try insertPosition.bind(position, source: try number(of: position.source), since: version)
+        if let buffer { return buffer.insert(position: collectedPosition) }
         try insertPosition.run()
         guard db.changesCount > 0 else { return }
         result.positions += 1

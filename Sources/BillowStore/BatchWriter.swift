@@ -33,14 +33,22 @@ struct BatchWriter {
     /// Whether rows were closed that the result does not count.
     var hasReopened = false
 
-    let insertObservation: RawStatement
+    /// Reads and writes observations and positions together, on a connection where that is faster; nil after `flush`.
+    var buffer: ObservationBuffer?
+    /// The arguments of `insertObservation` and `insertPosition` while there is a buffer.
+    private let collector = ValueCollector(columns: ObservationColumn.allCases.count)
+    private let positionCollector = ValueCollector(columns: PositionColumn.allCases.count)
+    /// The number of the item that is being written.
+    private var item = 0
+
+    private(set) var insertObservation: RawStatement
     let closeObservation: RawStatement
     let setAsideObservation: RawStatement
     let markImported: RawStatement
     let markLasting: RawStatement
     let observationByKey: RawStatement
     let openObservationsByID: RawStatement
-    let insertPosition: RawStatement
+    private(set) var insertPosition: RawStatement
 
     init(_ db: any SQLConnection, tags: ContentTags, _ batch: Batch, damage: DamageRegister) throws {
         self.db = db
@@ -68,14 +76,18 @@ struct BatchWriter {
         before = try Head(db).version.rawValue
         version = before + 1
         result = BatchResult(version: Version(rawValue: before))
-        insertObservation = try RawStatement(db, Query.insertObservation)
+        let version = version
+        buffer = (db as? any BulkConnection).map { ObservationBuffer($0, damage: damage, version: version) }
+        insertObservation =
+            buffer == nil ? try RawStatement(db, Query.insertObservation) : RawStatement(driver: collector)
         closeObservation = try RawStatement(db, Query.closeObservation)
         setAsideObservation = try RawStatement(db, Query.setAsideObservation)
         markImported = try RawStatement(db, Query.markObservationImported)
         markLasting = try RawStatement(db, Query.markObservationLasting)
         observationByKey = try RawStatement(db, Query.observationByKey)
         openObservationsByID = try RawStatement(db, Query.openObservationsByExternalID)
-        insertPosition = try RawStatement(db, Query.insertPosition)
+        insertPosition =
+            buffer == nil ? try RawStatement(db, Query.insertPosition) : RawStatement(driver: positionCollector)
     }
 
     // MARK: Items
@@ -88,10 +100,14 @@ struct BatchWriter {
     mutating func write(_ items: BatchItems, from first: Int, longest: Duration?) throws -> Int {
         let began = ContinuousClock.now
         let batch = items.batch
+        defer { item = 0 }
         for index in first..<items.count {
             if let longest, index > first, (index - first) % Self.stride == 0, ContinuousClock.now - began >= longest {
+                try flush()
                 return index
             }
+            if (index - first) % Self.readAhead == 0 { try readAhead(items, from: index) }
+            item = index
             var index = index
             if index < items.observations.count {
                 try upsert(batch.observations[items.observations[index]])
@@ -114,7 +130,66 @@ struct BatchWriter {
                 try insert(batch.fields[index - batch.positions.count], source: source)
             }
         }
+        try flush()
         return items.count
+    }
+
+    // MARK: The buffer
+
+    /// The number of observations whose rows are read together.
+    private static let readAhead = 4_096
+
+    /// Reads the rows that the next observations may meet.
+    private func readAhead(_ items: BatchItems, from first: Int) throws {
+        guard let buffer else { return }
+        var keys: [ObservationKey] = []
+        var ids: [String] = []
+        for index in first..<max(first, min(first + Self.readAhead, items.observations.count)) {
+            let observation = items.batch.observations[items.observations[index]]
+            guard let source = sources[observation.source] else { continue }
+            if let id = observation.id {
+                ids.append(id)
+                keys.append(key(of: observation, number: index))
+                if hasForeignIDs { continue }
+                guard let exported = ObservationKey(id: id) else { continue }
+                keys.append(exported)
+            }
+            keys.append(key(of: observation, source.merge))
+            if sourcesOfChangedRule.contains(source.id) {
+                keys.append(key(of: observation, source.merge == .keep ? .replace : .keep))
+            }
+        }
+        try buffer.read(keys, ids: ids)
+    }
+
+    /// The first candidate key of an observation that is found by its id.
+    private func key(of observation: Observation, number: Int) -> ObservationKey {
+        ObservationKey(
+            observedAt: observation.observedAt, tag: tags(.row(version: version, number: number)))
+    }
+
+    /// The same for the observation that is being written.
+    func keyOfItem(_ observation: Observation) -> ObservationKey { key(of: observation, number: item) }
+
+    /// The arguments of `insertObservation`, and of `insertPosition`.
+    var collected: [SQLValue] { collector.values }
+    var collectedPosition: [SQLValue] {
+        // Without a driver SQL would compute the checksum.
+        var values = positionCollector.values
+        values[Int(PositionColumn.sum.rawValue)] = .integer(0)
+        return values
+    }
+
+    /// Writes what the buffer holds. What follows is written row by row.
+    private mutating func flush() throws {
+        guard let buffer else { return }
+        for seconds in try buffer.flush() {
+            result.positions += 1
+            changed[.positions, default: []].insert(TimeStep(Instant(clamping: Int(seconds))))
+        }
+        self.buffer = nil
+        insertObservation = try RawStatement(db, Query.insertObservation)
+        insertPosition = try RawStatement(db, Query.insertPosition)
     }
 
     /// Raises the head if any row changed.

@@ -112,6 +112,9 @@ package struct RawStatement {
         case .real(let value): bind(value, at: position)
         case .text(let value): try bind(value, at: position)
         case .bytes(let value): bind(value, at: position)
+        case .integers, .texts:
+            guard case .driver(let statement) = source else { preconditionFailure("SQLite has no arrays") }
+            statement.bind(value, at: position)
         }
     }
 
@@ -179,7 +182,7 @@ package struct RawStatement {
     package func value() throws -> Int64? { try first(\.only) ?? nil }
 
     /// All values of a query with one column. NULL is skipped.
-    func forEachValue(_ body: (Int64) throws -> Void) throws {
+    package func forEachValue(_ body: (Int64) throws -> Void) throws {
         try forEachRow { row in
             if let value = row.only { try body(value) }
         }

@@ -44,6 +44,9 @@ package enum SQLValue: Sendable, Hashable {
     case real(Double)
     case text(String)
     case bytes([UInt8])
+    /// For drivers with arrays.
+    case integers([Int64])
+    case texts([String])
 }
 
 /// A value in a row of a driver, in PostgreSQL's binary format: big-endian numbers of 1, 2, 4 or 8 bytes.

@@ -23,6 +23,13 @@ struct StoredObservation {
     /// The reporter's number; 0 if there is none.
     var reporter: Int64
 
+    init(row: ObservationRow, details: ObservationDetails, origin: Origin, reporter: Int64) {
+        self.row = row
+        self.details = details
+        self.origin = origin
+        self.reporter = reporter
+    }
+
     init(_ columns: Columns) throws {
         row = try ObservationRow(columns)
         details = ObservationDetails(columns)
