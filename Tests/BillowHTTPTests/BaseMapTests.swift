@@ -92,6 +92,12 @@ struct BaseMapTests {
                 let ocean = try await world.picture(
                     "/maps/hexagons.png?bbox=-20,10,-18,12&width=64&height=64&background=dark")
                 #expect(try ocean[30, 30].orMissing() == Self.darkOcean)
+                // The legend's panel suits the ground.
+                let furnished = "/maps/hexagons.png?bbox=9,49,11,51&width=600&height=500&legend=true"
+                for (ground, isDark) in [("dark", true), ("light", false), ("14181d", true), ("ffffff", false)] {
+                    let panel = try await world.picture("\(furnished)&background=\(ground)")[20, 480].orMissing()
+                    #expect((panel.red < 128) == isDark, "\(ground): \(panel)")
+                }
                 for bad in ["", "blue", "12345", "#123456", "1234567", "0x123456", "gggggg"] {
                     let query = bad.replacing("#", with: "%23")
                     let answer = try await world.get("\(uri)&background=\(query)")
@@ -151,6 +157,12 @@ struct BaseMapTests {
                     "/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=hexagons&SRS=EPSG:4326&BBOX=9,49,11,51"
                     + "&STYLES=&FORMAT=image/png&\(size)&\(query)"
                 #expect(try await world.get(wms).header("X-Omitted") == omitted, "\(wms)")
+                let frames =
+                    map.replacing("/maps/", with: "/animations/")
+                    + (query.isEmpty ? "&legend=false&timestamp=false" : "")
+                guard query != "legend=true", query != "scalebar=true" else { continue }
+                let parts = omitted?.replacing("scalebar, ", with: "")
+                #expect(try await world.get(frames).header("X-Omitted") == parts, "\(frames)")
             }
         }
     }

@@ -314,7 +314,7 @@ struct OGCFeatureTests {
                 #expect(try parameter("width", path)["schema"]?["maximum"]?.double == 250, "\(path)")
             }
             let formats = try parameter("f", "/export/hexagons")["schema"]?["enum"]?.items.compactMap(\.string)
-            #expect(formats == DownloadFormat.ofFeatures.map(\.ending))
+            #expect(formats == ["json"] + DownloadFormat.ofFeatures.map(\.ending))
             // The path has the format.
             for path in ["/export/hexagons.{format}", "/export/hexagons.zip"] {
                 let all = try #require(document["paths"]?[path]?["get"]?["parameters"]?.items)
@@ -350,7 +350,8 @@ struct OGCFeatureTests {
             ] {
                 let all = try #require(paths?[path]?["get"]?["parameters"]?.items)
                 let names = all.compactMap { $0["name"]?.string }
-                #expect(names.count == all.count && Set(names).isSuperset(of: KVPReader.ownNames))
+                #expect(names.count == all.count && Set(names).isSuperset(of: KVPReader.tileNames))
+                #expect(names.contains("legend") == (path == "/wms"))
                 let examples = all.compactMap { parameter in
                     parameter["schema"]?["example"]?.string.map { "\(parameter["name"]?.string ?? "")=\($0)" }
                 }

@@ -144,6 +144,15 @@ package final class AnimationRenderer: Sendable {
         }
     }
 
+    /// The requested furniture that frames have no room for, by the names of its parameters. A sheet has its legend
+    /// below the frames.
+    package func omittedParts(_ request: AnimationRequest, in snapshot: Snapshot) throws(EngineError) -> [String] {
+        guard let last = scenes(of: request, in: snapshot).last else { return [] }
+        var order = map(request, last)
+        if request.form == .sheet { order.furniture.legend = nil }
+        return try MapComposition(order).omittedParts()
+    }
+
     /// Describes the last frame of an animation; incomplete if any frame is.
     package func dataStatus(_ request: AnimationRequest, in snapshot: Snapshot) -> DataStatus {
         let frames = scenes(of: request, in: snapshot)

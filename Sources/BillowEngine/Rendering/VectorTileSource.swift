@@ -62,6 +62,14 @@ package final class VectorTileSource: Sendable {
     private let work: WorkExecutor
     private let metrics: RenderMetrics
     private let tiles: SharedCache<Key, [UInt8], EngineError>
+    /// The contours of fields, which all tiles of a frame share.
+    private let contours: SharedCache<ContourKey, [FieldFeature], EngineError>
+
+    private struct ContourKey: Hashable, Sendable {
+        var planes: FieldCaches.PlaneKey
+        var filter: Filter
+        var mode: PolygonMode
+    }
 
     package init(
         frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, work: WorkExecutor,
@@ -74,6 +82,7 @@ package final class VectorTileSource: Sendable {
         self.store = store
         self.work = work
         tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.estimatedBytes }) { $0.count }
+        contours = SharedCache(frames.caches, keyBytes: { $0.filter.estimatedBytes }) { $0.count * 256 }
     }
 
     /// The tile; empty if it has no features.
@@ -233,9 +242,17 @@ package final class VectorTileSource: Sendable {
         let box = VectorTile.box(of: request.coord)
         if request.isContoured {
             // The properties describe the whole area, as in GeoJSON features. The outline is made of the tile's cells.
-            let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
-            let whole = FilteredField(values, finest, request.filter, snapshot)
-            return .others { Self.contours(field, whole, request.mode, in: box) }
+            let key = ContourKey(
+                planes: FieldCaches.PlaneKey(log: snapshot.log, rows: values.levels.map(\.row)), filter: request.filter,
+                mode: request.mode)
+            let areas = try await contours.value(for: key) { [frames] () async throws(EngineError) in
+                let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
+                let whole = FilteredField(values, finest, request.filter, snapshot)
+                return whole.contours(
+                    of: finest.entries.compactMap { entry in whole.severity(of: entry).map { (entry, $0) } },
+                    request.mode)
+            }
+            return .others { Self.contours(field, areas, request.mode, in: box) }
         }
         return .others {
             cells.entries(touching: box).compactMap { entry in
@@ -251,18 +268,17 @@ package final class VectorTileSource: Sendable {
     /// The parts of a field's areas in a box.
     ///
     /// - Parameters:
-    ///   - shown: the cells of the zoom.
-    ///   - whole: the cells of the areas.
-    private static func contours(_ field: FilteredField, _ whole: FilteredField, _ mode: PolygonMode, in box: GridBox)
-        -> [VectorTile.Feature]
-    {
+    ///   - field: the cells of the zoom.
+    ///   - areas: the areas with their properties.
+    private static func contours(
+        _ field: FilteredField, _ areas: [FieldFeature], _ mode: PolygonMode, in box: GridBox
+    ) -> [VectorTile.Feature] {
         let resolution = field.cells.resolution
         let inside = field.cells.entries(touching: box).compactMap { entry in
             field.severity(of: entry).map { (dense: Int(entry.dense), severity: $0) }
         }
         guard !inside.isEmpty else { return [] }
-        let entries = whole.cells.entries.compactMap { entry in whole.severity(of: entry).map { (entry, $0) } }
-        return whole.contours(of: entries, mode).compactMap { feature in
+        return areas.compactMap { feature in
             let own = inside.filter {
                 mode == .exact ? $0.severity == feature.severity : $0.severity >= feature.severity
             }

@@ -164,7 +164,9 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         // The wildcard stands for every header but this one (Fetch Standard, "CORS-preflight fetch").
         let allowedHeaders = "*, Authorization"
         guard !methods.isEmpty else {
-            guard let method = request.headers[.accessControlRequestMethod] else { throw HTTPError(.notFound) }
+            guard let method = request.headers[.accessControlRequestMethod], HTTPRequest.Method(method) != nil else {
+                throw HTTPError(.notFound)
+            }
             // A page of another origin can read the 404 only if its request is permitted.
             return Response(
                 status: .noContent,

@@ -142,7 +142,7 @@ struct APIDescription: Sendable {
         case ("/openapi.json", _): OpenAPIParameters.names
         case ("/wms", _), ("/wmts", _): Set(ownParameters(route.template).map(\.name))
         case (let path, _) where path.hasPrefix("/wmts/") && path.contains("{layer}"):
-            KVPReader.ownNames.union([ServiceParameter.elevation.rawValue])
+            KVPReader.tileNames.union([ServiceParameter.elevation.rawValue])
         case ("/public/weather-maps.json", _): QueryReader.filterNames
         case (let path, _) where path.hasPrefix("/v2/"): QueryReader.filterNames
         default: []
@@ -166,7 +166,7 @@ struct APIDescription: Sendable {
         case "/openapi.json": OpenAPIVersion.allCases.map(\.rawValue)
         case "/", LandingRoutes.path, "/collections", "/conformance", place: ["json", "html"]
         case place + "/items/{feature}": ["json", "geojson", "html"]
-        case export: route.pack.map { [$0.ending] } ?? DownloadFormat.ofFeatures.map(\.ending)
+        case export: route.pack.map { [$0.ending] } ?? ExportParameters.formatNames
         case "/tiles/{layers}", "/styles/{id}": ["png", "mvt", "json"]
         case place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
             place + "/map/tiles", place + "/map/tiles/{set}":

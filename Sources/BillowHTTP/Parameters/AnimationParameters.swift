@@ -49,12 +49,12 @@ package struct AnimationParameters: Sendable {
         timeline = try query.timeline(defaults)
         filter = try query.filter(of: layers.layers, for: .pictures)
         region = try query.region(defaultWidth: Self.defaultWidth)
-        style = try styles.style(query)
+        ground = try query.ground(try styles.style(query))
+        style = try styles.style(query, theme: ground?.theme)
         labels = try query.labels()
         hasLegend = try query.boolean("legend") ?? true
         hasTimeStamp = try query.boolean("timestamp") ?? true
         hatchesIncomplete = try query.hatchesIncomplete()
-        ground = try query.ground(style)
         form = try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation
         hold =
             try query.integer("hold", in: AnimationRenderer.delays)

@@ -2,8 +2,8 @@ package import BillowEngine
 import BillowExchange
 package import Datasets
 
-/// The path of `/export/{what}.{format}`, or `/export/{what}` with the format in `f` or `Accept`. Exports of features
-/// have the query parameters of `FeatureParameters`, packs those of `PackParameters`.
+/// The path of `/export/{what}.{format}`, or `/export/{what}` with a format of features in `f` or `Accept`. Exports of
+/// features have the query parameters of `FeatureParameters`, packs those of `PackParameters`.
 ///
 /// | part | type | range |
 /// | --- | --- | --- |
@@ -40,10 +40,14 @@ package struct ExportParameters: Sendable {
                 parts.count == 2 ? .unknownFormat : .invalidParameter,
                 detail: "There is no format '\(ending.prefix(100))'.", parameter: parts.count == 2 ? "format" : "f",
                 value: String(ending.prefix(100)),
-                allowed: DownloadFormat.allCases.map(\.ending).joined(separator: ", "))
+                allowed: (parts.count == 2 ? DownloadFormat.allCases.map(\.ending) : Self.formatNames)
+                    .joined(separator: ", "))
         }
         self.format = format
     }
+
+    /// The values of `f`: the endings of features' formats, and GeoJSON also as `json`.
+    package static let formatNames = ["json"] + DownloadFormat.ofFeatures.map(\.ending)
 
     /// The collection to export.
     package var collection: Dataset { get throws(ParameterProblem) { try Self.collection(what) } }
@@ -61,6 +65,9 @@ package struct ExportParameters: Sendable {
 }
 
 extension DownloadFormat {
-    /// The format that `f` names: by its ending, and GeoJSON also as `json`.
-    fileprivate init?(name: String) { self.init(ending: name == "json" ? ExportFormat.geojson.rawValue : name) }
+    /// The format of features that a value of `f` names; nil for another value.
+    fileprivate init?(name: String) {
+        guard ExportParameters.formatNames.contains(name) else { return nil }
+        self.init(ending: name == "json" ? ExportFormat.geojson.rawValue : name)
+    }
 }

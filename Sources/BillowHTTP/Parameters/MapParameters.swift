@@ -44,14 +44,14 @@ package struct MapParameters: Sendable {
         self.layers = layers
         time = try query.time()
         filter = try query.filter(of: layers.layers, for: .pictures)
-        style = try styles.style(query)
+        ground = try query.ground(try styles.style(query))
+        style = try styles.style(query, theme: ground?.theme)
         hasLegend = try query.boolean("legend") ?? false
         hasTime = try query.boolean("timestamp") ?? false
         region = try query.region(defaultWidth: Self.defaultWidth)
         labels = try query.labels()
         hasScaleBar = try query.boolean("scalebar") ?? false
         hatchesIncomplete = try query.hatchesIncomplete()
-        ground = try query.ground(style)
     }
 
     /// The map request for these parameters, and a description of its data.

@@ -209,7 +209,9 @@ package struct QueryParameter: Sendable {
     /// others.
     package static func of(_ service: ServiceParameter.Service) -> [QueryParameter] {
         service.parameters.map { QueryParameter($0.rawValue, $0.summary(in: service), $0.schema(in: service)) }
-            + KVPReader.ownNames.sorted().compactMap { named($0) }.map { text($0.name, $0.summary) }
+            + (service == .wms ? KVPReader.ownNames : KVPReader.tileNames).sorted().compactMap { named($0) }.map {
+                text($0.name, $0.summary)
+            }
     }
 
     /// The parameters with another meaning for timelines.

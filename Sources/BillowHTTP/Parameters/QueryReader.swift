@@ -359,7 +359,7 @@ package struct QueryReader: Sendable {
         guard let text = values[name] else { return nil }
         let expected =
             "four numbers, west,south,east,north, in degrees: longitudes from -360 to 360 (190 is -170), latitudes "
-            + "from -90 to 90, south not above north"
+            + "from -90 to 90, south not above north; or six with heights"
         var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Self.decimal($0) }
         guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid(name, text, expected) }
         if numbers.count == 6 { numbers = [numbers[0], numbers[1], numbers[3], numbers[4]] }

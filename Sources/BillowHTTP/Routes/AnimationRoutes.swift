@@ -30,6 +30,7 @@ struct AnimationRoutes: Sendable {
         let png = try await renderer.png(order, in: snapshot)
         var headers = ResponseHeaders.make(
             renderer.dataStatus(order, in: snapshot), freshSeconds: frames.freshSeconds(of: snapshot))
+        headers.omit(try renderer.omittedParts(order, in: snapshot))
         headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
         return try BytesResponse.make(png, headers: headers, request: request)
     }

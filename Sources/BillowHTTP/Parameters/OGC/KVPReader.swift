@@ -10,9 +10,9 @@ package struct KVPReader: Sendable {
     private let values: [String: String]
 
     /// Billow's own parameters, which filter and style the result in addition to those of the standards.
-    package static let ownNames = QueryReader.filterNames.union([
-        "opacity", "labels", "incomplete", "legend", "timestamp", "scalebar",
-    ])
+    package static let ownNames = tileNames.union(["legend", "timestamp", "scalebar"])
+    /// Those of tiles, which have no furniture.
+    package static let tileNames = QueryReader.filterNames.union(["opacity", "labels", "incomplete"])
 
     /// - Throws: `OGCException` if a parameter has two different values.
     package init(_ items: some Sequence<(name: String, value: String)>) throws(OGCException) {
