@@ -138,12 +138,11 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// The probes of a load balancer name the machine's address, and their answers have no links.
-    private static var probes: [String] { [OperationRoutes.liveness, OperationRoutes.readiness] }
-
-    /// Rejects a host that the settings don't allow.
+    /// Rejects a host that the settings don't allow. A load balancer probes by the machine's address.
     private func checkHost(_ request: Request) throws(Problem) {
-        guard !allowedHosts.allows(request.head.authority), !Self.probes.contains(request.uri.path) else { return }
+        guard !allowedHosts.allows(request.head.authority), !OperationRoutes.probes.contains(request.uri.path) else {
+            return
+        }
         throw Problem(
             .hostNotAllowed, detail: "The server doesn't answer for this host.", parameter: "Host",
             value: String((request.head.authority ?? "").prefix(100)), allowed: "a host of server.allowedHosts")

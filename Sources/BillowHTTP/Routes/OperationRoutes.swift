@@ -26,16 +26,16 @@ struct OperationRoutes: Sendable {
     let started: Instant
     let now: @Sendable () -> Instant
 
-    static let liveness = "/healthz"
-    static let readiness = "/readyz"
+    /// The paths of the probes, whose answers have no links.
+    static let probes = ["/healthz", "/readyz"]
 
     /// Adds the routes. Liveness and readiness are public. The status requires read access, and all its details
     /// administrator access.
     func add(to router: some RouterMethods<some RequestContext>) {
-        router.get(RouterPath(Self.liveness)) { request, _ in
+        router.get("/healthz") { request, _ in
             try JSONResponse.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
         }
-        router.get(RouterPath(Self.readiness)) { request, _ in try ready(request) }
+        router.get("/readyz") { request, _ in try ready(request) }
         router.get("/status") { request, _ in try await answerStatus(request) }
     }
 
