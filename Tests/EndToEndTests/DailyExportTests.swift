@@ -208,8 +208,9 @@ struct DailyExportTests {
         let whole = try await Command.run("export", "observations", "--database", database, "--format", "csv")
         let bytes = Double(try #require(numbers.last))
         #expect(abs(bytes / Double(whole.output.utf8.count) - 1) < 0.05)
-        let tiles = try await Command.run(
+        // The size of a GeoPackage is known only when it is made.
+        let package = try await Command.run(
             "export", "observations", "--database", database, "--format", "gpkg", "--estimate")
-        #expect(tiles.status == 64)
+        #expect(package.status == 0 && package.errors == "about 30002 features\n", "\(package.errors)")
     }
 }

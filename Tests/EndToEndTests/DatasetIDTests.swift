@@ -52,6 +52,7 @@ import Testing
         "Sources/billow/Settings/Settings.swift": ["polygons": "a section of settings"],
         "Public/js/layers.js": ["polygons": "a shape", "tracks": "a shape"],
         "Public/js/styles.js": ["skypath": "a style"],
+        "Public/js/timeline-marks.js": ["forecast": "a kind of frames"],
     ]
 
     /// The names of properties that are no words of their own, such as `altitudeMin`.
@@ -66,6 +67,7 @@ import Testing
         "Sources/BillowHTTP/EDR/CoverageWriter.swift": "axes of a coverage",
         "Sources/BillowHTTP/Routes/IngestRoutes.swift": "errors of a record's fields",
         "Sources/BillowSync/Billow/MirroredFeatures.swift": "the features of a mirrored server",
+        "Sources/BillowStore/ObservationBuffer.swift": "columns of the database",
         "Sources/BillowStore/Query.swift": "columns of the database",
         "Sources/BillowStore/Salvage+Copy.swift": "columns of the database",
         "Sources/billow/Commands/Record.swift": "properties of recorded aircraft",

@@ -1,3 +1,4 @@
+import Datasets
 import JSONKit
 
 /// The standards' parameters of WMS and WMTS requests. The reader reads no others, and the description of the interface
@@ -113,7 +114,7 @@ package enum ServiceParameter: String, Sendable, CaseIterable {
     func example(in service: Service) -> String? {
         switch self {
         case .version: service == .wms ? "1.3.0" : "1.0.0"
-        case .layers, .layer, .queryLayers: "turbulence"
+        case .layers, .layer, .queryLayers: Dataset.hexagons.id
         case .crs: "EPSG:3857"
         case .box: "-20037508,-20037508,20037508,20037508"
         case .width, .height: "256"
