@@ -11,7 +11,7 @@ package final class HeadListener: Sendable {
 
     /// The milliseconds after which a stop is noticed.
     private static let step: Int32 = 250
-    /// The pause after a failure, in seconds.
+    /// The pause before it listens again, in seconds.
     private static let pause = 1.0
 
     package init(_ address: DatabaseAddress) { self.address = address }
@@ -23,7 +23,9 @@ package final class HeadListener: Sendable {
                 let thread = Thread {
                     while !self.isStopped.load(ordering: .relaxed) {
                         // The polls of the head go on, and report a server that can't be reached.
-                        do { try self.listen(onChange) } catch { Thread.sleep(forTimeInterval: Self.pause) }
+                        do { try self.listen(onChange) } catch {}
+                        // It also ends without an error, for example where there is no schema.
+                        if !self.isStopped.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: Self.pause) }
                     }
                     continuation.resume()
                 }

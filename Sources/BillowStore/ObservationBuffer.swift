@@ -1,7 +1,7 @@
 internal import Turbulence
 
 /// The observations of a batch on a `BulkConnection`: the rows that it may meet are read together, and its changes are
-/// written together at the end. No other transaction writes meanwhile, so what was read stays true.
+/// written together at the end. No other transaction writes meanwhile, so the rows that were read do not change.
 final class ObservationBuffer {
     private let connection: any BulkConnection
     private let damage: DamageRegister
