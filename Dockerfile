@@ -25,7 +25,7 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates fonts-dejavu-core libbrotli1 libdeflate0 libeccodes0 libfreetype6 libgeographiclib23 \
-        libgeos-c1v5 libpng16-16 libsqlite3-0 libssl3 libstdc++6 libzstd1 zlib1g \
+        libgeos-c1v5 libpng16-16 libpq5 libsqlite3-0 libssl3 libstdc++6 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin billow \
     && install -d -o billow -g billow /data

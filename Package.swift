@@ -242,7 +242,7 @@ let package = Package(
             name: "billow",
             dependencies: [
                 "BillowAreas", "BillowEngine", "BillowPacks", "BillowHTTP", "BillowParameters", "BillowSync",
-                "BillowStore",
+                "BillowPostgreSQL", "BillowStore",
                 "BillowSnapshot",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
                 "SkyPath", "AviationWeather", "NOAAGuidance", "GRIBKit",
@@ -426,8 +426,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowSnapshot", "BillowStore", "BillowSync",
-                "BillowTimeline", "Datasets", "Geometry", "Turbulence", "UpstreamKit",
+                "TestSupport", "billow", "BillowEngine", "BillowPostgreSQL", "BillowRaster", "BillowSnapshot",
+                "BillowStore", "BillowSync", "BillowTimeline", "Datasets", "Geometry", "Turbulence", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

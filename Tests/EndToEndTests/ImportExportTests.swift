@@ -165,7 +165,8 @@ struct ImportExportTests {
         BadCommand(arguments: ["serve", "--what"], status: 64, says: "--what"),
         BadCommand(arguments: ["serve", "--database", "NONE/x.sqlite"], status: 74, says: "NONE"),
         BadCommand(arguments: ["serve", "--database", "TEXT"], status: 65, says: "not an SQLite database"),
-        BadCommand(arguments: ["serve", "--database", "postgres://x"], status: 64, says: "PostgreSQL"),
+        BadCommand(arguments: ["backup", "NONE", "--database", "postgres://x"], status: 64, says: "pg_dump"),
+        BadCommand(arguments: ["salvage", "postgres://x", "-o", "NONE"], status: 64, says: "postgres://x"),
         BadCommand(
             arguments: ["serve", "--database", "DB", "--config", "NONE.yaml"], status: 64, says: "can't be read"),
         BadCommand(arguments: ["import"], status: 64, says: "file"),

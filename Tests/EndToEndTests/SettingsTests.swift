@@ -140,7 +140,8 @@ struct SettingsTests {
         ("retention: 7", ["retention is '7'"]), ("retention: PT59M", ["retention"]), ("retention: P1M", ["retention"]),
         ("staleAfter: PT0S", ["staleAfter"]), ("logLevel: loud", ["logLevel"]),
         ("colour: red", ["colour is not a setting"]),
-        ("database: postgres://x/y", ["PostgreSQL"]), ("sources: 5", ["sources must be a list"]),
+        ("database: postgres://x:y@z/a\nbackups: { folder: /tmp }", ["postgres://x@z/a; use pg_dump"]),
+        ("sources: 5", ["sources must be a list"]),
         ("sources: [5]", ["sources[0] must hold settings of its own"]),
         (
             "sources: [{ id: noaa, kind: noaa-gtg, levels: [], leadTimes: [] }]",

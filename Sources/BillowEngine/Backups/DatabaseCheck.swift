@@ -10,7 +10,7 @@ package struct DatabaseCheck: Sendable {
 
     /// Reads the whole database.
     /// - Throws: the errors of the store, except damage.
-    package init(_ store: SQLiteStore, logger: Logger) async throws(StoreError) {
+    package init(_ store: any SQLStore, logger: Logger) async throws(StoreError) {
         problems = try await store.problems()
         // A damaged log can't validate the archive, so the archive is checked only if the log is intact.
         guard problems.isEmpty else { return }

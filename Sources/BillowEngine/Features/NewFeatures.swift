@@ -10,7 +10,7 @@ package import Turbulence
 /// It follows versions, not times: an observation that arrives late is as new as any other. Memory is bounded by a
 /// page.
 package struct NewFeatures: Sendable {
-    private let store: SQLiteStore
+    private let store: any SQLStore
     private let query: FeatureQuery
     private let snapshot: Snapshot
     private let kind: OpenedKind
@@ -21,7 +21,7 @@ package struct NewFeatures: Sendable {
     package private(set) var isAtEnd = false
 
     /// - Returns: nil for a dataset whose features aren't records, such as hexagons.
-    package init?(_ query: FeatureQuery, in snapshot: Snapshot, of store: SQLiteStore, after place: OpenedPlace) {
+    package init?(_ query: FeatureQuery, in snapshot: Snapshot, of store: any SQLStore, after place: OpenedPlace) {
         guard let kind = query.collection.openedKind else { return nil }
         self.store = store
         self.query = query

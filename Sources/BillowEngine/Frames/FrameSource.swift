@@ -93,6 +93,19 @@ package final class FrameSource: Sendable {
         return snapshot
     }
 
+    /// The current snapshot, at a version that a request names if the log has that version. Another server on the same
+    /// database may be ahead, and its addresses must give the same pictures here.
+    package func snapshot(knowing version: Version?) async throws(EngineError) -> Snapshot {
+        let current = try snapshot()
+        let own = current.publication.version
+        guard let version, version > own, version.rawValue - own.rawValue <= Self.longestLead else { return current }
+        await publisher.readAgain()
+        return try snapshot()
+    }
+
+    /// The most versions by which another server may be ahead.
+    private static let longestLead: Int64 = 10_000
+
     /// The snapshot at the version of an earlier page.
     ///
     /// - Parameter snapshot: the current snapshot.
@@ -109,7 +122,9 @@ package final class FrameSource: Sendable {
         do { stored = try await store.head() } catch { throw .store(error) }
         // Another server on the same database may be ahead.
         if head.log == stored.log, head.version > snapshot.publication.version, head.version <= stored.version {
-            throw .logChanged
+            let newer = try await self.snapshot(knowing: head.version)
+            guard newer.publication.version >= head.version, newer.log == head.log else { throw .logChanged }
+            return newer.head == head ? newer : newer.superseded(at: head.version)
         }
         throw .versionExpired
     }

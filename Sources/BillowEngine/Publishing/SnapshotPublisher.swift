@@ -26,6 +26,7 @@ package final class SnapshotPublisher: Service {
     private let logger: Logger
     private let channel = PublicationChannel()
     private let pausing = Mutex(Pausing())
+    private let rounds = Mutex(Rounds())
     private let failure: Mutex<StoreError?> = Mutex(nil)
     /// The tables whose damage is already logged.
     private let loggedDamage: Mutex<Set<StoredTable>> = Mutex([])
@@ -69,10 +70,36 @@ package final class SnapshotPublisher: Service {
         var nap: Task<Void, Never>?
     }
 
+    /// The reads of the store that `run` has begun and finished.
+    private struct Rounds {
+        var begun = 0
+        var finished = 0
+    }
+
+    /// The longest wait for a read.
+    private static let longestWait = Duration.seconds(2)
+
+    /// Waits until the store was read again, for a request that names a version of another server on the same database.
+    /// All requests of a moment wait for the same read. Without a running service it returns at once.
+    package func readAgain() async {
+        let next = rounds.withLock { $0.begun + 1 }
+        guard next > 1 else { return }
+        wake()
+        let deadline = ContinuousClock.now + Self.longestWait
+        while rounds.withLock({ $0.finished }) < next, ContinuousClock.now < deadline, !Task.isCancelled {
+            // The only error is a cancellation, which ends the wait.
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
     /// Publishes until the service group shuts down.
     package func run() async {
         defer { channel.finish() }
         while !ServicePause.hasEnded {
+            let round = rounds.withLock { rounds in
+                rounds.begun += 1
+                return rounds.begun
+            }
             do throws(StoreError) {
                 try await refresh()
                 recovered()
@@ -82,6 +109,7 @@ package final class SnapshotPublisher: Service {
                 failed(error)
                 age()
             }
+            rounds.withLock { $0.finished = round }
             logDamage()
             await cancelWhenGracefulShutdown { await self.pause() }
         }

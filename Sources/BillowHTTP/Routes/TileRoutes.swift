@@ -51,7 +51,7 @@ struct TileRoutes: Sendable {
     func tile(
         _ parsed: TileParameters, _ request: Request, address: (FrameRevision) -> String
     ) async throws -> Response {
-        let snapshot = try frames.snapshot()
+        let snapshot = try await frames.snapshot(knowing: parsed.revision?.version)
         let scene = try frames.scene(of: parsed.layers, at: parsed.time, in: snapshot)
         let (instant, shown) = (scene.instant, scene.layers.layers)
         var answered = policy.dataStatus(

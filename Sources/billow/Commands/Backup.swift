@@ -15,17 +15,18 @@ struct Backup: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             let settings = try common.settings(needs: .stored)
-            guard !DatabaseNames(settings.database).areLost(byWriting: file) else {
+            let database = try settings.databaseFile(for: "backup", instead: "pg_dump copies it")
+            guard !DatabaseNames(database).areLost(byWriting: file) else {
                 throw Failure(
                     .usage, "\(file) is a database, or a file that belongs to one: give another file to write to")
             }
-            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+            let store = try await SQLiteStore.open(path: database, access: .reading)
             try await store.backup(to: file)
             try store.close()
             let copy = try await SQLiteStore.open(path: file, access: .reading)
             let version = try await copy.head().version
             try copy.close()
-            Terminal.write("\(file): a copy of \(settings.database) at version \(version)")
+            Terminal.write("\(file): a copy of \(database) at version \(version)")
         }
     }
 }

@@ -16,20 +16,21 @@ struct Check: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             let settings = try common.settings(needs: .existing)
-            if let warning = SQLiteStore.permissionWarning(path: settings.database) {
+            if settings.databaseAddress == nil,
+                let warning = SQLiteStore.permissionWarning(path: settings.database)
+            {
                 Terminal.write("billow: warning: \(warning)")
             }
-            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+            let store = try await settings.openDatabase(.reading)
             let check = try await DatabaseCheck(store, logger: Logs.start(settings))
             try store.close()
             for problem in check.problems { print(problem) }
             guard check.problems.isEmpty else {
+                let remedy = settings.databaseAddress == nil ? "; billow salvage copies the rest" : ""
                 throw Failure(
-                    .data,
-                    "\(settings.database) is damaged: \(check.problems.count) problems; billow salvage copies the rest"
-                )
+                    .data, "\(settings.databaseName) is damaged: \(check.problems.count) problems\(remedy)")
             }
-            Terminal.write("\(settings.database): sound, with \(check.packedParts) packed parts of the archive")
+            Terminal.write("\(settings.databaseName): sound, with \(check.packedParts) packed parts of the archive")
         }
     }
 }

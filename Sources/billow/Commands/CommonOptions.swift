@@ -5,7 +5,7 @@ import Turbulence
 
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
-    @Option(help: "The database file.")
+    @Option(help: "The database file, or postgres://user@host/database.")
     var database: String?
 
     @Option(help: "A YAML file of settings.")
@@ -23,21 +23,4 @@ struct CommonOptions: ParsableArguments {
 
 enum SystemClock {
     static let now: @Sendable () -> Instant = { Instant(Date()) }
-}
-
-extension SQLiteStore {
-    /// Opens a database for either simulated or real data, because the two never share a file. nil accepts both, for
-    /// commands that add no data, and for commands whose first data decides.
-    static func open(path: String, simulated: Bool?) async throws -> SQLiteStore {
-        let store = try await SQLiteStore.open(path: path)
-        guard let simulated else { return store }
-        if let other = try await store.sources().first(where: { $0.simulated == !simulated }) {
-            let (has, wants) = simulated ? ("real", "simulated") : ("simulated", "real")
-            throw Failure(
-                .data,
-                "the database \(path) holds \(has) data (source '\(other.id)'), and \(wants) data must not be mixed "
-                    + "with it; give another file with --database")
-        }
-        return store
-    }
 }

@@ -71,7 +71,8 @@ struct Doctor: AsyncParsableCommand {
         let server = settings.server
         findings.append(
             await SetupChecks.port(
-                server.host, server.port, opener: SQLiteStore.opener(path: settings.database)))
+                server.host, server.port,
+                opener: settings.databaseAddress == nil ? SQLiteStore.opener(path: settings.database) : nil))
         let (limit, used) = Settings.Server.descriptors
         findings.append(SetupChecks.descriptors(wanted: server.maxConnections, limit: limit, used: used))
         let outcomes = offline ? [] : try await upstreams(settings)

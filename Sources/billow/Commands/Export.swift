@@ -88,7 +88,7 @@ struct Export: AsyncParsableCommand {
             let settings = try common.settings(needs: isColoured ? [.stored, .styles] : .stored)
             let style = isColoured ? try Self.style(settings) : nil
             let sink = try OutputFile(output, sparing: settings.database)
-            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+            let store = try await settings.openDatabase(.reading)
             try await write(collection, format, style, settings, store, to: sink)
             try store.close()
         }
@@ -134,7 +134,7 @@ struct Export: AsyncParsableCommand {
 
     private func write(
         _ collection: Dataset, _ format: DownloadFormat, _ style: Style?, _ settings: Settings,
-        _ store: SQLiteStore, to sink: OutputFile
+        _ store: any SQLStore, to sink: OutputFile
     ) async throws {
         let logger = Logs.start(settings)
         let (publisher, frames) = settings.published(
@@ -186,7 +186,7 @@ struct Export: AsyncParsableCommand {
         // Other formats have a size that only their file tells; their features are those of GeoJSON.
         let text: ExportFormat? = if case .text(let format) = format { format } else { nil }
         let settings = try common.settings(needs: .stored)
-        let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+        let store = try await settings.openDatabase(.reading)
         let logger = Logs.start(settings)
         let (publisher, frames) = settings.published(
             store, logger, liveSeconds: collection.isOfRows ? 0 : SnapshotPublisher.liveSeconds)
@@ -206,7 +206,7 @@ struct Export: AsyncParsableCommand {
     /// Counts many observations, and takes those that aren't read to be like a sample. Anything else is made whole.
     private static func size(
         of query: FeatureQuery, _ format: ExportFormat, _ features: FeatureSource, _ snapshot: Snapshot,
-        _ status: DataStatus, _ store: SQLiteStore
+        _ status: DataStatus, _ store: any SQLStore
     ) async throws -> ExportEstimate {
         if query.collection.isOfRows, format != .kml, !query.hasNothing, let stored = snapshot.logExtent.observed {
             let from = max(query.from, stored.lowerBound)
@@ -252,7 +252,7 @@ struct Export: AsyncParsableCommand {
                     + formats.map(\.rawValue).joined(separator: ", "))
         }
         let settings = try common.settings(needs: .stored)
-        let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+        let store = try await settings.openDatabase(.reading)
         let logger = Logs.start(settings)
         let (publisher, frames) = settings.published(store, logger, liveSeconds: 0)
         try await publisher.refresh()

@@ -46,7 +46,7 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             let settings = try common.settings(needs: .database)
-            let store = try await SQLiteStore.open(path: settings.database, simulated: simulated ? true : nil)
+            let store = try await settings.openDatabase(simulated: simulated ? true : nil)
             // Without the flag the database decides, and an empty one is for real data.
             let isStoredSimulated = try await store.sources().contains { $0.simulated == true }
             let importer = FileImporter(

@@ -121,10 +121,10 @@ struct Keys: AsyncParsableCommand {
 extension CommonOptions {
     /// Runs a body with the database of the settings, and closes it afterwards.
     fileprivate func withStore(
-        _ access: StoreAccess = .writing, _ body: (SQLiteStore) async throws -> Void
+        _ access: StoreAccess = .writing, _ body: (any SQLStore) async throws -> Void
     ) async throws {
         let settings = try settings(needs: access == .writing ? .database : .stored)
-        let store = try await SQLiteStore.open(path: settings.database, access: access)
+        let store = try await settings.openDatabase(access)
         try await body(store)
         try store.close()
     }

@@ -74,7 +74,7 @@ final class OutputFile: Sendable {
     /// Runs a function that writes the content of a database. If it finds damage that the snapshot doesn't mark yet,
     /// the whole database is surveyed and the function runs again, so that the output is marked as incomplete.
     /// - Throws: a data error after writing, if unreadable rows were left out.
-    func write(from store: SQLiteStore, _ publisher: SnapshotPublisher, _ body: () async throws -> Void) async throws {
+    func write(from store: any SQLStore, _ publisher: SnapshotPublisher, _ body: () async throws -> Void) async throws {
         try await write {
             try await publisher.refresh()
             do { try await body() } catch let error as EngineError where error == .damageFound {

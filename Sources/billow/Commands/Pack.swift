@@ -48,7 +48,7 @@ struct Pack: AsyncParsableCommand {
                 throw Failure(
                     .usage, "\(output) is a database, or a file that belongs to one: give another file to write to")
             }
-            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+            let store = try await settings.openDatabase(.reading)
             let styles = try StyleLibrary(folder: settings.server.stylesFolder)
             let (publisher, frames) = settings.published(store, logger)
             try await publisher.refresh()

@@ -44,7 +44,7 @@ struct Prune: AsyncParsableCommand {
                 }
                 sources = (sources ?? []).union([id])
             }
-            let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
+            let store = try await settings.openDatabase(simulated: nil)
             if let unknown = sources?.subtracting(try await store.sources().map(\.id)).min() {
                 throw Failure(.data, "the database knows no source '\(unknown)'")
             }

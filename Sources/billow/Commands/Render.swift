@@ -39,7 +39,7 @@ struct RenderOptions: ParsableArguments {
         let settings = try common.settings(needs: [.stored, .styles])
         let logger = Logs.start(settings)
         let sink = try OutputFile(output, sparing: settings.database)
-        let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+        let store = try await settings.openDatabase(.reading)
         let styles = try StyleLibrary(folder: settings.server.stylesFolder)
         let (publisher, frames) = settings.published(store, logger)
         let parameters = try parameters()

@@ -20,12 +20,13 @@ struct Restore: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             let settings = try common.settings(needs: [])
+            let database = try settings.databaseFile(for: "restore", instead: "pg_restore fills it from a dump")
             let logger = Logs.start(settings)
             let previous = try await SQLiteStore.restore(
-                file, to: settings.database, at: SystemClock.now(),
+                file, to: database, at: SystemClock.now(),
                 check: { (store) throws(StoreError) in try await DatabaseCheck(store, logger: logger).problems })
             if let previous { Terminal.write("the previous database is \(previous)") }
-            Terminal.write("\(settings.database): restored from \(file)")
+            Terminal.write("\(database): restored from \(file)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BillowPostgreSQL
 import BillowStore
 import Foundation
 
@@ -20,6 +21,9 @@ struct SalvageCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
+            if let address = DatabaseAddress(damaged) ?? DatabaseAddress(output) {
+                throw Failure(.usage, "billow salvage works with files of SQLite, not with \(address)")
+            }
             let salvaged = try await SQLiteStore.salvage(damaged, to: output)
             for line in salvaged.lines { print(line) }
             guard !salvaged.isWhole else { return Terminal.write("\(output): all of \(damaged)") }

@@ -3,6 +3,7 @@ import AviationWeather
 import BillowRaster
 import BillowEngine
 import BillowHTTP
+import BillowPostgreSQL
 import BillowStore
 import BillowSync
 import CoreMetrics
@@ -44,11 +45,11 @@ struct Serve: AsyncParsableCommand {
             let styles = try StyleLibrary(folder: settings.server.stylesFolder)
             let serve = {
                 // Without a source, the server serves the stored data, whether simulated or real.
-                let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
-                if store.missingBytes > 0 {
+                let store = try await settings.openDatabase(simulated: settings.isSimulated)
+                if let file = store as? SQLiteStore, file.missingBytes > 0 {
                     logger.error(
                         "the database file is truncated; billow salvage copies the rest",
-                        metadata: ["database": "\(store.path)", "missingBytes": "\(store.missingBytes)"])
+                        metadata: ["database": "\(file.path)", "missingBytes": "\(file.missingBytes)"])
                 }
                 do {
                     try await Server(
@@ -72,7 +73,9 @@ struct Serve: AsyncParsableCommand {
                     "the database file is empty (0 bytes); a new database is created in it",
                     metadata: ["database": "\(settings.database)"])
             }
-            do { try await serve() } catch StoreError.corrupt(let path, let reason) {
+            do { try await serve() } catch StoreError.corrupt(let path, let reason)
+                where settings.databaseAddress == nil
+            {
                 try await Self.replace(path, reason, logger)
                 try await serve()
             }
@@ -117,7 +120,7 @@ struct Serve: AsyncParsableCommand {
 /// A server with its sync loops, while it runs.
 private struct Server {
     var settings: Settings
-    let store: SQLiteStore
+    let store: any SQLStore
     let styles: StyleLibrary
     let registry: MetricRegistry
     let logger: Logger
@@ -185,21 +188,28 @@ private struct Server {
         try await application.publisher.refresh()
 
         var services: [any Service] = []
+        let shared = store as? PostgreSQLStore
+        let leadership = shared.map { Leadership($0, logger: logger) }
+        let syncStore: any SQLStore = leadership?.fencedStore ?? store
+        if let shared, let leadership {
+            // It stops after the sync, so that the lease lasts as long.
+            services += [leadership, HeadWatch(address: shared.address) { application.publisher.wake() }]
+        }
         if let simulator {
             services.append(simulator)
             for id in SourceID.demo {
-                services.append(
-                    application.onIntakeThreads(
-                        DemoSync(simulator: simulator) { port in
-                            let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
-                            return try loop(for: source, clients, states, loops)
-                        }))
+                let sync = application.onIntakeThreads(
+                    DemoSync(simulator: simulator) { port in
+                        let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
+                        return try loop(for: source, syncStore, clients, states, loops)
+                    })
+                services.append(leadership.map { LeaderOnly(leadership: $0) { sync } } ?? sync)
             }
         }
         let sources = SourceRunner(
-            states: states, loops: loops,
-            makeUpstream: { [settings, store] in
-                try $0.upstream(store: store, clients: clients, retentionSeconds: settings.retentionSeconds)
+            states: states, loops: loops, leadership: leadership,
+            makeUpstream: { [settings] in
+                try $0.upstream(store: syncStore, clients: clients, retentionSeconds: settings.retentionSeconds)
             },
             makeLoop: { loop($0, $1, states, loops) },
             wrap: { application.onIntakeThreads($0) })
@@ -218,11 +228,11 @@ private struct Server {
             }
             logger.notice("Billow is at \(scheme)://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
         }
-        if let backups {
+        if let backups, let file = store as? SQLiteStore {
             services.append(
                 application.inBackground(
                     BackupSchedule(
-                        store: store, settings: backups.settings, status: backups.status, now: SystemClock.now,
+                        store: file, settings: backups.settings, status: backups.status, now: SystemClock.now,
                         logger: logger)))
         }
         var group = ServiceGroupConfiguration(
@@ -233,7 +243,8 @@ private struct Server {
     }
 
     private func loop(
-        for source: Settings.Source, _ clients: UpstreamClients, _ states: SourceStates, _ loops: SourceLoops
+        for source: Settings.Source, _ store: any SQLStore, _ clients: UpstreamClients, _ states: SourceStates,
+        _ loops: SourceLoops
     ) throws -> SourceLoop {
         let upstream = try source.upstream(
             store: store, clients: clients, retentionSeconds: settings.retentionSeconds)

@@ -23,7 +23,7 @@ struct Sync: AsyncParsableCommand {
             guard !settings.sources.isEmpty else {
                 throw Failure(.usage, "no source is configured; give --config FILE")
             }
-            let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
+            let store = try await settings.openDatabase(simulated: settings.isSimulated)
             let clients = UpstreamClients()
             let failed: Failure.Kind?
             do { failed = try await synchronise(settings, store, clients) } catch {
@@ -39,7 +39,7 @@ struct Sync: AsyncParsableCommand {
 
     /// - Returns: whether an upstream or our own database failed; nil if neither did.
     private func synchronise(
-        _ settings: Settings, _ store: SQLiteStore, _ clients: UpstreamClients
+        _ settings: Settings, _ store: any SQLStore, _ clients: UpstreamClients
     ) async throws -> Failure.Kind? {
         var failed: Failure.Kind?
         for source in settings.sources {

@@ -1,5 +1,6 @@
 import BillowEngine
 import BillowRaster
+import BillowPostgreSQL
 import BillowStore
 import Foundation
 import GRIBKit
@@ -72,7 +73,8 @@ enum SetupChecks {
 
     /// The folders to which Billow writes.
     static func folders(_ settings: Settings) -> [(purpose: String, path: String)] {
-        var folders = [("the database", folder(of: settings.database)), ("temporary files", NSTemporaryDirectory())]
+        var folders = [("temporary files", NSTemporaryDirectory())]
+        if settings.databaseAddress == nil { folders.insert(("the database", folder(of: settings.database)), at: 0) }
         if let portFile = settings.server.portFile { folders.append(("the port file", folder(of: portFile))) }
         if let backups = settings.backups {
             let isThere = FileManager.default.fileExists(atPath: backups.folder)
@@ -136,15 +138,21 @@ enum SetupChecks {
     ///
     /// - Returns: the finding, and the newest time that stored data confirms.
     static func database(_ settings: Settings) async -> (findings: [Finding], newest: Instant?) {
-        let path = settings.database
-        guard FileManager.default.fileExists(atPath: path) else {
-            return ([.ok(.database, "\(path) doesn't exist yet; a server creates it")], nil)
-        }
+        let path = settings.databaseName
         do {
-            let store = try await SQLiteStore.open(path: path, access: .reading)
+            if let address = settings.databaseAddress {
+                guard try await PostgreSQLStore.hasTables(address) else {
+                    return ([.ok(.database, "\(path) has no tables yet; a server creates them")], nil)
+                }
+            } else if !FileManager.default.fileExists(atPath: path) {
+                return ([.ok(.database, "\(path) doesn't exist yet; a server creates it")], nil)
+            }
+            let store = try await settings.openDatabase(.reading)
             defer { try? store.close() }  // The findings are complete; a failed close adds nothing.
             var findings = try await store.problems().map { Finding.failure(.database, .data, "\(path): \($0)") }
-            if let warning = SQLiteStore.permissionWarning(path: path) { findings.append(.warning(.database, warning)) }
+            if settings.databaseAddress == nil, let warning = SQLiteStore.permissionWarning(path: path) {
+                findings.append(.warning(.database, warning))
+            }
             let sources = try await store.sources()
             if let simulated = settings.isSimulated, let other = sources.first(where: { $0.simulated == !simulated }) {
                 findings.append(

@@ -45,7 +45,9 @@ enum SettingsCatalogue {
         title: "General",
         settings: [
             .init(
-                "database", .value("billow.sqlite"), "The database file; created if missing.", flag: "--database"),
+                "database", .value("billow.sqlite"),
+                "The database file, created if missing, or a [PostgreSQL](operating/postgresql.md) database.",
+                flag: "--database"),
             .init(
                 "retention", .value("P7D"),
                 "Older observations are refused from sources, and deleted later. [More](#retention)"),

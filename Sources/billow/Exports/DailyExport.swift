@@ -17,7 +17,7 @@ struct DailyExport {
     let format: ExportFormat
     let members: CollectionMembers
     let snapshot: Snapshot
-    let store: SQLiteStore
+    let store: any SQLStore
     /// The parameters, in a fixed order.
     let parameters: String
 

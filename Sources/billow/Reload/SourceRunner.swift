@@ -1,5 +1,6 @@
 import BillowSync
 import ServiceLifecycle
+import Synchronization
 import Turbulence
 
 /// Runs the loops of the configured sources, each until it is stopped or the server ends.
@@ -7,6 +8,8 @@ struct SourceRunner: Sendable {
     /// The states of sources and their loops, which others look up.
     let states: SourceStates
     let loops: SourceLoops
+    /// Decides whether this server syncs; nil where no other server could.
+    let leadership: Leadership?
     let makeUpstream: @Sendable (Settings.Source) throws -> any Upstream
     let makeLoop: @Sendable (Settings.Source, any Upstream) -> SourceLoop
     /// Wraps a loop, so that it runs on threads of its own.
@@ -38,11 +41,21 @@ struct SourceRunner: Sendable {
         }
     }
 
+    /// A source's loop, which runs while this server leads.
+    private func service(_ source: Settings.Source, _ upstream: any Upstream) -> any Service {
+        let first = wrap(makeLoop(source, upstream))
+        guard let leadership else { return first }
+        let start = FirstStart()
+        return LeaderOnly(leadership: leadership) {
+            start.isFirst ? first : wrap(makeLoop(source, try makeUpstream(source)))
+        }
+    }
+
     /// Makes a source's loop and starts it in a group.
     func start(
         _ source: Settings.Source, _ upstream: any Upstream, in group: inout ThrowingDiscardingTaskGroup<any Error>
     ) -> RunningLoop {
-        let service = wrap(makeLoop(source, upstream))
+        let service = service(source, upstream)
         let (stopped, stopping) = AsyncStream<Void>.makeStream()
         let (ended, ending) = AsyncStream<Void>.makeStream()
         group.addTask {
@@ -56,4 +69,12 @@ struct SourceRunner: Sendable {
         }
         return RunningLoop(source.id, self, stopping: stopping, ended: ended)
     }
+}
+
+/// Whether something happens for the first time.
+private final class FirstStart: Sendable {
+    private let hasBeen = Atomic(false)
+
+    /// true once.
+    var isFirst: Bool { !hasBeen.exchange(true, ordering: .relaxed) }
 }

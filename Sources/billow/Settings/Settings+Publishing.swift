@@ -8,7 +8,7 @@ extension Settings {
     ///
     /// - Parameter liveSeconds: the length of the live window.
     func published(
-        _ store: SQLiteStore, _ logger: Logger, liveSeconds: Int = SnapshotPublisher.liveSeconds
+        _ store: any SQLStore, _ logger: Logger, liveSeconds: Int = SnapshotPublisher.liveSeconds
     ) -> (SnapshotPublisher, FrameSource) {
         let publisher = SnapshotPublisher(
             store: store,

@@ -1,5 +1,6 @@
 import BillowEngine
 import BillowHTTP
+import BillowPostgreSQL
 import Foundation
 import UpstreamKit
 
@@ -34,7 +35,7 @@ extension Settings {
         var timeouts = ConnectionSettings()
         /// The most sources that one key may name in its observations.
         var ingestSourcesPerKey = 4
-        /// The limits of export jobs; the folder is that of the database unless it is given.
+        /// The limits of export jobs; the folder is that of the database file unless it is given.
         var exportJobs = ExportJobSettings()
     }
 }
@@ -102,12 +103,14 @@ extension Settings.Server {
 extension Settings.Server {
     /// Reads the section `exports`.
     ///
-    /// - Parameter database: the path of the database, whose folder is the default.
+    /// - Parameter database: the database. The folder of a file is the default; for PostgreSQL it is that of temporary
+    ///   files.
     mutating func readExports(_ section: SettingsReader.Section, database: String) {
         let folder = section.value("folder", expected: "an existing folder") {
             FileManager.default.isFolder($0) ? $0 : nil
         }
-        exportJobs.folder = folder ?? URL(fileURLWithPath: database).deletingLastPathComponent().path
+        let beside = DatabaseAddress(database) == nil ? URL(fileURLWithPath: database).deletingLastPathComponent() : nil
+        exportJobs.folder = folder ?? (beside ?? FileManager.default.temporaryDirectory).path
         if let megabytes = section.integer("diskMegabytes", in: 1...1_048_576, unit: "megabytes") {
             exportJobs.diskBytes = megabytes << 20
         }

@@ -154,6 +154,9 @@ extension Settings {
             upTo: polygonSection.flag("upTo") ?? true)
         polygonSection.finish()
         backups = BackupSettings(root.section("backups"))
+        if let databaseAddress, backups != nil {
+            root.problem("backups", "are of a file of SQLite, and the database is \(databaseAddress); use pg_dump")
+        }
         cacheMegabytes =
             root.integer("cacheMegabytes", in: 16...65_536, unit: "megabytes") ?? cacheMegabytes
         areaLimitKm2 =
@@ -166,8 +169,8 @@ extension Settings {
     }
 
     private static func database(_ root: SettingsReader.Section) -> String? {
-        root.value("database", expected: "the path of a file; this version can't use PostgreSQL") {
-            $0.isEmpty || $0 == ":memory:" || $0.hasPrefix("postgres") ? nil : $0
+        root.value("database", expected: "the path of a file, or postgres://user@host/database") {
+            $0.isEmpty || $0 == ":memory:" ? nil : $0
         }
     }
 

@@ -28,6 +28,8 @@ struct SettingsNeeds: OptionSet, Sendable {
         }
         if contains(.certificate) { settings.server.checkCertificate(server.section("tls")) }
         if contains(.styles) { checkStyles(settings.server.stylesFolder, server) }
+        // Whether a server can be reached shows when it is needed.
+        if settings.databaseAddress != nil { return }
         if !isDisjoint(with: [.stored, .existing]), !FileManager.default.fileExists(atPath: settings.database) {
             root.problem("database", "is '\(settings.database)'; there is no such file", kind: .inputOutput)
         } else if !isDisjoint(with: [.database, .stored]) {
