@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowPostgreSQL
 import BillowStore
 import Foundation
 import NIOHTTP1
@@ -46,15 +47,20 @@ actor KillSeries {
         """
     }
 
-    private nonisolated var database: String { folder.path("x.sqlite") }
+    private nonisolated let database: String
+    /// Whether the database is a file, of which there are backups.
+    private nonisolated let isFile: Bool
 
-    init(seed: UInt64) async throws {
+    /// - Parameter database: the address of an empty PostgreSQL database; nil for a file.
+    init(seed: UInt64, database given: String? = nil) async throws {
         folder = try TemporaryFolder()
+        database = given ?? folder.path("x.sqlite")
+        isFile = given == nil
         self.seed = seed
         random = SeededGenerator(seed: seed)
         ledger = KillLedger(now: Int(Date.now.timeIntervalSince1970))
         let made = try await Command.run(
-            "keys", "create", "--scope", "ingest,admin", "--database", folder.path("x.sqlite"))
+            "keys", "create", "--scope", "ingest,admin", "--database", database)
         key = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
         try #require(made.status == 0, "\(made.errors)")
     }
@@ -78,7 +84,8 @@ actor KillSeries {
         try await verifyScheduledBackups()
         let command = try Command(
             ["serve", "--port", "0", "--database", database],
-            environment: ["BILLOW_BACKUPS_FOLDER": folder.path("backups"), "BILLOW_BACKUPS_EVERY": "PT1M"])
+            environment: isFile
+                ? ["BILLOW_BACKUPS_FOLDER": folder.path("backups"), "BILLOW_BACKUPS_EVERY": "PT1M"] : [:])
         if Int.random(in: 0..<8, using: &random) == 0 {
             // Killed while it starts.
             try await kill(command, after: Int.random(in: 0...250, using: &random))
@@ -87,7 +94,8 @@ actor KillSeries {
         let server = try await Server(starting: command)
         try await sendAgain(server)
         if startsFirst { try await verify("beside the server") }
-        let companion = Companion.allCases.randomElement(using: &random) ?? .none
+        let companions = Companion.allCases.filter { isFile || $0 != .backup }
+        let companion = companions.randomElement(using: &random) ?? .none
         let numbersOfClients = (0..<3).map { _ in Int.random(in: 1...300, using: &random) }
         let serverDelay = Int.random(in: 5...700, using: &random)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -279,8 +287,16 @@ actor KillSeries {
         }
     }
 
+    /// Opens a file, or a PostgreSQL database.
+    static func open(_ database: String, _ access: StoreAccess = .writing) async throws -> any SQLStore {
+        guard let address = DatabaseAddress(database) else {
+            return try await SQLiteStore.open(path: database, access: access)
+        }
+        return try await PostgreSQLStore.open(address, access: access)
+    }
+
     private func head() async throws -> Int64 {
-        let store = try await SQLiteStore.open(path: database, access: .reading)
+        let store = try await Self.open(database, .reading)
         let version = try await store.head().version.rawValue
         try store.close()
         return version

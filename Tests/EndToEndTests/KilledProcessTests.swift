@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowPostgreSQL
 import BillowSnapshot
 import BillowStore
 import Foundation
@@ -25,7 +26,7 @@ struct KilledProcessTests {
     @Test("a process that another test kills deletes old data", .enabled(if: isVictim))
     func victim() async throws {
         let database = try Self.environment[KillSeries.ordersVariable].orMissing()
-        let store = try await SQLiteStore.open(path: database)
+        let store = try await KillSeries.open(database)
         let retention = Retention(
             store: store, lifetimes: DataLifetimes(retentionSeconds: 3_600), now: { Instant(Date()) },
             logger: Logger(label: "victim"))
@@ -48,6 +49,18 @@ struct KilledProcessTests {
             seed += 1
             print("series \(seed - 1): \(await series.summary)")
         }
+    }
+
+    @Test(
+        "the same holds on PostgreSQL, of which the server stays",
+        .enabled(if: !isVictim && FileManager.default.fileExists(atPath: "/proc/self/exe")))
+    func writersOnPostgreSQL() async throws {
+        let address = try await PostgreSQLCluster.shared().address().text
+        let series = try await KillSeries(seed: Self.seed, database: address)
+        let kills = max(4, Self.kills / 4)
+        try await series.run(kills: kills)
+        #expect(await series.acknowledgedBatches > kills / 2)
+        print("PostgreSQL: \(await series.summary)")
     }
 
     @Test(
