@@ -276,7 +276,8 @@ let package = Package(
                 "SkyPath", "OpenSky", "AviationWeather", "AviationFormats", "Geometry", "Turbulence",
                 "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-            ], path: "Examples", packageAccess: false, swiftSettings: [.treatAllWarnings(as: .error)]),
+            ], path: "Examples", exclude: ["fleet"], packageAccess: false,
+            swiftSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
             name: "ExampleTests",
             dependencies: [

@@ -260,7 +260,7 @@ import Turbulence
             #expect(services.contains("- \(match.1)\n"), "\(match.1)")
         }
         let ports = services.matches(of: /ports: \["127.0.0.1:\$\{[A-Z_]+:-([0-9]+)\}/).map(\.1)
-        #expect(ports.count == 2 && Set(ports).count == 2)
+        #expect(ports.count == 3 && Set(ports).count == 3)
         let variables = try Self.text("Dockerfile").matches(of: /BILLOW_([A-Z_]+)=/).map(\.1)
         #expect(!variables.isEmpty && variables.allSatisfy { $0.hasPrefix("DEFAULT_") })
         let package = try Self.text("Package.swift")
