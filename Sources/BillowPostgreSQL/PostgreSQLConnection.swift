@@ -22,7 +22,7 @@ final class PostgreSQLConnection: BulkConnection {
     private static let connectSeconds = 10
     /// The settings of each session: bounded waits, and times that don't depend on the server's configuration.
     private static let settings = """
-        SET statement_timeout = '60s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
+        SET statement_timeout = '300s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
         SET DateStyle = 'ISO'; SET client_min_messages = 'warning'
         """
     /// The first server version with all that the store uses.
@@ -171,11 +171,15 @@ final class PostgreSQLConnection: BulkConnection {
         if let failure { throw failure }
     }
 
+    /// The types of a table's columns: those of an insertion's parameters.
+    func types(of columns: [String], in table: String) throws -> [UInt32] {
+        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        return try prepare("INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(values))").types
+    }
+
     func copy(_ rows: [[SQLValue]], into table: String, _ columns: [String]) throws {
         let list = columns.joined(separator: ", ")
-        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        // The types of the columns are those of an insertion's parameters.
-        let types = try prepare("INSERT INTO \(table) (\(list)) VALUES (\(values))").types
+        let types = try types(of: columns, in: table)
         var buffer = CopyBuffer()
         for row in rows { try buffer.append(row, types: types) }
         try copy("COPY \(table) (\(list)) FROM STDIN (FORMAT binary)", buffer)

@@ -17,7 +17,9 @@ enum PostgreSQLSchema {
                 """
                 CREATE TABLE IF NOT EXISTS billowSchema (
                     id SMALLINT PRIMARY KEY CHECK (id = 1),
-                    step INTEGER NOT NULL
+                    step INTEGER NOT NULL,
+                    -- The log that is being copied into the tables, and its version; null if they are whole.
+                    migration TEXT
                 );
                 INSERT INTO billowSchema (id, step) VALUES (1, 0) ON CONFLICT (id) DO NOTHING
                 """)
@@ -38,6 +40,11 @@ enum PostgreSQLSchema {
     /// - Throws: `StoreError.unavailable` if a newer version of Billow made the tables.
     static func isComplete(_ connection: PostgreSQLConnection, _ address: DatabaseAddress) throws -> Bool {
         guard try exists(connection) else { return false }
+        let isWhole = try connection.statement("SELECT 1 FROM billowSchema WHERE id = 1 AND migration IS NULL").value()
+        guard isWhole != nil else {
+            throw StoreError.unavailable(
+                path: address.description, reason: "a migration into it isn't finished; run billow migrate again")
+        }
         let done = try connection.statement("SELECT step FROM billowSchema WHERE id = 1").value() ?? 0
         guard done <= steps.count else {
             throw StoreError.unavailable(

@@ -296,6 +296,34 @@ package struct Columns {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// The first values of SQLite's row, as they are stored.
+    func values(count: Int) -> [SQLValue] {
+        guard let handle else { return [] }
+        return (0..<Int32(count)).map { position in
+            switch sqlite3_column_type(handle, position) {
+            case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, position))
+            case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, position))
+            case SQLITE_NULL: return .null
+            case SQLITE_TEXT:
+                let start = UnsafeRawPointer(sqlite3_column_text(handle, position))
+                let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, position)))
+                return .text(String(decoding: bytes, as: UTF8.self))
+            default:
+                let start = sqlite3_column_blob(handle, position)
+                let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, position)))
+                return .bytes(Array(bytes))
+            }
+        }
+    }
+
+    /// The first values of a driver's row, in its binary format; nil for NULL.
+    package func binaryValues(count: Int) -> [[UInt8]?] {
+        (0..<Int32(count)).map { position in
+            let cell = cell(position)
+            return cell.start == nil ? nil : Array(cell.bytes)
+        }
+    }
+
     /// Whether the checksum of a row is right, for a query that begins with all columns of a table.
     func isWhole<Column: StoredColumn>(_ table: Column.Type) -> Bool {
         isRight(sum(ofFirst: Column.sum.rawValue), Column.sum)

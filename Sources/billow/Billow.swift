@@ -9,6 +9,7 @@ struct Billow: AsyncParsableCommand {
         subcommands: [
             Serve.self, Sync.self, Import.self, Export.self, Pack.self, Render.self, LegendCommand.self, Simulate.self,
             Keys.self, OpenSkyCommand.self,
-            Prune.self, Backup.self, Restore.self, Check.self, Doctor.self, SalvageCommand.self, DocsCommand.self,
+            Prune.self, Backup.self, Restore.self, Check.self, Doctor.self, SalvageCommand.self, Migrate.self,
+            DocsCommand.self,
         ])
 }

@@ -377,7 +377,7 @@ struct PruneTests {
 }
 
 /// Counts, from any thread.
-private final class Counter: Sendable {
+final class Counter: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .relaxed) }
     func add() { count.add(1, ordering: .relaxed) }

@@ -231,7 +231,7 @@ import Turbulence
         let names = Set(commands.map { $0.words.dropFirst().first ?? "" })
         let expected: Set = [
             "serve", "sync", "import", "export", "render", "legend", "simulate", "keys", "opensky", "prune", "backup",
-            "restore", "check", "doctor", "salvage", "pack",
+            "restore", "check", "doctor", "salvage", "migrate", "pack",
         ]
         #expect(names == expected)
         for (words, command) in commands {
