@@ -33,6 +33,10 @@ struct KeysTests {
         let address = signed.output.trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(try await server.get(address).status == 200, "\(address)")
         #expect(try await server.get(address + "0").status == 401)
+        // What no request line may have is encoded before it is signed.
+        let blanks = try await Command.run(
+            "keys", "sign", "/collections/observations/items?datetime=2026-01-01T00:00:00 +01:00", input: key + "\n")
+        #expect(blanks.output.contains("datetime=2026-01-01T00:00:00%20+01:00&key="), "\(blanks.output)")
 
         let now = ISO8601DateFormatter().string(from: Date())
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/observations")

@@ -183,10 +183,11 @@ enum CollectionPages {
     ///   - address: the page's address, with its query.
     ///   - json: the address of the same features as GeoJSON, from the root.
     ///   - table: the same as CSV.
+    ///   - one: the address of the feature with an id, from the root.
     ///   - next: the address of the next page.
     static func items(
         _ document: JSONValue, _ dataset: Dataset, _ style: Style?, path: String, json: String, table csv: String,
-        next: String?
+        one: (_ id: String) -> String, next: String?
     ) -> HTMLPage {
         let root = HTMLPage.root(of: path)
         let features = document["features"]?.array ?? []
@@ -200,7 +201,7 @@ enum CollectionPages {
             <a class="button quiet" href="\(escaped(root + csv))">CSV</a></p>
             <div id="map" data-features="\(geoJSON)" data-root="\(root)" \
             data-colours="\(colours.joined(separator: " "))" aria-label="Map of these features" aria-busy="true"></div>
-            \(table(features, dataset, colours, root))
+            \(table(features, dataset, colours) { root + one($0) })
             """
         return HTMLPage(
             title: "\(dataset.title): features",
@@ -259,9 +260,9 @@ enum CollectionPages {
         return "<span>\(shown) of \(matched) features</span>"
     }
 
-    private static func table(_ features: [JSONValue], _ dataset: Dataset, _ colours: [String], _ root: String)
-        -> String
-    {
+    private static func table(
+        _ features: [JSONValue], _ dataset: Dataset, _ colours: [String], address: (_ id: String) -> String
+    ) -> String {
         guard !features.isEmpty else { return "<p class=\"none\">There is no such feature at this time.</p>" }
         // Columns without any value are left out.
         let columns = dataset.featureProperties.filter { property in
@@ -273,9 +274,8 @@ enum CollectionPages {
         }
         let rows = features.map { feature in
             let id = feature["id"]?.string ?? ""
-            let address = "\(root)collections/\(dataset.id)/items/\(HTMLPage.encoded(id))"
             let cells = columns.map { cell($0, feature["properties"], colours) }
-            return "<tr data-id=\"\(escaped(id))\"><td>\(HTMLPage.link(address, id))</td>\(cells.joined())</tr>"
+            return "<tr data-id=\"\(escaped(id))\"><td>\(HTMLPage.link(address(id), id))</td>\(cells.joined())</tr>"
         }
         return """
             <div class="scroll"><table class="features"><thead><tr><th>id</th>\(heads.joined())</tr></thead>

@@ -24,6 +24,11 @@ package struct ItemParameters: Sendable {
     package func query(as format: ItemFormat) -> String {
         reader.replacing(["f": format.name, "limit": String(page.limit)])
     }
+
+    /// The query of one of these features, with the same time and filters: `?…`, or nothing.
+    package var ofOne: String {
+        reader.passedOn(FeatureParameters.names(features.collection).subtracting(["f"]))
+    }
 }
 
 /// The parameters of `/collections/{id}/items/{featureId}`: those of `FeatureParameters`, with GeoJSON and `html` as

@@ -23,10 +23,12 @@ package struct LegendParameters: Sendable {
     /// The names of the parameters of a legend as a picture.
     package static let pictureNames = names.union(["scale", "theme", "orientation"])
 
-    package init(_ reader: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
+    /// - Parameter options: those of the picture; nil for the legend as JSON.
+    package init(_ reader: QueryReader, styles: StyleLibrary, options: LegendOptions? = nil) throws(ParameterProblem) {
         layers = try reader.layers("layer")
         filter = try reader.filter(of: layers.layers, for: .pictures)
-        style = try styles.style(reader)
+        // Marks must stand out from the panel.
+        style = try styles.style(reader, theme: options?.theme)
     }
 
     /// The options of a legend image.

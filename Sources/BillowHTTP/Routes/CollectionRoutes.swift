@@ -211,11 +211,14 @@ struct CollectionRoutes: Sendable {
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(document))
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
-        let address = "collections/\(query.collection.id)/items?"
-        func signed(_ format: ItemFormat) -> String { AddressSigner.signedRelative(address + parsed.query(as: format)) }
+        let items = "collections/\(query.collection.id)/items"
+        func signed(_ format: ItemFormat) -> String {
+            AddressSigner.signedRelative("\(items)?\(parsed.query(as: format))")
+        }
         return try CollectionPages.items(
             json, query.collection, styleStore.current.default, path: request.uri.path,
             json: signed(.geoJSON), table: signed(.text(.csv)),
+            one: { AddressSigner.signedRelative("\(items)/\(HTMLPage.encoded($0))\(parsed.ofOne)") },
             next: pieces.nextAddress.flatMap { $0.split(separator: "?", maxSplits: 1).last.map { "?\($0)" } }
         ).answer(headers, request)
     }

@@ -29,19 +29,21 @@ struct LegendRoutes: Sendable {
             return try JSONResponse.make(legend, headers: headers, request: request)
         }
         router.get("/legend.png") { request, _ in
-            let (legend, headers) = try legend(request)
-            let png = try await painter.png(legend, options: try LegendParameters.options(QueryReader(request)))
+            let options = try LegendParameters.options(QueryReader(request))
+            let (legend, headers) = try legend(request, options)
+            let png = try await painter.png(legend, options: options)
             return try Self.answer(png, type: "image/png", headers, request)
         }
         router.get("/legend.svg") { request, _ in
-            let (legend, headers) = try legend(request)
-            let svg = try await painter.svg(legend, options: try LegendParameters.options(QueryReader(request)))
+            let options = try LegendParameters.options(QueryReader(request))
+            let (legend, headers) = try legend(request, options)
+            let svg = try await painter.svg(legend, options: options)
             return try Self.answer(Array(svg.utf8), type: "image/svg+xml", headers, request)
         }
     }
 
-    private func legend(_ request: Request) throws -> (Legend, HTTPFields) {
-        let parsed = try LegendParameters(QueryReader(request), styles: styles)
+    private func legend(_ request: Request, _ options: LegendOptions? = nil) throws -> (Legend, HTTPFields) {
+        let parsed = try LegendParameters(QueryReader(request), styles: styles, options: options)
         let (layers, filter) = (parsed.layers, parsed.filter)
         let snapshot = try frames.snapshot()
         let dataStatus = policy.dataStatus(layers, at: snapshot.publication.asOf, filter: filter, in: snapshot)

@@ -6,7 +6,8 @@ extension Schema where Record == AircraftPosition {
         Field(.callsign, .text { $0.callsign }),
         Field(
             Property(
-                "altitude", .integer, "The barometric altitude", role: .altitude, unit: "ft", filter: "minAltitude"),
+                "altitude", .integer, "The barometric altitude", role: .altitude, unit: "ft",
+                range: -6_600...165_000, filter: "minAltitude"),
             .integer { $0.altitudeFeet }),
         Field(
             Property("geometricAltitude", .integer, "The altitude by satellite", unit: "ft"),

@@ -112,7 +112,20 @@ struct Keys: AsyncParsableCommand {
                     throw Failure(.usage, "standard input holds no key")
                 }
                 let end = SystemClock.now().advanced(by: ISODuration.seconds(lasts) ?? 0)
-                print(SignedAddress.sign(address, with: key, expires: end))
+                print(SignedAddress.sign(Self.encoded(address), with: key, expires: end))
+            }
+        }
+
+        /// The address with the characters encoded that no request line may have, such as blanks. The signature is of
+        /// what clients send.
+        private static func encoded(_ address: String) -> String {
+            let refused = Set(#" "<>\^`|"#.utf8)
+            return address.utf8.reduce(into: "") { text, byte in
+                if byte <= 0x20 || byte >= 0x7F || refused.contains(byte) {
+                    text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                } else {
+                    text.unicodeScalars.append(Unicode.Scalar(byte))
+                }
             }
         }
     }
