@@ -167,7 +167,7 @@ struct SignedTemplateTests {
                 }
                 #expect(found == cells.count, "\(path)")
                 // The page for people: the table's links to single features, the map's data and the other formats.
-                let html = try await world.text(signed("\(path)?f=html&severity=0,1,2,3,4&limit=3", key))
+                let html = try await world.get(signed("\(path)?f=html&severity=0,1,2,3,4&limit=3", key)).text
                 let linked = html.matches(of: /(?:href|data-features)="(?:\.\.\/)*([^"]*sig=[^"]*)"/)
                     .map { "/" + $0.1.replacing("&amp;", with: "&") }
                 #expect(linked.count { $0.contains("/items/") } == 3, "\(html)")
