@@ -11,7 +11,7 @@ extension HexagonClasses {
 }
 
 /// Draws cells onto canvases, in any region and style. Each pixel is the exact mean of the colours that cover it.
-/// `TilePainter` does the same faster for the pixels of tiles, of a single layer in plain colours.
+/// `TilePainter` does the same faster for a single layer in plain colours.
 final class CellPainter {
     private var raster: CoverageRaster?
 

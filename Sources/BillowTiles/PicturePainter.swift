@@ -55,7 +55,7 @@ public final class PicturePainter {
     }
 
     /// The PNG of a map by the path of tiles. It must be of one layer in plain colours and no larger than a block. A
-    /// layer of cells must also have the pixels of tiles, as at whole zooms. Returns nil for any other map.
+    /// layer of cells must also be clear of the antimeridian. Returns nil for any other map.
     ///
     /// - Parameter background: the colour under the picture; nil leaves it transparent.
     package func png(

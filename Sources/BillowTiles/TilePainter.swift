@@ -67,11 +67,10 @@ public final class TilePainter {
         return builder(for: classes).picture(from: raster)
     }
 
-    /// The picture of a region whose pixels are those of tiles, clear of the antimeridian; nil for any other region.
+    /// The picture of a region that is clear of the antimeridian; nil for any other region.
     func paint(_ content: TileContent, in region: MapRegion, classes: HexagonClasses) -> IndexedPicture? {
         if let (coord, scale) = region.tile { return paint(content, at: coord, scale: scale, classes: classes) }
-        guard let zoom = region.zoomOfTiles else { return nil }
-        let projection = SubpixelProjection(region, zoom: zoom)
+        let projection = SubpixelProjection(region, zoom: region.zoomOfTiles)
         guard projection.isInside else { return nil }
         let raster: InkRaster
         if let otherRaster, otherRaster.width == region.width, otherRaster.height == region.height {
@@ -342,9 +341,11 @@ struct CellOutlines {
     private static func mean(_ sum: Double, of count: Double) -> Int64 { whole((sum - (count - 1) / 2) / count) }
 }
 
-/// Converts grid units to subpixels from a tile's north-west corner. A grid point has the same position in the world's
-/// subpixels for every tile of a zoom and scale, so rounding never depends on where a tile begins.
+/// Converts grid units to subpixels from a region's north-west corner. A grid point has the same position in the
+/// world's subpixels for every tile of a zoom and scale, so rounding never depends on where a tile begins.
 struct SubpixelProjection {
+    /// The region, unless its pixels are those of tiles.
+    private let other: MapRegion?
     private let scale: Int64
     private let down: Int64
     private let up: Int64
@@ -357,10 +358,10 @@ struct SubpixelProjection {
     var firstColumn: Int { Int(origin.x >> 10) }
     var firstRow: Int { Int(origin.y >> 10) }
 
-    /// - Parameters:
-    ///   - region: a region whose pixels are those of tiles.
-    ///   - zoom: the zoom of those tiles.
-    init(_ region: MapRegion, zoom: Int) {
+    /// - Parameter zoom: the zoom of the tiles whose pixels the region has; nil for a region with other pixels.
+    init(_ region: MapRegion, zoom: Int?) {
+        other = zoom == nil ? region : nil
+        let zoom = zoom ?? 0
         scale = Int64(region.scale)
         // The world is 2^(z + 8) pixels of 2^10 subpixels wide, times the scale, and 2^31 grid units.
         let shift = Int64(zoom) + 18 - 31
@@ -374,6 +375,7 @@ struct SubpixelProjection {
 
     @inline(__always)
     func project(_ point: GridPoint, world: Int64) -> SIMD2<Int64> {
+        if let other { return other.subpixels(point, copy: world) }
         let x = (((Int64(point.x) + Grid.half + world << 31) * scale + round) >> down) << up
         let y = (((Int64(point.y) + Grid.half) * scale + round) >> down) << up
         return SIMD2(x, y) &- origin

@@ -195,6 +195,39 @@ struct TilePainterTests {
         }
     }
 
+    @Test(
+        "a region of any pixels has the colours of the painter of canvases",
+        arguments: [MapProjection.mercator, .geographic], [true, false])
+    func anyRegion(projection: MapProjection, isBordered: Bool) throws {
+        let (west, north, east, south) = (0.3, 55.2, 21.7, 39.9)
+        let box = try #require(
+            PlaneBox(
+                minX: (west + 180) / 360, minY: projection.y(latitude: north), maxX: (east + 180) / 360,
+                maxY: projection.y(latitude: south)))
+        // Pixels that aren't square, and a corner between two pixels.
+        let region = try #require(MapRegion(projection, exactly: box, width: 431, height: 300))
+        #expect(region.zoomOfTiles == nil && region.offset != .zero)
+        let content = TileContent(
+            of: Self.patchwork, in: region.box(), resolution: DrawnResolution.of(zoom: region.zoom))
+        let classes = isBordered ? try HexagonClasses(Self.style) : HexagonClasses(polygonsOf: Self.style)
+        let picture = try #require(TilePainter().paint(content, in: region, classes: classes))
+        var canvas = try Canvas(width: region.width, height: region.height)
+        try CellPainter().paint(content, isBordered: isBordered, style: Self.style, region: region, onto: &canvas)
+        var (worst, drawn) = (0, 0)
+        for (index, expected) in zip(picture.indices, canvas.pixels) {
+            let found = picture.palette[Int(index)].premultiplied
+            let step = 255 / picture.shareSteps
+            let channels = [
+                (expected.red, found.red), (expected.green, found.green), (expected.blue, found.blue),
+                (expected.alpha, found.alpha),
+            ]
+            worst = max(worst, channels.map { (abs(Int($0) - Int($1)) + step - 1) / step }.max() ?? 0)
+            drawn += found.alpha > 0 ? 1 : 0
+        }
+        #expect(worst <= 2)
+        #expect(drawn > 10_000)
+    }
+
     @Test("tiles of all scales and windows that are no tiles share sprites, and stay what they are without")
     func sharedSprites() throws {
         let cache = SpriteCache()

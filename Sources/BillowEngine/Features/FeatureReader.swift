@@ -14,8 +14,9 @@ package struct PageLimit: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The limit of a streamed piece, which is the memory that a slow client occupies.
-    package static let piece = PageLimit(features: 400, bytes: 256 << 10)
+    /// The limit of a streamed piece, which is the memory that a slow client occupies. A page of the usual length is one
+    /// piece: it is read by one query and sent with its length.
+    package static let piece = PageLimit(features: 1_000, bytes: 384 << 10)
 }
 
 /// Intermediate results of a query that all its pages and pieces share.

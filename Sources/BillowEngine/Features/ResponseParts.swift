@@ -2,4 +2,10 @@
 package protocol ResponseParts: Sendable {
     /// nil after the last one.
     mutating func next() async throws(EngineError) -> [UInt8]?
+    /// Whether it is known already that no part follows.
+    var isAtEnd: Bool { get }
+}
+
+extension ResponseParts {
+    package var isAtEnd: Bool { false }
 }

@@ -88,13 +88,26 @@ package struct QueryReader: Sendable {
         Self.query(values.merging(changed) { _, new in new })
     }
 
-    /// Parameters as the query of a URL, sorted by name.
+    /// Parameters as the query of a URL, sorted by name. The names need no encoding.
     package static func query(_ parameters: [String: String]) -> String {
-        var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
-        allowed.insert(charactersIn: "-._~,:/")
-        return parameters.sorted { $0.key < $1.key }.map { name, value in
-            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
-        }.joined(separator: "&")
+        var text: [UInt8] = []
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            if !text.isEmpty { text.append(UInt8(ascii: "&")) }
+            text += name.utf8
+            text.append(UInt8(ascii: "="))
+            for byte in value.utf8 {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "~"), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "/"):
+                    text.append(byte)
+                default:
+                    let digits = Array("0123456789ABCDEF".utf8)
+                    text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     package func has(_ name: String) -> Bool { values[name] != nil }

@@ -5,6 +5,8 @@ import NIOCore
 
 /// Responses whose pieces are computed as the connection accepts them.
 enum StreamedResponse {
+    /// A single piece is sent with its length.
+    ///
     /// - Parameters:
     ///   - first: the first piece. It is computed before the status is sent, so that an error can still determine the
     ///     status.
@@ -13,6 +15,7 @@ enum StreamedResponse {
     static func body(
         _ first: [UInt8], _ pieces: some ResponseParts, work: WorkExecutor, budget: ResponseBudget = .ofServer
     ) throws(WorkError) -> ResponseBody {
+        if pieces.isAtEnd { return try BytesResponse.body(of: first, budget: budget) }
         let reservation = try budget.reserve(ResponseBudget.stream)
         return ResponseBody { [first, pieces] writer in
             var pieces = pieces
@@ -20,6 +23,7 @@ enum StreamedResponse {
             while let bytes = piece {
                 piece = nil
                 try await BytesResponse.write(bytes, to: &writer)
+                if pieces.isAtEnd { break }
                 (pieces, piece) = try await work.run(.query, isContinuing: true) { [pieces] in
                     var pieces = pieces
                     let piece = try await pieces.next()
