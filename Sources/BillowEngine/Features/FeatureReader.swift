@@ -14,8 +14,8 @@ package struct PageLimit: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The limit of a streamed piece, which is the memory that a slow client occupies. A page of the usual length is one
-    /// piece: it is read by one query and sent with its length.
+    /// The limit of a streamed piece, which is the memory that a slow client occupies. A page of the usual length is
+    /// one piece: it is read by one query and sent with its length.
     package static let piece = PageLimit(features: 1_000, bytes: 384 << 10)
 }
 

@@ -17,11 +17,13 @@ extension Schema where Record == IssuedArea {
         Field(
             Property(
                 "altitudeMin", .integer, "The lower limit; absent if the product names none",
-                role: .lowerAltitude, unit: "ft", range: 0...100_000, filter: "maxAltitude"), .integer { $0.altitudeMinFeet }),
+                role: .lowerAltitude, unit: "ft", range: 0...100_000, filter: "maxAltitude"),
+            .integer { $0.altitudeMinFeet }),
         Field(
             Property(
                 "altitudeMax", .integer, "The upper limit; absent if the product names none",
-                role: .upperAltitude, unit: "ft", range: 0...100_000, filter: "minAltitude"), .integer { $0.altitudeMaxFeet }),
+                role: .upperAltitude, unit: "ft", range: 0...100_000, filter: "minAltitude"),
+            .integer { $0.altitudeMaxFeet }),
         Field(
             Property(
                 "altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level",
