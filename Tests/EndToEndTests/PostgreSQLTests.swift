@@ -67,7 +67,8 @@ struct PostgreSQLTests {
             #expect(export.status == 0, "\(export.errors)")
             return export.output.split(separator: "\r\n").sorted()
         }
-        #expect(exports[0].count == 801 && exports[0] == exports[1])
+        // 800 of the file and 33 pilot reports that tell a severity, below a line of names.
+        #expect(exports[0].count == 834 && exports[0] == exports[1])
     }
 
     @Test("keys, ingest, a picture of it, a check and a deletion work, and no output has the password")
