@@ -9,7 +9,7 @@ extension VectorTile {
     ///   - dense: the cell's dense index at the resolution.
     ///   - resolution: 0 to 5.
     public static func shape(dense: Int, resolution: Int) -> Shape {
-        .polygons([[CellTable.of(resolution: resolution).vertices(dense: dense).map(unit)]])
+        .ring(CellTable.of(resolution: resolution).vertices(dense: dense).map(unit))
     }
 
     /// A tile's box, including its buffer.

@@ -26,6 +26,8 @@ public struct VectorTile: Sendable {
         case lines([[Point]])
         /// Polygons of rings, the exterior first. Rings aren't closed and have any winding.
         case polygons([[[Point]]])
+        /// A polygon of one ring, such as a cell. The ring isn't closed and has any winding.
+        case ring([Point])
     }
 
     /// A feature of a layer.
@@ -67,13 +69,21 @@ public struct VectorTile: Sendable {
         var keys = Numbering<String>()
         var values = Numbering<Value>()
         var isEmpty = true
+        // Reused by all features.
+        var geometry = TileGeometry(in: coord)
+        var message = ProtocolBuffer()
+        var tags: [UInt32] = []
         for feature in features {
-            let geometry = TileGeometry(feature.shape, in: coord)
+            geometry.read(feature.shape)
             guard !geometry.commands.isEmpty else { continue }
             isEmpty = false
-            var message = ProtocolBuffer()
+            message.removeAll()
             if let id = feature.id { message.write(field: 1, integer: id) }
-            let tags = feature.properties.flatMap { [keys.number(of: $0.name), values.number(of: $0.value)] }
+            tags.removeAll(keepingCapacity: true)
+            for property in feature.properties {
+                tags.append(keys.number(of: property.name))
+                tags.append(values.number(of: property.value))
+            }
             message.write(field: 2, packed: tags)
             message.write(field: 3, integer: geometry.type)
             message.write(field: 4, packed: geometry.commands)
@@ -149,44 +159,61 @@ private struct ProtocolBuffer {
         append(integer)
     }
 
-    mutating func write(field: UInt64, text: String) { write(field: field, raw: Array(text.utf8)) }
+    mutating func write(field: UInt64, text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            append(field << 3 | 2)
+            append(UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+        }
+    }
 
-    mutating func write(field: UInt64, message: ProtocolBuffer) { write(field: field, raw: message.bytes) }
+    mutating func write(field: UInt64, message: ProtocolBuffer) {
+        append(field << 3 | 2)
+        append(UInt64(message.bytes.count))
+        bytes += message.bytes
+    }
 
     mutating func write(field: UInt64, packed numbers: [UInt32]) {
         guard !numbers.isEmpty else { return }
-        var packed = ProtocolBuffer()
-        for number in numbers { packed.append(UInt64(number)) }
-        write(field: field, raw: packed.bytes)
+        append(field << 3 | 2)
+        // Seven bits fit in a byte.
+        append(numbers.reduce(0) { $0 + UInt64(max(1, (32 - $1.leadingZeroBitCount + 6) / 7)) })
+        for number in numbers { append(UInt64(number)) }
     }
 
-    private mutating func write(field: UInt64, raw: [UInt8]) {
-        append(field << 3 | 2)
-        append(UInt64(raw.count))
-        bytes += raw
-    }
+    /// Empties the message but keeps its capacity.
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 }
 
-/// The geometry of a feature in a tile: clipped to the tile and its buffer, in whole units, as drawing commands.
+/// The geometry of a feature in a tile: clipped to the tile and its buffer, in whole units, as drawing commands. It is
+/// reused by the next feature.
 ///
 /// Source: Mapbox Vector Tile Specification 2.1, section 4.3
 private struct TileGeometry {
+    private let coord: TileCoord
     /// 1 is a point, 2 a line, 3 a polygon.
-    let type: UInt64
+    private(set) var type: UInt64 = 1
     private(set) var commands: [UInt32] = []
     private var cursor = SIMD2<Int>(0, 0)
 
     private static let least = -VectorTile.buffer
     private static let most = Double(VectorTile.extent) + VectorTile.buffer
 
-    init(_ shape: VectorTile.Shape, in coord: TileCoord) {
+    init(in coord: TileCoord) { self.coord = coord }
+
+    /// A point in the tile's units, in a copy of the world.
+    @inline(__always)
+    private func placed(_ point: Point, _ copy: Int) -> Point {
         let tiles = Double(1 << coord.z)
-        // Also in the adjacent copies of the world.
-        func placed(_ point: Point, _ copy: Int) -> Point {
-            Point(
-                x: ((point.x + Double(copy)) * tiles - Double(coord.x)) * Double(VectorTile.extent),
-                y: (point.y * tiles - Double(coord.y)) * Double(VectorTile.extent))
-        }
+        return Point(
+            x: ((point.x + Double(copy)) * tiles - Double(coord.x)) * Double(VectorTile.extent),
+            y: (point.y * tiles - Double(coord.y)) * Double(VectorTile.extent))
+    }
+
+    /// Reads the geometry of a feature, also in the adjacent copies of the world.
+    mutating func read(_ shape: VectorTile.Shape) {
+        restart()
         switch shape {
         case .point(let point):
             type = 1
@@ -208,10 +235,24 @@ private struct TileGeometry {
             }
         case .polygons(let polygons):
             type = 3
+            if polygons.count == 1, polygons[0].count == 1 { return read(ring: polygons[0][0]) }
             let copies = (-1...1).flatMap { copy in polygons.map { $0.map { $0.map { placed($0, copy) } } } }
-            let isCell = polygons.count == 1 && polygons[0].count == 1
-            for polygon in isCell ? Self.convex(copies) ?? Self.cut(copies) : Self.cut(copies) { add(polygon) }
+            for polygon in Self.cut(copies) { add(polygon) }
+        case .ring(let ring):
+            type = 3
+            read(ring: ring)
         }
+    }
+
+    private mutating func restart() {
+        commands.removeAll(keepingCapacity: true)
+        cursor = SIMD2(0, 0)
+    }
+
+    private mutating func read(ring: [Point]) {
+        if addConvex(ring) { return }
+        restart()
+        for polygon in Self.cut((-1...1).map { copy in [ring.map { placed($0, copy) }] }) { add(polygon) }
     }
 
     private static func isInside(_ point: Point) -> Bool {
@@ -236,9 +277,10 @@ private struct TileGeometry {
         draw(places, closed: false)
     }
 
-    private mutating func draw(_ places: [SIMD2<Int>], closed: Bool) {
+    private mutating func draw(_ places: some Collection<SIMD2<Int>>, closed: Bool) {
+        guard let first = places.first else { return }
         commands.append(1 | 1 << 3)
-        move(to: places[0])
+        move(to: first)
         commands.append(2 | UInt32(places.count - 1) << 3)
         for place in places.dropFirst() { move(to: place) }
         if closed { commands.append(7 | 1 << 3) }
@@ -270,19 +312,90 @@ private struct TileGeometry {
 
     /// The maximum number of vertices of a ring for the convex path. A cell has no more.
     private static let maximumCorners = 10
+    /// The maximum number of vertices after clipping: each of four edges at most doubles them.
+    private static let maximumClipped = 16 * maximumCorners
 
-    /// Clips polygons of one short ring each without a general overlay, as for cells. Rings that are convex after
-    /// clipping are always valid. Returns nil if one isn't convex.
-    private static func convex(_ polygons: [[[Point]]]) -> [[[SIMD2<Int>]]]? {
-        var cut: [[[SIMD2<Int>]]] = []
-        for ring in polygons.compactMap(\.first) {
-            guard ring.count <= maximumCorners else { return nil }
-            let places = rounded(ring: ring)
-            guard places.count > 2 else { continue }
-            guard isConvex(places) else { return nil }
-            cut.append([places])
+    /// Adds a short ring without a general overlay, as for cells. A ring that is convex after clipping is always valid.
+    /// - Returns: false if it isn't convex or has too many vertices. A part of it may have been added.
+    private mutating func addConvex(_ ring: [Point]) -> Bool {
+        guard ring.count <= Self.maximumCorners else { return false }
+        return withUnsafeTemporaryAllocation(of: Point.self, capacity: 2 * Self.maximumClipped) { points in
+            withUnsafeTemporaryAllocation(of: SIMD2<Int>.self, capacity: Self.maximumClipped) { places in
+                for copy in -1...1 {
+                    var (low, high) = (
+                        Point(x: .infinity, y: .infinity), Point(x: -.infinity, y: -.infinity)
+                    )
+                    for (index, corner) in ring.enumerated() {
+                        let point = placed(corner, copy)
+                        points[index] = point
+                        low = Point(x: min(low.x, point.x), y: min(low.y, point.y))
+                        high = Point(x: max(high.x, point.x), y: max(high.y, point.y))
+                    }
+                    guard low.x < Self.most, high.x > Self.least, low.y < Self.most, high.y > Self.least else {
+                        continue
+                    }
+                    var clipped = UnsafeMutableBufferPointer(rebasing: points[..<ring.count])
+                    if low.x < Self.least || low.y < Self.least || high.x > Self.most || high.y > Self.most {
+                        clipped = Self.clip(count: ring.count, in: points)
+                    }
+                    var count = 0
+                    for point in clipped {
+                        let place = Self.whole(point)
+                        if count > 0, places[count - 1] == place { continue }
+                        places[count] = place
+                        count += 1
+                    }
+                    while count > 1, places[0] == places[count - 1] { count -= 1 }
+                    guard count > 2 else { continue }
+                    let corners = UnsafeMutableBufferPointer(rebasing: places[..<count])
+                    guard Self.isConvex(corners) else { return false }
+                    let area = Self.doubledArea(corners)
+                    guard area != 0 else { continue }
+                    if area < 0 { corners.reverse() }
+                    draw(corners, closed: true)
+                }
+                return true
+            }
         }
-        return cut
+    }
+
+    /// Clips a ring, which is at the start of a buffer, in turn with the buffer's second half.
+    ///
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974), doi:10.1145/360767.360802
+    private static func clip(
+        count: Int, in points: UnsafeMutableBufferPointer<Point>
+    ) -> UnsafeMutableBufferPointer<Point> {
+        var ring = UnsafeMutableBufferPointer(rebasing: points[..<maximumClipped])
+        var kept = UnsafeMutableBufferPointer(rebasing: points[maximumClipped...])
+        var count = count
+        func inside(_ edge: Int, _ point: Point) -> Double {
+            switch edge {
+            case 0: point.x - least
+            case 1: most - point.x
+            case 2: point.y - least
+            default: most - point.y
+            }
+        }
+        for edge in 0..<4 where count > 0 {
+            var from = ring[count - 1]
+            var number = 0
+            for index in 0..<count {
+                let to = ring[index]
+                let (a, b) = (inside(edge, from), inside(edge, to))
+                if (a < 0) != (b < 0) {
+                    let share = a / (a - b)
+                    kept[number] = Point(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+                    number += 1
+                }
+                if b >= 0 {
+                    kept[number] = to
+                    number += 1
+                }
+                from = to
+            }
+            (ring, kept, count) = (kept, ring, number)
+        }
+        return UnsafeMutableBufferPointer(rebasing: ring[..<count])
     }
 
     /// Clips a ring and rounds its vertices one by one.
@@ -293,12 +406,13 @@ private struct TileGeometry {
     }
 
     /// Whether a ring turns only one way, and once around.
-    private static func isConvex(_ places: [SIMD2<Int>]) -> Bool {
+    private static func isConvex(_ places: UnsafeMutableBufferPointer<SIMD2<Int>>) -> Bool {
         var side = 0
         var (turnsX, turnsY) = (0, 0)
         var last = places[places.count - 1] &- places[places.count - 2]
         var direction = SIMD2(0, 0)
-        for step in places.indices.map({ places[($0 + 1) % places.count] &- places[$0] }) {
+        for index in places.indices {
+            let step = places[index + 1 == places.count ? 0 : index + 1] &- places[index]
             let cross = (last.x * step.y - last.y * step.x).signum()
             // The line reverses its direction.
             if cross == 0, last.x * step.x + last.y * step.y < 0 { return false }
@@ -320,7 +434,7 @@ private struct TileGeometry {
         return turnsX <= 2 && turnsY <= 2
     }
 
-    private static func doubledArea(_ places: [SIMD2<Int>]) -> Int {
+    private static func doubledArea(_ places: some BidirectionalCollection<SIMD2<Int>>) -> Int {
         guard var previous = places.last else { return 0 }
         var sum = 0
         for place in places {

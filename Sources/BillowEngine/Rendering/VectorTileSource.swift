@@ -309,13 +309,15 @@ package final class VectorTileSource: Sendable {
     private static func properties<Record>(id: String, _ schema: Schema<Record>, of record: Record)
         -> [TileProperty]
     {
-        [("id", .text(id))] + properties(schema, of: record)
+        var found = properties(schema, of: record)
+        found.insert(("id", .text(id)), at: 0)
+        return found
     }
 
     private static func properties<Record>(_ schema: Schema<Record>, of record: Record) -> [TileProperty] {
         schema.fields.compactMap { field in
             guard field.property.isInTiles, let found = field.value(record) else { return nil }
-            return (field.property.name.description, value(found))
+            return (field.property.text, value(found))
         }
     }
 
@@ -352,8 +354,9 @@ package final class VectorTileSource: Sendable {
         switch value {
         case .text(let text): .text(text)
         case .integer(let number): .integer(number)
+        // As in GeoJSON. The quotient is the double that is nearest to the decimal number.
         case .decimal(let number, let decimals):
-            .number(Double(String(format: "%.\(decimals)f", number)) ?? number)
+            .number((number * powersOfTen[min(decimals, 9)]).rounded() / powersOfTen[min(decimals, 9)])
         case .flag(let flag): .flag(flag)
         case .instant(let instant): .text(instant.description)
         case .instants, .groups: .text(value.json)
@@ -372,6 +375,8 @@ package final class VectorTileSource: Sendable {
         }
     }
 }
+
+private let powersOfTen = (0...9).map { pow(10, Double($0)) }
 
 extension Dataset {
     /// The properties of its features in vector tiles, with their types in TileJSON.

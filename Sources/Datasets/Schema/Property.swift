@@ -37,6 +37,8 @@ package struct Property: Sendable {
 
     /// The name in GeoJSON, CSV and vector tiles.
     package let name: StaticString
+    /// The same as a string, which is made once.
+    package let text: String
     package let type: ValueType
     /// The unit of a number; nil if it has none.
     package let unit: String?
@@ -61,6 +63,7 @@ package struct Property: Sendable {
         isOfTilesOnly: Bool = false
     ) {
         self.name = name
+        text = name.description
         self.type = type
         self.summary = summary
         self.role = role

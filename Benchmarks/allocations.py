@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Counts the allocations of an answer, and compares them with those that are committed.
+
+Usage: Benchmarks/allocations.py [--billow bin/billow] [--write] [--counts Benchmarks/allocations.json]
+
+A served answer may not allocate more than 10 % and two allocations above its number in `allocations.json`. A change
+that needs more says why, and commits the new numbers (`--write`), as does one that needs fewer. Every number is the
+mean of many answers on one connection, of a server without sources. `make test` runs it with the optimised build of
+the tests.
+
+Needs a C compiler: that of the Swift toolchain, or `cc`. Linux with glibc only, because it preloads `allocations.c`.
+"""
+import argparse
+import http.client
+import json
+import mmap
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness import HOST, HUBS, observations, tile
+
+ROOT = Path(__file__).resolve().parent.parent
+DEADLINE = 300
+# Rises of this share and this number are no failure: the number of cells differs by the minute.
+SHARE, FEW = 0.10, 2
+
+
+class Server:
+    """A server whose allocations are counted."""
+
+    def __init__(self, billow, database, folder):
+        self.folder = folder
+        library, self.file = folder / "allocations.so", folder / "allocations"
+        compiler = shutil.which("clang") or shutil.which("cc") or sys.exit("there is no C compiler")
+        subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", library, ROOT / "Benchmarks" / "allocations.c"],
+                       check=True)
+        self.file.write_bytes(bytes(8))
+        port = folder / "port"
+        environment = dict(os.environ, LD_PRELOAD=str(library), ALLOCATION_COUNTER=str(self.file),
+                           BILLOW_SERVER_PORT_FILE=str(port))
+        self.process = subprocess.Popen(
+            [billow, "serve", "--database", database, "--port", "0"], cwd=ROOT, env=environment,
+            stdout=subprocess.DEVNULL, stderr=open(folder / "log", "w"))
+        deadline = time.monotonic() + DEADLINE
+        while not (port.exists() and port.read_text().strip()):
+            self.check(deadline)
+        self.connection = http.client.HTTPConnection(HOST, int(port.read_text()), timeout=60)
+        while self.status("/readyz") != 200:
+            self.check(deadline)
+        with open(self.file, "r+b") as file:
+            self.counter = mmap.mmap(file.fileno(), 8)
+
+    def check(self, deadline):
+        if self.process.poll() is not None or time.monotonic() > deadline:
+            sys.exit(f"the server did not become ready: {(self.folder / 'log').read_text()[-1500:]}")
+        time.sleep(0.1)
+
+    def status(self, path, headers=None):
+        self.connection.request("GET", path, headers=headers or {})
+        answer = self.connection.getresponse()
+        answer.read()
+        return answer.status
+
+    def get(self, path):
+        self.connection.request("GET", path)
+        answer = self.connection.getresponse()
+        return answer.headers, answer.read()
+
+    @property
+    def count(self):
+        return struct.unpack("<Q", self.counter[:])[0]
+
+    def settle(self):
+        """Waits until a second passes with few allocations, at most a minute."""
+        for _ in range(60):
+            before = self.count
+            time.sleep(1)
+            if self.count - before < 2_000:
+                return
+
+    def mean(self, paths, statuses, headers=None):
+        """The allocations of an answer."""
+        self.settle()
+        before = self.count
+        for path in paths:
+            found = self.status(path, headers)
+            if found not in statuses:
+                sys.exit(f"{found} {path}")
+        return round((self.count - before) / len(paths), 1)
+
+
+def measure(server):
+    found = {}
+    places = [(zoom, *tile(zoom, x + across * 3, y + down * 2)) for zoom in (6, 7, 8) for x, y in HUBS
+              for across, down in ((0, 0), (1, 0), (0, 1))]
+    places = sorted(set(places))
+    cold = [f"/tiles/hexagons/latest/{z}/{x}/{y}.png" for z, x, y in places]
+    server.mean(cold, (200,))
+    # Other colours: each picture is painted. The sprites of the places are made between the first ones.
+    for opacity in ("0.7", "0.71", "0.72"):
+        server.mean([f"{path}?opacity={opacity}" for path in cold], (200,))
+    found["a painted tile"] = server.mean([f"{path}?opacity=0.73" for path in cold], (200,))
+    known = [f"{path}?opacity=0.73" for path in cold] * 5
+    found["a tile that is known"] = server.mean(known, (200,))
+    found["the same by one address"] = server.mean([known[0]] * 500, (200,))
+    headers, _ = server.get(known[0])
+    found["a tile that the client has (304)"] = server.mean(
+        [known[0]] * 500, (304,), {"If-None-Match": headers["ETag"]})
+    found["an empty tile"] = server.mean(["/tiles/hexagons/latest/9/1/500.png"] * 500, (200,))
+    vector = [path.replace(".png", ".mvt") for path in cold]
+    found["a vector tile"] = server.mean([f"{path}?minAltitude=1000" for path in vector], (200, 204))
+    page = "/collections/observations/items?limit="
+    found["a page of 1,000 features"] = server.mean([f"{page}{1_015 - number}" for number in range(30)], (200,))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--billow", default="bin/billow", type=os.path.abspath)
+    parser.add_argument("--counts", default=ROOT / "Benchmarks" / "allocations.json", type=Path)
+    parser.add_argument("--write", action="store_true", help="commit these numbers")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="billow-allocations-") as name:
+        folder = Path(name)
+        with open(folder / "world.csv", "w") as file:
+            file.write("id,lon,lat,altitude,severity,observedAt\n")
+            for each in observations(100_000, 7_000):
+                file.write("{},{:.4f},{:.4f},{},{},{}\n".format(*each))
+        database = folder / "world.sqlite"
+        subprocess.run([options.billow, "import", folder / "world.csv", "--database", database], check=True, cwd=ROOT,
+                       stderr=subprocess.DEVNULL)
+        server = Server(options.billow, database, folder)
+        try:
+            found = measure(server)
+        finally:
+            server.process.terminate()
+            server.process.wait()
+    committed = json.loads(options.counts.read_text()) if options.counts.exists() else {}
+    print("| answer | allocations | committed |\n| --- | --- | --- |")
+    for name, number in found.items():
+        print(f"| {name} | {number:,.1f} | {committed.get(name, 'none')} |")
+    if options.write:
+        options.counts.write_text(json.dumps(found, indent=4) + "\n")
+        return
+    worse = [name for name, number in found.items()
+             if number > committed.get(name, 0) * (1 + SHARE) + FEW]
+    if worse:
+        sys.exit(f"more allocations than are committed: {', '.join(worse)}")
+
+
+if __name__ == "__main__":
+    main()
