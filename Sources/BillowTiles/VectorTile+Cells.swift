@@ -59,40 +59,10 @@ extension PictureContent {
 }
 
 extension VectorTile {
-    /// The union of cells of one resolution, without the borders between them. It consists of the directed edges whose
-    /// reverse is no edge of a neighbour, chained into rings. Winding alone distinguishes exteriors from holes, as in
-    /// vector tiles.
+    /// The union of cells of one resolution, without the borders between them. Winding alone distinguishes exteriors
+    /// from holes, as in vector tiles.
     package static func outline(of cells: [Int], resolution: Int) -> Shape {
-        let table = CellTable.of(resolution: resolution)
-        var edges: [GridPoint: [GridPoint]] = [:]
-        func remove(_ from: GridPoint, _ to: GridPoint) -> Bool {
-            guard let index = edges[from]?.firstIndex(of: to) else { return false }
-            edges[from]?.remove(at: index)
-            if edges[from]?.isEmpty == true { edges[from] = nil }
-            return true
-        }
-        for dense in cells {
-            let ring = table.vertices(dense: dense)
-            guard var from = ring.last else { continue }
-            for to in ring {
-                if !remove(to, from) { edges[from, default: []].append(to) }
-                from = to
-            }
-        }
-        var rings: [[GridPoint]] = []
-        // The order is fixed, so that equal cells give equal bytes.
-        for start in edges.keys.sorted(by: { ($0.y, $0.x) < ($1.y, $1.x) }) {
-            while let first = edges[start]?.first {
-                var ring = [start]
-                var (from, to) = (start, first)
-                while remove(from, to), to != start {
-                    ring.append(to)
-                    (from, to) = (to, edges[to]?.first ?? start)
-                }
-                rings.append(ring)
-            }
-        }
-        return .polygons(nested(rings))
+        .polygons(nested(CellUnion(cells, resolution: resolution).rings))
     }
 
     /// Assigns each hole to the exterior that contains it.
@@ -106,16 +76,23 @@ extension VectorTile {
             }
             return sum
         }
+        let areas = rings.map(area)
         // Cells run counter-clockwise on the map, where y grows downward: their area is negative.
-        let exteriors = rings.filter { area($0) < 0 }.sorted { area($0) > area($1) }
+        let exteriors = rings.indices.filter { areas[$0] < 0 }.sorted { areas[$0] > areas[$1] }.map { rings[$0] }
         var polygons = exteriors.map { [$0.map(unit)] }
-        for hole in rings where area(hole) > 0 {
+        guard areas.contains(where: { $0 > 0 }) else { return polygons }
+        let heights = exteriors.map { ring in
+            (low: ring.reduce(.max) { min($0, $1.y) }, high: ring.reduce(.min) { max($0, $1.y) })
+        }
+        for (hole, area) in zip(rings, areas) where area > 0 {
             // Find the smallest exterior that contains the hole. The middle of an edge is no vertex of another ring.
             let middle = Point(
                 x: (unit(hole[0]).x + unit(hole[1]).x) / 2, y: (unit(hole[0]).y + unit(hole[1]).y) / 2)
-            if let index = exteriors.firstIndex(where: { contains($0, middle) }) {
-                polygons[index].append(hole.map(unit))
+            let found = exteriors.indices.first { index in
+                heights[index].low <= hole[0].y && hole[0].y <= heights[index].high
+                    && contains(exteriors[index], middle)
             }
+            if let found { polygons[found].append(hole.map(unit)) }
         }
         return polygons
     }

@@ -196,4 +196,65 @@ struct VectorTileTests {
         #expect(abs(single - whole) <= single / 100)
         #expect(VectorTile.outline(of: cells.reversed(), resolution: 5) == VectorTile.outline(of: cells, resolution: 5))
     }
+
+    @Test("an outline's edges are the edges of cells whose reverse is no edge, in rings", arguments: 0..<24)
+    func outlineOfAnyCells(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        // Also beside poles, the antimeridian and a pentagon, and at each resolution.
+        let places = [(10.0, 50.0), (179.9, -20), (-122, 89.5), (58, 10.4), (0.1, 0.1), (-180, 66)]
+        let (longitude, latitude) = places[Int(seed) % places.count]
+        let middle = H3.cell(at: try #require(LonLat(longitude: longitude, latitude: latitude)))
+        let resolution = 5 - Int(seed) / places.count
+        // A dense index has a digit of seven for each resolution.
+        let children = (resolution..<5).reduce(1) { number, _ in number * 7 }
+        let all = Set(H3.disk(around: middle, distance: 14).map { Int($0.dense) / children })
+        let cells = all.sorted().filter { _ in Int.random(in: 0..<10, using: &random) < 6 }
+        let table = CellTable.of(resolution: resolution)
+        var expected: Set<[GridPoint]> = []
+        for cell in cells {
+            let ring = Array(table.vertices(dense: cell))
+            for (from, to) in zip(ring, ring.dropFirst() + ring.prefix(1)) where expected.remove([to, from]) == nil {
+                expected.insert([from, to])
+            }
+        }
+        var found: [[GridPoint]] = []
+        for ring in CellUnion(cells.shuffled(using: &random), resolution: resolution).rings {
+            #expect(ring.count > 2 && Set(ring).count <= ring.count)
+            found += zip(ring, ring.dropFirst() + ring.prefix(1)).map { [$0, $1] }
+        }
+        #expect(found.count == expected.count && Set(found) == expected)
+    }
+
+    @Test("a ring in a tile is the same whether it is clipped by itself or by the general overlay", arguments: 0..<200)
+    func rings(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let coord = try #require(TileCoord(z: 2, x: Int(seed % 4), y: 1))
+        // A convex ring around a place in or beside the tile, on both sides of the antimeridian for some.
+        let middle = Point(
+            x: (Double(coord.x) + Double.random(in: -0.3...1.3, using: &random)) / 4,
+            y: (1 + Double.random(in: -0.3...1.3, using: &random)) / 4)
+        let radius = Double.random(in: 0.001...0.2, using: &random)
+        let count = Int.random(in: 3...10, using: &random)
+        let ring = (0..<count).map { corner in
+            let angle = Double(corner) / Double(count) * 2 * .pi
+            return Point(x: middle.x + radius * cos(angle), y: middle.y + radius * sin(angle))
+        }
+        // With more corners than the short path takes, on the same lines.
+        let long = zip(ring, ring.dropFirst() + ring.prefix(1)).flatMap { from, to in
+            (0..<4).map { part in
+                let share = Double(part) / 4
+                return Point(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+            }
+        }
+        func area(_ shape: VectorTile.Shape) throws -> (Int, Int) {
+            let tile = try Self.decoded(coord, [VectorTile.Feature(id: nil, shape: shape, properties: [])])
+            let parts = tile.layers.first?.features.first?.parts ?? []
+            return (parts.count, parts.reduce(0) { $0 + Self.area($1) })
+        }
+        let (parts, own) = try area(.ring(ring))
+        let (expectedParts, expected) = try area(.polygons([[long]]))
+        // A sliver of less than a unit may be in one of them only.
+        #expect(parts == expectedParts || abs(own - expected) < 8_400)
+        #expect(abs(own - expected) <= 8_400, "\(own), \(expected)")
+    }
 }
