@@ -19,12 +19,25 @@ final class PostgreSQLConnection: BulkConnection {
     private var cursors = 0
 
     /// The seconds after which an attempt to connect fails.
-    private static let connectSeconds = 10
-    /// The settings of each session: bounded waits, and times that don't depend on the server's configuration.
+    private static let connectSeconds = 5
+    /// The milliseconds after which a peer that acknowledges nothing is gone, for both sides of a connection.
+    private static let longestSilence = 10_000
+    /// The settings of each session: bounded waits, and times that don't depend on the server's configuration. Those of
+    /// TCP let the server notice that the network to this client was cut, where it waits for the rows of a COPY.
     private static let settings = """
-        SET statement_timeout = '300s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
+        SET statement_timeout = '\(longestStatement)'; SET lock_timeout = '10s';
+        SET idle_in_transaction_session_timeout = '60s';
+        SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
+        SET tcp_user_timeout = \(longestSilence);
         SET DateStyle = 'ISO'; SET client_min_messages = 'warning'
         """
+    private static let longestStatement = "300s"
+    /// A COPY waits for this client, which may be suspended meanwhile, and holds locks.
+    private static let longestCopy = "30s"
+    /// A writing transaction holds the head's lock, for which all other servers wait. So one whose client has gone, was
+    /// cut off or suspended ends soon; nothing of it is stored. A reading transaction locks nothing, and may wait for a
+    /// slow reader of an export.
+    private static let longestPauseOfWriter = "5s"
     /// The first server version with all that the store uses.
     private static let oldestVersion: Int32 = 140_000
 
@@ -33,8 +46,8 @@ final class PostgreSQLConnection: BulkConnection {
         pq = try LibPQ.shared.get()
         // What stands before the address may be changed by it; what stands after it may not.
         let parameters: [(String, String)] = [
-            ("application_name", "billow"), ("connect_timeout", "\(Self.connectSeconds)"), ("keepalives_idle", "30"),
-            ("keepalives_interval", "5"), ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
+            ("application_name", "billow"), ("connect_timeout", "\(Self.connectSeconds)"), ("keepalives_idle", "5"),
+            ("keepalives_interval", "2"), ("keepalives_count", "3"), ("tcp_user_timeout", "\(Self.longestSilence)"),
             ("dbname", address.text), ("client_encoding", "UTF8"),
         ]
         let opened = Self.withTexts(parameters.map(\.0)) { [pq] names in
@@ -77,7 +90,9 @@ final class PostgreSQLConnection: BulkConnection {
     func transaction<T>(_ access: Access, _ body: () throws -> T) throws -> T {
         try execute(
             access == .reading
-                ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN ISOLATION LEVEL READ COMMITTED")
+                ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                : "BEGIN ISOLATION LEVEL READ COMMITTED; "
+                    + "SET LOCAL idle_in_transaction_session_timeout = '\(Self.longestPauseOfWriter)'")
         do {
             let value = try body()
             try cancellationCheck()
@@ -151,7 +166,11 @@ final class PostgreSQLConnection: BulkConnection {
     /// Copies rows into a table: `COPY … FROM STDIN (FORMAT binary)`.
     func copy(_ command: String, _ rows: CopyBuffer) throws {
         try cancellationCheck()
-        let start = pq.execute(handle, command)
+        // The server runs the last statement after the copy. Each statement has a timeout of its own.
+        let start = pq.execute(
+            handle,
+            "SET LOCAL statement_timeout = '\(Self.longestCopy)'; \(command); "
+                + "SET LOCAL statement_timeout = '\(Self.longestStatement)'")
         defer { pq.clear(start) }
         guard pq.resultStatus(start) == LibPQ.Status.copyIn.rawValue else {
             try check(start)

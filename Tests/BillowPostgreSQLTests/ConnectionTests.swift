@@ -1,4 +1,5 @@
 import BillowStore
+import Dispatch
 import TestSupport
 import Testing
 import Turbulence
@@ -40,6 +41,30 @@ struct ConnectionTests {
         }
         #expect(attempts.events.count == 2)
         #expect(try await store.reading { try $0.statement("SELECT rules FROM head").value() } == 1)
+    }
+
+    @Test("a writer that is suspended in its transaction holds others up for seconds only, and then runs again")
+    func suspended() async throws {
+        let store = try await makeStore(named: "suspended")
+        let other = try await PostgreSQLStore.open(store.address)
+        let attempts = Recorder()
+        let (began, locked) = AsyncStream<Void>.makeStream()
+        let hasWritten = DispatchSemaphore(value: 0)
+        async let paused: Void = store.writing { db in
+            attempts.add("attempt")
+            if attempts.events.count == 1 {
+                locked.finish()
+                _ = hasWritten.wait(timeout: .now() + 120)
+            }
+            try db.statement("UPDATE head SET rules = rules + 1").run()
+        }
+        for await _ in began {}
+        // It waits for the head's lock at most ten seconds.
+        try await other.writing { try $0.statement("UPDATE head SET rules = rules + 10").run() }
+        hasWritten.signal()
+        try await paused
+        #expect(attempts.events.count == 2)
+        #expect(try await store.reading { try $0.statement("SELECT rules FROM head").value() } == 11)
     }
 
     @Test("a cancelled statement ends at once, and the next one works")
