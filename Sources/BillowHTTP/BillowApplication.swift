@@ -62,6 +62,8 @@ package struct BillowApplication: Sendable {
         package var hasAccessLog = false
         /// The state of the scheduled backups; nil without a schedule.
         package var backups: BackupStatus?
+        /// The role among the servers on the database; nil where no other server could use it.
+        package var fleet: FleetRole?
 
         /// How long data is stored and shown.
         var lifetimes: DataLifetimes {
@@ -279,11 +281,12 @@ package struct BillowApplication: Sendable {
             areaLimitKm2: configuration.areaLimitKm2, work: work
         ).add(to: reading)
         let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)
-        AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(
+        AdminRoutes(loops: loops, status: sources, feed: feed, fleet: configuration.fleet, logger: logger).add(
             to: router.requiring(.admin, authorizer))
         OperationRoutes(
             publisher: publisher, microcache: microcache, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
-            policy: policy, readiness: readiness, authorizer: authorizer, started: now(), now: now
+            policy: policy, readiness: readiness, authorizer: authorizer, fleet: configuration.fleet, started: now(),
+            now: now
         ).add(to: router)
         MetricsRoutes(source: metrics(sources)).add(
             to: router.group().add(middleware: BearerKeyMiddleware()).requiring(.admin, authorizer))
@@ -303,7 +306,7 @@ package struct BillowApplication: Sendable {
                 ]
             },
             publisher: publisher, policy: policy, sources: sources, loops: loops, sizes: sizes, jobs: exportJobs,
-            backups: configuration.backups, certificates: configuration.certificates)
+            backups: configuration.backups, certificates: configuration.certificates, fleet: configuration.fleet)
     }
 
     var timelines: TimelineService {

@@ -13,6 +13,16 @@ extension PostgreSQLStore {
         PostgreSQLStore(fencing: self, fence)
     }
 
+    /// The name of the current holder; nil while the lease is free.
+    package func leaseHolder() async throws(StoreError) -> String? {
+        try await reading { db in
+            var holder: String?
+            try db.statement("SELECT holder FROM lease WHERE id = 1 AND expires >= \(Self.clock)")
+                .forEachRow { holder = $0.firstText }
+            return holder
+        }
+    }
+
     /// Extends the lease if this holder still has it.
     ///
     /// - Parameter fence: the number that `takeLease` returned.
@@ -28,17 +38,18 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Takes the lease if it is free.
+    /// Takes the lease if it is free, or if this holder has it but doesn't know its number any more.
     ///
     /// - Returns: the fencing number; nil if another holder has the lease.
     package func takeLease(holder: String, seconds: Int) async throws(StoreError) -> Int64? {
         // Without a free lease the head stays unlocked.
-        guard try await isLeaseFree() else { return nil }
+        let current = try await leaseHolder()
+        guard current == nil || current == holder else { return nil }
         return try await writing { db in
             let take = try db.statement(
                 """
                 UPDATE lease SET holder = ?1, fence = fence + 1, expires = \(Self.clock) + ?2
-                WHERE id = 1 AND expires < \(Self.clock) RETURNING fence
+                WHERE id = 1 AND (expires < \(Self.clock) OR holder = ?1) RETURNING fence
                 """)
             try take.bind(.text(holder), at: 1)
             try take.bind(.integer(Int64(seconds) * 1_000), at: 2)
@@ -53,12 +64,6 @@ extension PostgreSQLStore {
                 "UPDATE lease SET expires = 0 WHERE id = 1 AND holder = $1 AND fence = $2",
                 [.text(holder), .integer(fence)],
                 types: [.text, .int8])
-        }
-    }
-
-    private func isLeaseFree() async throws(StoreError) -> Bool {
-        try await reading { db in
-            try db.statement("SELECT 1 FROM lease WHERE id = 1 AND expires < \(Self.clock)").value() != nil
         }
     }
 

@@ -41,15 +41,58 @@ struct AdminTests {
         }
 
         func patch(_ body: String) async throws -> TestResponse { try await send(.patch, "", body) }
+
+        /// The role that `/status` tells an administrator.
+        func fleet() async throws -> JSON? { try await world.get("/status", [.apiKey: key]).json["fleet"] }
+        func metrics() async throws -> String { try await world.get("/metrics", [.apiKey: key]).text }
     }
 
-    private func withDesk(_ test: @Sendable (Desk) async throws -> Void) async throws {
-        try await withWorld(configured: ["skypath"]) { world in
+    private func withDesk(
+        fleet: FleetRole? = nil, _ test: @Sendable (Desk) async throws -> Void
+    ) async throws {
+        try await withWorld(configured: ["skypath"], fleet: fleet) { world in
             let loop = SourceLoop(
                 upstream: Quiet(id: try source("skypath")), update: .fast, states: world.states, control: world.store,
                 now: { world.clock.now }, uptime: { .seconds(world.clock.now.seconds) }, logger: World.quiet())
             world.loops.add(loop)
             try await test(Desk(world: world, loop: loop, key: try await world.key(.admin).text))
+        }
+    }
+
+    @Test("of a fleet only the server that fetches takes changes; the others name it, and change nothing")
+    func fleet() async throws {
+        let leader = Mutex<String?>("one:1")
+        let isLeading = Mutex(false)
+        let role = FleetRole(isLeading: { isLeading.withLock { $0 } }, leader: { leader.withLock { $0 } })
+        try await withDesk(fleet: role) { desk in
+            for (method, path, body) in [
+                (HTTPRequest.Method.patch, "", #"{"update": "medium"}"#), (.post, "/refresh", nil),
+                (.post, "/start", nil),
+            ] {
+                let answer = try await desk.send(method, path, body)
+                #expect(answer.status == .serviceUnavailable)
+                #expect(answer.headers[.retryAfter] == "1")
+                #expect(try answer.json["code"] == .text("not-leading"))
+                #expect(answer.text.contains("The server one:1 does"))
+            }
+            #expect(await desk.loop.settings.update == .fast)
+            #expect(try await desk.send(.get).status == .ok)
+            #expect(try await desk.metrics().contains("\nbillow_sync_leader 0\n"))
+            #expect(try await desk.fleet()?["leader"] == .text("one:1"))
+            // Only administrators see the name of a host.
+            #expect(try await desk.world.get("/status").json["fleet"]?["leader"] == nil)
+            leader.withLock { $0 = nil }
+            #expect(try await desk.send(.post, "/refresh").text.contains("No server does at present"))
+
+            isLeading.withLock { $0 = true }
+            #expect(try await desk.patch(#"{"update": "medium"}"#).status == .ok)
+            #expect(try await desk.metrics().contains("\nbillow_sync_leader 1\n"))
+            #expect(try await desk.fleet()?["syncs"] == .bool(true))
+        }
+        // A server alone has no role.
+        try await withDesk { desk in
+            let (fleet, metrics) = (try await desk.fleet(), try await desk.metrics())
+            #expect(fleet == nil && !metrics.contains("billow_sync_leader"))
         }
     }
 

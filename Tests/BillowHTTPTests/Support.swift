@@ -141,7 +141,7 @@ func withWorld(
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
     work: WorkExecutor = WorkExecutor(),
     connections: ConnectionSettings = ConnectionSettings(), publicFolder: String? = nil,
-    baseMap: OnlineBaseMap? = nil,
+    baseMap: OnlineBaseMap? = nil, fleet: FleetRole? = nil,
     known: KeyValuePairs<String, MergeRule> = ["skypath": .replace, "other": .replace, "import": .keep, "awc": .keep],
     test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -170,6 +170,7 @@ func withWorld(
     configuration.trafficRetentionSeconds = trafficRetentionSeconds
     configuration.connections = connections
     configuration.baseMap = baseMap
+    configuration.fleet = fleet
     let application = try BillowApplication(
         configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
         loops: loops,

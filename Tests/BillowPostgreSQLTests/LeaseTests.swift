@@ -21,12 +21,14 @@ struct LeaseTests {
     func oneAtATime() async throws {
         let (store, _) = try await makeStore()
         let first = try #require(try await store.takeLease(holder: "a", seconds: Self.seconds))
+        #expect(try await store.leaseHolder() == "a")
         #expect(try await store.takeLease(holder: "b", seconds: Self.seconds) == nil)
         #expect(try await store.renewLease(holder: "a", fence: first, seconds: Self.seconds))
         #expect(try await !store.renewLease(holder: "b", fence: first, seconds: Self.seconds))
         try await store.releaseLease(holder: "b", fence: first)
         #expect(try await store.takeLease(holder: "b", seconds: Self.seconds) == nil)
         try await store.releaseLease(holder: "a", fence: first)
+        #expect(try await store.leaseHolder() == nil)
         let second = try #require(try await store.takeLease(holder: "b", seconds: Self.seconds))
         #expect(second == first + 1)
         #expect(try await !store.renewLease(holder: "a", fence: first, seconds: Self.seconds))
@@ -40,6 +42,15 @@ struct LeaseTests {
             try await store.takeLease(holder: "b", seconds: Self.seconds) == first + 1
         }
         #expect(try await !store.renewLease(holder: "a", fence: first, seconds: Self.seconds))
+    }
+
+    @Test("a holder that lost its number takes its own lease again, with a higher one")
+    func again() async throws {
+        let (store, _) = try await makeStore()
+        let first = try #require(try await store.takeLease(holder: "a", seconds: Self.seconds))
+        #expect(try await store.takeLease(holder: "a", seconds: Self.seconds) == first + 1)
+        #expect(try await !store.renewLease(holder: "a", fence: first, seconds: Self.seconds))
+        #expect(try await store.takeLease(holder: "b", seconds: Self.seconds) == nil)
     }
 
     @Test("of many that ask at once, one gets it")

@@ -86,6 +86,10 @@ struct FleetTests {
             return true
         }
         #expect(try leaders().count == 1)
+        for (number, server) in servers.enumerated() {
+            let status = try await server.status()["fleet"]
+            #expect(try status["syncs"].bool == leaders().contains(number))
+        }
         try await compare(servers, "with three servers")
         try await compareFeatures(servers, "with three servers")
 

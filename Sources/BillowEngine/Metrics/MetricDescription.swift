@@ -156,6 +156,9 @@ extension MetricDescription {
     package static let build = Self(
         "billow_build_info", .gauge, labels: ["version"], "Always 1; the label names the release and the commit.")
     package static let draining = Self("billow_draining", .gauge, "1 while the server is stopping.")
+    package static let syncLeader = Self(
+        "billow_sync_leader", .gauge,
+        "1 if this server fetches for all servers on a PostgreSQL database, 0 if another one does.")
     package static let residentMemory = Self(
         "process_resident_memory_bytes", .gauge, "Resident memory.")
     package static let descriptors = Self("process_open_fds", .gauge, "Open descriptors.")
@@ -164,7 +167,8 @@ extension MetricDescription {
 
     /// Every one, in the order of the exposition.
     package static let all = [
-        build, startTime, residentMemory, descriptors, draining, requests, requestDuration, requestsInFlight,
+        build, startTime, residentMemory, descriptors, draining, syncLeader, requests, requestDuration,
+        requestsInFlight,
         connections, connectionLimit, certificateEnd, rateLimited, listeners, listenerLimit, renderDuration,
         workRunning, workWaiting, workQueueLimit, workRefused, exportJobs, exportJobsEnded, exportJobBytes, cacheHits,
         cacheMisses, cacheEntries, cacheBytes, cacheBudgetUsed, cacheBudget,

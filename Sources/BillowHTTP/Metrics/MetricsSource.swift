@@ -26,6 +26,7 @@ struct MetricsSource: Sendable {
     let jobs: ExportJobs
     let backups: BackupStatus?
     let certificates: TLSCertificates?
+    let fleet: FleetRole?
 
     func exposition() async -> Exposition {
         var exposition = Exposition()
@@ -49,6 +50,7 @@ struct MetricsSource: Sendable {
         exposition.add(.residentMemory, ProcessFacts.residentBytes)
         exposition.add(.descriptors, FileDescriptors.used())
         exposition.add(.draining, readiness.isDraining)
+        if let fleet { exposition.add(.syncLeader, fleet.isLeading()) }
     }
 
     private func addRequests(to exposition: inout Exposition) {

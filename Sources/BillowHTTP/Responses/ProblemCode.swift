@@ -96,6 +96,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
     case exportsFull = "exports-full"
+    case notLeading = "not-leading"
 
     /// The status of responses with this code; each code has one status.
     package var status: HTTPResponse.Status { row.status }
@@ -208,6 +209,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
             (.serviceUnavailable, "unreadable stored data was just found; retry after a second")
         case .overloaded: (.serviceUnavailable, "the queue for this kind of work is full")
         case .exportsFull: (.serviceUnavailable, "the disk space for the files of export jobs is used up")
+        case .notLeading:
+            (.serviceUnavailable, "another server of the fleet fetches from the sources, and must get the request")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }
     }

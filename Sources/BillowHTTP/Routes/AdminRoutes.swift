@@ -16,6 +16,7 @@ struct AdminRoutes: Sendable {
     let loops: SourceLoops
     let status: SourceStatus
     let feed: EventFeed
+    let fleet: FleetRole?
     let logger: Logger
 
     /// The longest body in bytes: far more than a ring of 250 positions with all digits needs.
@@ -32,7 +33,7 @@ struct AdminRoutes: Sendable {
             try await refresh(request, context.parameters)
         }
         router.post("/admin/sources/:id/start") { request, context in
-            let loop = try steered(context.parameters)
+            let loop = try leading(context.parameters)
             try await loop.start()
             return try answer(status[loop.id], request, status: .accepted)
         }
@@ -49,6 +50,16 @@ struct AdminRoutes: Sendable {
         return loop
     }
 
+    /// The loop of a source that this server fetches. On another server of a fleet it doesn't run.
+    private func leading(_ parameters: Parameters) throws(Problem) -> SourceLoop {
+        let loop = try steered(parameters)
+        guard let fleet, !fleet.isLeading() else { return loop }
+        let leader = fleet.leader().map { "The server \($0) does" } ?? "No server does at present"
+        throw Problem(
+            .notLeading, detail: "This server doesn't fetch from the sources. \(leader); send the request there.",
+            retryAfterSeconds: 1)
+    }
+
     private func answer(_ value: some Encodable, _ request: Request, status: HTTPResponse.Status = .ok) throws
         -> Response
     {
@@ -58,7 +69,7 @@ struct AdminRoutes: Sendable {
     // MARK: - Changes
 
     private func change(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        let loop = try steered(parameters)
+        let loop = try leading(parameters)
         let body = try SourceChangeBody(Data(try await request.bytes(upTo: SourceChangeBody.longest).readableBytesView))
         do { try await loop.change(by: body.members) } catch let error as SourceSettings.Problem {
             let problem = Problem(error)
@@ -72,7 +83,7 @@ struct AdminRoutes: Sendable {
     }
 
     private func refresh(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        let loop = try steered(parameters)
+        let loop = try leading(parameters)
         let whole = try RefreshParameters(QueryReader(request, known: RefreshParameters.names)).isFull
         do throws(SourceLoop.RequestError) { try await loop.requestSync(full: whole) } catch {
             throw Problem(error, source: loop.id)

@@ -23,6 +23,7 @@ struct OperationRoutes: Sendable {
     let policy: FreshnessPolicy
     let readiness: Readiness
     let authorizer: Authorizer
+    let fleet: FleetRole?
     let started: Instant
     let now: @Sendable () -> Instant
 
@@ -128,12 +129,21 @@ struct OperationRoutes: Sendable {
         var newestObservation: String?
         var storeFailure: String?
         var damage: [Damage]?
+        var fleet: Fleet?
         var answerCache: Cache
         var tileCache: Cache
         var vectorTileCache: Cache
         var mapCache: Cache
         var layers: [String: LayerState]?
         var sources: [SourceStatus.Source]
+    }
+
+    /// The server of all on one database that fetches from the sources.
+    private struct Fleet: Encodable {
+        /// Whether this server is that one.
+        var syncs: Bool
+        /// Its host and process.
+        var leader: String?
     }
 
     /// The unreadable rows of a table.
@@ -184,6 +194,7 @@ struct OperationRoutes: Sendable {
             newestObservation: snapshot?.logExtent.observed?.upperBound.description,
             storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0.description },
             damage: publisher.damage.isEmpty ? nil : publisher.damage.map(Damage.init),
+            fleet: fleet.map { Fleet(syncs: $0.isLeading(), leader: isRedacted ? nil : $0.leader()) },
             answerCache: Cache(microcache.statistics), tileCache: Cache(tiles.statistics),
             vectorTileCache: Cache(vectors.statistics),
             mapCache: Cache(maps.statistics),

@@ -180,6 +180,9 @@ private struct Server {
         }
         let backups = settings.backups.map { (settings: $0, status: BackupStatus($0)) }
         configuration.backups = backups?.status
+        let shared = store as? PostgreSQLStore
+        let leadership = shared.map { Leadership($0, logger: logger) }
+        configuration.fleet = leadership?.role
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,
@@ -188,8 +191,6 @@ private struct Server {
         try await application.publisher.refresh()
 
         var services: [any Service] = []
-        let shared = store as? PostgreSQLStore
-        let leadership = shared.map { Leadership($0, logger: logger) }
         let syncStore: any SQLStore = leadership?.fencedStore ?? store
         if let shared, let leadership {
             // It stops after the sync, so that the lease lasts as long.

@@ -1,3 +1,4 @@
+import BillowHTTP
 import BillowPostgreSQL
 import BillowStore
 import Foundation
@@ -17,6 +18,8 @@ final class Leadership: Service {
         "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier):"
         + "\(UInt64.random(in: 0...UInt64.max))"
     private let state = Mutex<Lease?>(nil)
+    /// The holder at the last look.
+    private let other = Mutex<String?>(nil)
 
     private struct Lease {
         var fence: Int64
@@ -39,6 +42,17 @@ final class Leadership: Service {
     var fencedStore: PostgreSQLStore { store.fenced { [self] in state.withLock { $0?.fence } } }
 
     var isLeading: Bool { state.withLock { $0.map { ContinuousClock.now < $0.end } ?? false } }
+
+    /// This server's role, for answers.
+    var role: FleetRole {
+        FleetRole(isLeading: { [self] in isLeading }, leader: { [self] in leader })
+    }
+
+    /// The host and process of the server that syncs.
+    private var leader: String? {
+        guard let name = isLeading ? holder : other.withLock({ $0 }) else { return nil }
+        return name.lastIndex(of: ":").map { String(name[..<$0]) } ?? name
+    }
 
     func run() async {
         while !Self.hasEnded {
@@ -65,7 +79,13 @@ final class Leadership: Service {
                 return lost()
             }
             state.withLock { $0 = Lease(fence: lease.fence, end: end) }
-        } else if let fence = try await store.takeLease(holder: holder, seconds: Self.leaseSeconds) {
+            return
+        }
+        let current = try await store.leaseHolder()
+        other.withLock { $0 = current }
+        // After an outage of the database this server may find the lease still its own.
+        guard current == nil || current == holder else { return }
+        if let fence = try await store.takeLease(holder: holder, seconds: Self.leaseSeconds) {
             state.withLock { $0 = Lease(fence: fence, end: end) }
             logger.notice("this server syncs for all servers on the database", metadata: ["lease": "\(fence)"])
         }
