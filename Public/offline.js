@@ -2,7 +2,7 @@
 // The service worker. The page's own files come from the cache, because their addresses contain the version. If the
 // server is unreachable, the worker also serves cached responses: the page, its legend and the last frames. Each one
 // names the instant at which it was cached, so that the page states that it is not live. While the server answers, no
-// data comes from the cache, and the page itself is the server's.
+// data comes from the cache, and the page itself is the server's. The browser's own cache has the timeline's frames.
 
 /** @typedef {{
  *     respondWith(response: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
@@ -35,10 +35,12 @@ const LAZY_FILES = [
     "js/city-signs.js", "js/complete-map.js", "js/downloads.js", "js/flight-plan.js", "js/flight.js",
     "js/label-guards.js", "js/level-histogram.js", "js/place-features.js", "js/position.js", "js/profile-view.js",
     "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js", "js/timeline-marks.js", "js/waypoints.js",
-    "timeline/clock.js", "timeline/maplibre.js", "timeline/part.js", "timeline/player.js", "timeline/point-style.js",
-    "timeline/protocol.js", "timeline/request.js", "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson",
-    "vendor/cities/cities.json",
+    "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
+    "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "vendor/basemap/basemap.geojson",
+    "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
 ];
+/** A frame's version in the address of a tile. */
+const VERSION = /[?&]v=/;
 const ASSET_PATH = /^assets\/([0-9a-f]{16})\/./;
 const DATA_PATHS = /^(tiles\/.+\.(png|json)|status|styles|legend\.(json|svg)|timeline\.json)$/;
 let cachedCount = 0;
@@ -50,9 +52,10 @@ worker.addEventListener("install", (event) => {
     // Where browsers know such routes, they look up the files themselves, request tiles beside this worker, and request
     // features and coverage without it.
     const routes = event.addRoutes?.([
-        ["assets", "cache"], ["tiles", "race-network-and-fetch-handler"],
+        ["assets", "cache"], ["tiles", "network", "*v=*"], ["tiles", "race-network-and-fetch-handler"],
         ["collections", "network"], ["maps", "network"],
-    ].map(([folder, source]) => ({ condition: { urlPattern: { pathname: `${pathname}${folder}/*` } }, source })));
+    ].map(([folder, source, search = "*"]) => (
+        { condition: { urlPattern: { pathname: `${pathname}${folder}/*`, search } }, source })));
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([
@@ -72,6 +75,8 @@ worker.addEventListener("fetch", (event) => {
     if (version) event.respondWith(serveAsset(request, version));
     else if (path === "") event.respondWith(servePage(event));
     // The status page has the same path as its data, so navigation is excluded.
+    // Hundreds of frames' tiles load at once, and this worker would make each twice as expensive.
+    else if (VERSION.test(request.url)) return;
     else if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
 });
 

@@ -7,8 +7,9 @@
 //     await player.load();
 //     player.play();
 //
-// With Leaflet it is `new LeafletFrames(map, L)`, with OpenLayers `new OpenLayersFrames(map, ol)`. The player requests
-// a manifest, loads the frames ahead of time, and shows a frame only when all its tiles are in. Until then the previous
+// With Leaflet it is `new LeafletFrames(map, L)`, with OpenLayers `new OpenLayersFrames(map, ol)`. On a MapLibre map
+// that does not tilt, `new MapLibreCanvasFrames(map)` loads frames several times faster. The player requests a
+// manifest, loads the frames ahead of time, and shows a frame only when all its tiles are in. Until then the previous
 // frame stays, so the map is never blank.
 // Instants are milliseconds since 1970 UTC.
 //
@@ -45,6 +46,7 @@ export { TimelineClock } from "./timeline/clock.js";
 export { TimelinePlayer } from "./timeline/player.js";
 export { TimelinePoints } from "./timeline/points.js";
 export { MapLibreFrames, MapLibrePoints } from "./timeline/maplibre.js";
+export { MapLibreCanvasFrames } from "./timeline/maplibre-canvas.js";
 export { LeafletFrames, LeafletPoints } from "./timeline/leaflet.js";
 export { OpenLayersFrames, OpenLayersPoints } from "./timeline/openlayers.js";
 export { middle } from "./timeline/point-style.js";

@@ -194,14 +194,14 @@ export class Dock {
         }
         this.#start = start;
         const opening = ++this.#opening;
-        const [{ MapLibreFrames }, { TimelinePlayer }] = await Promise.all([
-            import("../timeline/maplibre.js"), import("../timeline/player.js"), this.#loadMarks(),
+        const [{ MapLibreCanvasFrames }, { TimelinePlayer }] = await Promise.all([
+            import("../timeline/maplibre-canvas.js"), import("../timeline/player.js"), this.#loadMarks(),
         ]);
         if (opening !== this.#opening) return null;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
-        const adapter = new MapLibreFrames(this.#map, {
+        const adapter = new MapLibreCanvasFrames(this.#map, {
             before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale),
-            attribution: this.#callbacks.attribution(), parts: await this.#parts(),
+            attribution: this.#callbacks.attribution(), parts: await this.#parts(), headers: keyHeaders,
         });
         if (opening !== this.#opening) return null;
         const player = (this.#player = new TimelinePlayer(adapter, {

@@ -12,6 +12,8 @@ const HOUR = 3_600_000;
 const LABEL_HOURS = [1, 2, 3, 6, 12, 24];
 const MAX_LABELS = 9;
 const BAR_PIXELS = 10;
+/** The least time between two drawings of the loaded frames. */
+const READY_MILLISECONDS = 250;
 
 /** @typedef {{ time: string, forecast?: boolean, incomplete?: boolean, lead?: number }} ManifestFrame
  * @typedef {{ id: string, frames: ManifestFrame[], moderateOrWorse?: (number | null)[] }} ManifestLayer */
@@ -31,6 +33,8 @@ export class TimelineMarks {
     #isCounted = false;
     /** @type {boolean[]} */
     #ready = [];
+    /** @type {number | null} */
+    #drawing = null;
     #requests = 0;
 
     /** Requests the layers' own frames and, unless a player supplies them, the frames of the timeline.
@@ -78,14 +82,21 @@ export class TimelineMarks {
             mark.toggleAttribute("data-incomplete", incomplete === true);
             return mark;
         }));
-        this.showReady(this.#ready);
+        this.#drawReady();
         this.#drawScale();
     }
 
-    /** @param {boolean[]} ready  one flag per frame */
+    /** Marks the loaded frames, soon, because each drawing of the page delays the loading.
+     * @param {boolean[]} ready  one flag per frame */
     showReady(ready) {
         this.#ready = ready;
-        for (const [index, isReady] of ready.entries()) {
+        this.#drawing ??= setTimeout(() => this.#drawReady(), READY_MILLISECONDS);
+    }
+
+    #drawReady() {
+        clearTimeout(this.#drawing ?? undefined);
+        this.#drawing = null;
+        for (const [index, isReady] of this.#ready.entries()) {
             this.#marks.children[index]?.toggleAttribute("data-ready", isReady);
         }
     }

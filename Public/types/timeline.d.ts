@@ -1,6 +1,7 @@
 export { TimelineClock } from "./timeline/clock.js";
 export { TimelinePlayer } from "./timeline/player.js";
 export { TimelinePoints } from "./timeline/points.js";
+export { MapLibreCanvasFrames } from "./timeline/maplibre-canvas.js";
 export { middle } from "./timeline/point-style.js";
 export type ClockOptions = import("./timeline/clock.js").ClockOptions;
 export type TimeDetail = import("./timeline/clock.js").TimeDetail;

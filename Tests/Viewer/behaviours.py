@@ -75,7 +75,9 @@ class Viewer:
         return set(self.page.evaluate("""() => {
             const { layers, sources } = billow.map.getStyle();
             const seen = layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0);
-            return seen.map(({ source }) => sources[source].tiles[0].match(/(\\/\\w+\\/)\\{z\\}/)[1]);
+            const templates = seen.flatMap(({ source }) => sources[source].tiles
+                ?? JSON.parse(billow.map.getSource(source).getCanvas().dataset.parts).map(({ url }) => url));
+            return templates.map((template) => template.match(/(\\/\\w+\\/)\\{z\\}/)[1]);
         }"""))
 
     def count_pixels(self, condition, x, y, width, height):
@@ -521,6 +523,40 @@ def slow_tiles(viewer):
     viewer.eventually(lambda: viewer.text("#frame-next") == "" and viewer.text("#frame-time") != "Live")
 
 
+def frame_like_picture(viewer):
+    """a frame looks as the picture of its instant, on a flat map and on a globe, and follows the map"""
+    part = (400, 150, 500, 300)
+    for projection in ("", "&projection=globe"):
+        viewer.page.goto("about:blank")
+        viewer.open(f"#layers=hexagons&map=4/39/-96{projection}")
+        viewer.page.focus("#scrubber")
+        viewer.page.keyboard.press("End")
+        viewer.page.keyboard.press("ArrowLeft")
+        viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+        viewer.until_shown()
+        viewer.page.wait_for_timeout(1_000)
+        frame, hash = viewer.vivid(*part), viewer.hash()
+        assert frame > 500, frame
+        # Other tiles are needed, and the frame has them.
+        viewer.jump("{ center: [-60, 50] }")
+        viewer.page.wait_for_timeout(500)
+        viewer.jump("{ center: [-96, 39] }")
+        viewer.eventually(lambda: abs(viewer.vivid(*part) - frame) <= frame / 100)
+        # The map zooms beyond the tiles of the frame.
+        viewer.jump("{ zoom: 5 }")
+        viewer.page.wait_for_timeout(1_500)
+        near = viewer.vivid(*part)
+        viewer.page.goto("about:blank")
+        viewer.open(hash)
+        viewer.page.wait_for_timeout(1_000)
+        picture = viewer.vivid(*part)
+        assert abs(frame - picture) <= picture / 50, (projection, frame, picture)
+        viewer.jump("{ zoom: 5 }")
+        viewer.page.wait_for_timeout(1_500)
+        picture = viewer.vivid(*part)
+        assert abs(near - picture) <= picture / 50, (projection, near, picture)
+
+
 def filters_keep_playing(viewer):
     """another filter or span does not stop the loop"""
     viewer.open()
@@ -675,10 +711,11 @@ def order_and_opacity(viewer):
     viewer.until_shown()
     drawn = """() => {
         const { layers, sources } = billow.map.getStyle();
-        return layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0).map(
-            ({ source, paint }) => [
-                sources[source].tiles[0].match(/tiles\\/([^/]+)/)[1], paint["raster-opacity"],
-            ].join(":"));
+        return layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0).flatMap(
+            ({ source, paint }) => sources[source].tiles
+                ? [{ url: sources[source].tiles[0], opacity: paint["raster-opacity"] }]
+                : JSON.parse(billow.map.getSource(source).getCanvas().dataset.parts)
+        ).map(({ url, opacity }) => `${url.match(/tiles\\/([^/]+)/)[1]}:${opacity}`);
     }"""
     wanted = ["hexagons:1", "hazards:0.4", "pireps:1"]
     viewer.eventually(lambda: viewer.page.evaluate(drawn) == wanted)
@@ -1232,6 +1269,19 @@ def offline(viewer):
             return performance.getEntriesByName(href).some(
                 ({ workerMatchedSourceType }) => workerMatchedSourceType === "network");
         }""")
+        # The browser stores the timeline's frames.
+        loaded = """(() => {
+            const marks = [...document.querySelectorAll("#marks span")];
+            return marks.length > 1 && marks.every((mark) => mark.hasAttribute("data-ready"));
+        })()"""
+        page.focus("#scrubber")
+        page.keyboard.press("Home")
+        viewer.until(loaded)
+        page.click("#to-live")
+        viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
+        viewer.until("""async () => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
+            url.includes("timeline.json"))""")
+        page.wait_for_timeout(1_000)
         context.set_offline(True)
         page.reload(wait_until="load")
         viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
@@ -1240,6 +1290,11 @@ def offline(viewer):
         viewer.eventually(lambda: "ago" in viewer.text("#frame-age"))
         viewer.eventually(lambda: viewer.page.locator("#legend li").count() == 5)
         viewer.until("billow.map.getStyle().layers.some(({ paint }) => paint?.['raster-opacity'] === 1)")
+        page.focus("#scrubber")
+        page.keyboard.press("Home")
+        viewer.until(loaded)
+        viewer.eventually(lambda: viewer.drawn() and viewer.drawn() != {"/latest/"})
+        page.click("#to-live")
         context.set_offline(False)
         page.evaluate("dispatchEvent(new Event('online'))")
         viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
@@ -1594,7 +1649,7 @@ def status_page(viewer):
 ALL = [
     live_picture, first_load, second_visit, remembered_tiles, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
-    forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles,
+    forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     filters_keep_playing, ground, names_beside_labels, online_base_map, globe, toggle_layers, order_and_opacity,
     filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
     route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
