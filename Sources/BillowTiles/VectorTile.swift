@@ -347,7 +347,7 @@ private struct TileGeometry {
                     }
                     while count > 1, places[0] == places[count - 1] { count -= 1 }
                     guard count > 2 else { continue }
-                    let corners = UnsafeMutableBufferPointer(rebasing: places[..<count])
+                    var corners = UnsafeMutableBufferPointer(rebasing: places[..<count])
                     guard Self.isConvex(corners) else { return false }
                     let area = Self.doubledArea(corners)
                     guard area != 0 else { continue }
