@@ -13,8 +13,9 @@ L.geoJSON(world, {
         stroke: false, fillColor: kind === "lake" ? "#b9c8d3" : "#d3d8d3", fillOpacity: 1,
     }), pane: "land", interactive: false, attribution: "Natural Earth",
 }).addTo(map);
+const tileJSON = `${server}tiles/hazards,hexagons.json?hours=2`;
 const turbulence = L.tileLayer(`${server}tiles/hazards,hexagons/latest/{z}/{x}/{y}{r}.png?hours=2`, {
-    maxZoom: 22, attribution: "Turbulence: Billow",
+    maxZoom: 22, attribution: (await (await fetch(tileJSON)).json()).attribution,
 }).addTo(map);
 // Reports age, so the map requests its tiles again each minute. An unchanged tile costs only a 304.
-showAge(`${server}tiles/hazards,hexagons.json?hours=2`, () => turbulence.redraw());
+showAge(tileJSON, () => turbulence.redraw());

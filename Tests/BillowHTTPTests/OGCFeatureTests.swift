@@ -209,6 +209,13 @@ struct OGCFeatureTests {
             let properties = schema["properties"]?.members ?? [:]
             let names = dataset.properties.filter { !$0.isOfTilesOnly }.map { "\($0.name)" }
             #expect(Set(properties.keys) == Set(names + ["geometry"]))
+            // GDAL finds the fields of a layer here.
+            let links = try await world.json("/collections/\(dataset.id)")["links"]?.items ?? []
+            let link = links.first { $0["rel"]?.string == "describedBy" }
+            #expect(link?["type"]?.string == "application/schema+json")
+            let address = try #require(link?["href"]?.string).replacing("http://localhost", with: "")
+            let members = try await world.json(address)["properties"]?["properties"]?["properties"]?.members ?? [:]
+            #expect(Set(members.keys) == Set(names))
             let queryables = try await world.get("/collections/\(dataset.id)/queryables")
             #expect(queryables.headers[.contentType] == "application/schema+json")
             for name in try queryables.json["properties"]?.members.keys.sorted() ?? [] where name != "geometry" {

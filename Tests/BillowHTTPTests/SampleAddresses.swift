@@ -71,6 +71,7 @@ enum SampleAddresses {
     static let ofOthers: [String: String?] = [
         "/": "/?f=json", "/ogc": "/ogc", "/conformance": "/conformance", "/collections": "/collections",
         "/collections/{id}": "/collections/hexagons", "/collections/{id}/schema": "/collections/hexagons/schema",
+        "/collections/{id}/schema/feature": "/collections/hexagons/schema/feature",
         "/collections/{id}/queryables": "/collections/hexagons/queryables",
         "/collections/{id}/locations": "/collections/hexagons/locations?bbox=8,49,9,51", "/styles": "/styles",
         "/styles/{id}": "/styles/night.json", "/events": "/events", "/status": "/status", "/healthz": "/healthz",

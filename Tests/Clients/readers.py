@@ -10,6 +10,7 @@ import math
 import sqlite3
 import subprocess
 import sys
+import urllib.parse
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,14 +73,16 @@ def owslib(base, time, iso):
     wanted = features(base, f"hexagons/items?limit=10000&datetime={iso}")
     findings.check(0 < len(page["features"]) == min(len(wanted), 10_000),
                    "OWSLib Features hexagons: those of an instant", len(page["features"]))
-    found, start = [], None
+    found, parameters = [], {"limit": 500}
     for _ in range(100):
-        page = server.collection_items("hexagons", limit=500, **({"after": start} if start else {}))
+        page = server.collection_items("hexagons", **parameters)
         found += page["features"]
         following = [link["href"] for link in page["links"] if link["rel"] == "next"]
         if not following:
             break
-        start = following[0].split("after=")[1].split("&")[0]
+        # The next page has the time of the first one among its parameters.
+        parameters = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(following[0]).query))
+        parameters["datetime_"] = parameters.pop("datetime", None)
     findings.check(len(found) == len(ids(found)) > 500, "OWSLib Features hexagons: pages have each feature once",
                    f"{len(found)} of {len(ids(found))}")
 
@@ -198,6 +201,10 @@ def counts(base):
         def read():
             out = run("ogr2ogr", "-f", "GeoJSONSeq", "/vsistdout/", f"OAPIF:{base}/ogc", name)
             return {row.get("id") or row["properties"]["id"] for row in map(json.loads, out.splitlines())}
+        fields = run("ogrinfo", "-so", f"OAPIF:{base}/ogc", name)
+        lacking = [field for field in get_json(f"{base}/collections/{name}/schema")["properties"]
+                   if field != "geometry" and f"\n{field}: " not in fields]
+        findings.check(not lacking, f"ogrinfo OAPIF {name}: it has every field of the schema", lacking)
         count, lacks, more = between(lambda: ids(features(base, f"{name}/items?limit=10000")), read)
         findings.check(count and not lacks and not more, f"ogr2ogr OAPIF {name}: every feature is there",
                        f"{count}; {len(lacks)} are lacking, {len(more)} too many")

@@ -36,11 +36,27 @@ extension Snapshot {
         return min(first, last)...last
     }
 
+    /// The time range of a layer's frames from its oldest data on. The range of frames begins with the retention, also in
+    /// a young log, whose first frames are empty and incomplete.
+    package func dataExtent(of layer: Dataset) -> ClosedRange<Instant> {
+        let drawn = extent(of: layer)
+        let oldest: Instant? =
+            switch layer.content {
+            case .history(.observations): logExtent.observed?.lowerBound
+            case .history(.reports), .areas: logExtent.oldestReportOrArea
+            case .history(.positions), .positions: logExtent.oldestPosition
+            case .polygons:
+                [logExtent.observed?.lowerBound, logExtent.oldestReportOrArea].compactMap { $0 }.min()
+            case .field: drawn.lowerBound
+            }
+        return min(max(drawn.lowerBound, oldest ?? .distantFuture), drawn.upperBound)...drawn.upperBound
+    }
+
     /// The time range of all features of a dataset: of their instants, validities and histories, ends included. It is
     /// wider than the range of frames, because no frame shows the end of a validity, which is the first second without
     /// the area, and because features may be older than complete frames.
     package func featureExtent(of dataset: Dataset) -> ClosedRange<Instant> {
-        let drawn = extent(of: dataset)
+        let drawn = dataExtent(of: dataset)
         var first = drawn.lowerBound
         var last = drawn.upperBound
         switch dataset.content {

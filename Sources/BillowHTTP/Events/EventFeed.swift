@@ -255,9 +255,11 @@ struct EventFeed: Service {
         let begun = new.fetching.subtracting(old.fetching)
         for (parts, on) in [(ended, false), (begun, true)] {
             for part in parts.sorted() {
+                // Over a thin link, a listener of a place gets what changes there, not what is fetched.
                 hub.publish(
                     EventName.fetching.rawValue,
-                    Fetching(on: on, area: part.area.rawValue, collection: part.collection, source: new.id.name))
+                    Fetching(on: on, area: part.area.rawValue, collection: part.collection, source: new.id.name),
+                    in: DegreeSquares())
             }
         }
         for (area, state) in new.areas.sorted(by: { $0.key < $1.key }) {

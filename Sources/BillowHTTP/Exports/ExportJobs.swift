@@ -59,9 +59,13 @@ final class ExportJobs: Sendable {
             if let known = own.first(where: { $0.address == address && !$0.status.isFinal }) {
                 return .success(known)
             }
-            guard own.count < ExportJobSettings.maximumPerOwner, state.jobs.count < ExportJobSettings.maximum else {
-                return .failure(tooMany(own.count, state.jobs))
+            // A finished job takes disk space only, and makes room for a new one of its owner.
+            let busy = own.count { !$0.status.isFinal }
+            guard busy < ExportJobSettings.maximumPerOwner else { return .failure(tooMany(busy, state.jobs)) }
+            if own.count >= ExportJobSettings.maximumPerOwner, let oldest = own.first(where: \.status.isFinal) {
+                state.jobs.removeAll { $0.id == oldest.id }
             }
+            guard state.jobs.count < ExportJobSettings.maximum else { return .failure(tooMany(busy, state.jobs)) }
             guard state.bytes < settings.diskBytes else {
                 return .failure(full(settings.diskBytes, retryAfterSeconds: wait(for: state.jobs)))
             }
@@ -103,7 +107,7 @@ final class ExportJobs: Sendable {
         return Problem(
             .tooManyJobs,
             detail: isOwn
-                ? "You have \(own) export jobs, which is the limit: delete one, or wait until one expires."
+                ? "\(own) of your export jobs wait or run, which is the limit: delete one, or wait for its end."
                 : "There are \(jobs.count) export jobs, which is the limit of the server.",
             retryAfterSeconds: wait(for: jobs))
     }

@@ -79,7 +79,7 @@ struct OGCCatalogue: Sendable {
 
     /// The extent in whole minutes. Instants between them are valid too.
     private func time(of dataset: Dataset, in snapshot: Snapshot) -> String {
-        let extent = snapshot.extent(of: dataset)
+        let extent = snapshot.dataExtent(of: dataset)
         let start = extent.lowerBound.advanced(by: 59).floored(toMultipleOf: 60)
         let end = extent.upperBound.floored(toMultipleOf: 60)
         return start < end ? "\(start)/\(end)/PT1M" : extent.upperBound.description

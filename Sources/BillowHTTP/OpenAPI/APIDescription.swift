@@ -136,8 +136,8 @@ struct APIDescription: Sendable {
         case ("/profiles.png", _): ProfileParameters.Picture.names
         case ("/events", _): EventParameters.names
         case ("/admin/sources/{id}/refresh", _): RefreshParameters.names
-        case ("/collections", _), (place, _), (place + "/schema", _), (place + "/queryables", _),
-            ("/conformance", _), ("/ogc", _), ("/", _):
+        case ("/collections", _), (place, _), (place + "/schema", _),
+            (place + "/schema/feature", _), (place + "/queryables", _), ("/conformance", _), ("/ogc", _), ("/", _):
             DocumentParameters.names
         case ("/openapi.json", _): OpenAPIParameters.names
         case ("/wms", _), ("/wmts", _): Set(ownParameters(route.template).map(\.name))
@@ -168,8 +168,8 @@ struct APIDescription: Sendable {
         case place + "/items/{feature}": ["json", "geojson", "html"]
         case export: route.pack.map { [$0.ending] } ?? ExportParameters.formatNames
         case "/tiles/{layers}", "/styles/{id}": ["png", "mvt", "json"]
-        case place + "/schema", place + "/queryables", place + "/tiles", place + "/tiles/{set}",
-            place + "/map/tiles", place + "/map/tiles/{set}":
+        case place + "/schema", place + "/schema/feature", place + "/queryables", place + "/tiles",
+            place + "/tiles/{set}", place + "/map/tiles", place + "/map/tiles/{set}":
             ["json"]
         case place + "/map", place + "/map/tiles" + tile: ["png"]
         case place + "/tiles" + tile: ["mvt"]
@@ -269,7 +269,7 @@ struct APIDescription: Sendable {
                 "application/geo+json": ["schema": ["$ref": .string("#/components/schemas/\(dataset.id)")]],
                 "text/html": [:],
             ]
-        case (collection + "/schema", _), (collection + "/queryables", _):
+        case (collection + "/schema", _), (collection + "/schema/feature", _), (collection + "/queryables", _):
             return [FeatureSchema.mediaType: ["schema": ["type": "object"]]]
         case ("/", _), (LandingRoutes.path, _), ("/conformance", _), ("/collections", _), (collection, _):
             return ["application/json": ["schema": ["type": "object"]], "text/html": [:]]

@@ -43,6 +43,15 @@ enum FeatureSchema {
         ]
     }
 
+    /// The same as a document by itself.
+    static func featureDocument(of dataset: Dataset, id: String) -> JSONValue {
+        guard case .object(var members) = feature(of: dataset) else { return [:] }
+        members["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+        members["$id"] = .string(id)
+        members["title"] = .string(dataset.title)
+        return .object(members)
+    }
+
     private static func document(
         _ dataset: Dataset, _ id: String, _ members: [String: JSONValue], more: [String: JSONValue] = [:]
     ) -> JSONValue {

@@ -88,7 +88,7 @@ enum BytesResponse {
     /// - Throws: `WorkError.tooManyAnswers`.
     static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) throws(WorkError) -> Response {
         var headers = headers
-        let tag = String(ContentHash.fnv1a(bytes), radix: 16)
+        let tag = String(ContentHash.ofWords(bytes), radix: 16)
         headers[.eTag] = "\"\(tag)\""
         if EntityTags(request.headers[.ifNoneMatch]).match(tag) {
             return Response(status: .notModified, headers: headers)

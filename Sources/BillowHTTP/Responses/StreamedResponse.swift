@@ -5,8 +5,16 @@ import NIOCore
 
 /// Responses whose pieces are computed as the connection accepts them.
 enum StreamedResponse {
-    /// A single piece is sent with its length.
+    /// A response of 200. A single piece is sent with its length and an entity tag.
     ///
+    /// - Parameter first: see `body`.
+    static func make(
+        _ first: [UInt8], _ pieces: some ResponseParts, headers: HTTPFields, request: Request, work: WorkExecutor
+    ) throws(WorkError) -> Response {
+        if pieces.isAtEnd { return try BytesResponse.make(first, headers: headers, request: request) }
+        return Response(status: .ok, headers: headers, body: try body(first, pieces, work: work))
+    }
+
     /// - Parameters:
     ///   - first: the first piece. It is computed before the status is sent, so that an error can still determine the
     ///     status.
@@ -15,7 +23,6 @@ enum StreamedResponse {
     static func body(
         _ first: [UInt8], _ pieces: some ResponseParts, work: WorkExecutor, budget: ResponseBudget = .ofServer
     ) throws(WorkError) -> ResponseBody {
-        if pieces.isAtEnd { return try BytesResponse.body(of: first, budget: budget) }
         let reservation = try budget.reserve(ResponseBudget.stream)
         return ResponseBody { [first, pieces] writer in
             var pieces = pieces

@@ -66,7 +66,7 @@ struct ChangeRoutes: Sendable {
         if delta.isFull, collection.isPicture, delta.features.reduce(0, { $0 + $1.count }) > ResponseBudget.least {
             var pieces = FeatureParts(features.reader(delta.query, in: delta.snapshot), writer)
             let first = try await pieces.next() ?? []
-            return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
+            return try StreamedResponse.make(first, pieces, headers: headers, request: request, work: work)
         }
         for feature in delta.features { writer.write(encoded: feature) }
         writer.end()

@@ -34,10 +34,13 @@ struct CollectionRoutes: Sendable {
         router.get("/collections") { request, _ in try list(request) }
         router.get("/collections/:id") { request, context in try one(request, context.parameters) }
         router.get("/collections/:id/schema") { request, context in
-            try schema(request, context.parameters, isOfQueryables: false)
+            try schema(request, context.parameters) { FeatureSchema.document(of: $0, id: $1) }
+        }
+        router.get("/collections/:id/schema/feature") { request, context in
+            try schema(request, context.parameters) { FeatureSchema.featureDocument(of: $0, id: $1) }
         }
         router.get("/collections/:id/queryables") { request, context in
-            try schema(request, context.parameters, isOfQueryables: true)
+            try schema(request, context.parameters) { FeatureSchema.queryables(of: $0, id: $1) }
         }
         router.get("/collections/:id/items") { request, context in try await items(request, context.parameters) }
         router.get("/collections/:id/items/:feature") { request, context in
@@ -113,6 +116,10 @@ struct CollectionRoutes: Sendable {
             Link("alternate", "\(path)?f=html", type: "text/html", title: "The same as an HTML page"),
             Link("items", "\(path)/items", type: "application/geo+json", title: "The features, in pages"),
             Link(Link.schema, "\(path)/schema", type: FeatureSchema.mediaType, title: "The members of a feature"),
+            // GDAL takes the fields of a layer from it.
+            Link(
+                "describedBy", "\(path)/schema/feature", type: FeatureSchema.mediaType,
+                title: "The schema of a feature as GeoJSON"),
             Link(
                 Link.queryables, "\(path)/queryables", type: FeatureSchema.mediaType,
                 title: "The members that are query parameters"),
@@ -166,14 +173,13 @@ struct CollectionRoutes: Sendable {
     }
 
     /// The schema of a collection's features, or only of the properties that are also query parameters.
-    private func schema(_ request: Request, _ parameters: Parameters, isOfQueryables: Bool) throws -> Response {
+    private func schema(
+        _ request: Request, _ parameters: Parameters, _ document: (_ of: Dataset, _ id: String) -> JSONValue
+    ) throws -> Response {
         _ = try DocumentParameters(request)
         let collection = try collection(parameters)
-        let address = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
         return try JSONResponse.make(
-            isOfQueryables
-                ? FeatureSchema.queryables(of: collection, id: address)
-                : FeatureSchema.document(of: collection, id: address),
+            document(collection, "\(BaseURL.of(request, publicURL))\(request.uri.path)"),
             headers: [.cacheControl: "no-cache"], contentType: FeatureSchema.mediaType, request: request)
     }
 
@@ -273,7 +279,7 @@ struct CollectionRoutes: Sendable {
         let first = try await pieces.next() ?? []
         // A small page has a `Content-Length` and an entity tag.
         if pieces.isAtEnd { return try BytesResponse.make(first, headers: headers, request: request) }
-        return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, pieces, work: work))
+        return try StreamedResponse.make(first, pieces, headers: headers, request: request, work: work)
     }
 
     private func page(
