@@ -21,7 +21,9 @@ COPY Styles Styles
 RUN mkdir -p /out/share/billow && cp -r Public Styles /out/share/billow/
 
 FROM debian:bookworm-slim
-# The fonts are the legends'; the certificates are for upstreams over https.
+# The fonts are the legends'; the certificates are for upstreams over https. A pinned library would miss its security
+# updates.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates fonts-dejavu-core libbrotli1 libdeflate0 libeccodes0 libfreetype6 libgeographiclib23 \
