@@ -3,6 +3,7 @@ import http.client
 import math
 import os
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -93,6 +94,17 @@ def wait_ready(port):
             pass
         time.sleep(0.1)
     sys.exit("the server did not become ready")
+
+
+def free_ports(count):
+    """Ports of this machine that nothing listened on a moment ago."""
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind((HOST, 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
 
 
 # MARK: Processes

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A server under mixed clients for an hour, while its upstreams fail in turn.
 
-Usage: Benchmarks/soak.py [--billow bin/billow] [--minutes 60] [--flights 3000] [--clients 8] [--port 18490] [--seed 1]
+Usage: Benchmarks/soak.py [--billow bin/billow] [--minutes 60] [--short] [--flights 3000] [--clients 8] [--port PORT]
+    [--seed 1]
 
 The simulator has ten times the flights of the demo and is asked every second. The clients move maps, play timelines,
 read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault for 10 s.
@@ -11,6 +12,8 @@ descriptors, sampled tiles that differ from the features of their frame, and obs
 are not in the log. Exit status 1 where a tile differs, an observation is lost, an answer has a 5xx other than 503,
 descriptors grow, or memory grows by more than a hundredth in an hour and 400 bytes for each observation that came to
 the rows in memory (for runs from 30 minutes on).
+
+`--short` takes a minute with fewer flights and clients, for `make test`. Ports are free ones unless `--port` names one.
 """
 import argparse
 import http.client
@@ -28,7 +31,7 @@ import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from harness import HOST, HUBS, quantile, tile, wait_ready
+from harness import HOST, HUBS, free_ports, quantile, tile, wait_ready
 
 FAULTS = ["unauthorized", "session-revoked", "rate-limited", "server-error", "unavailable", "truncated-body",
           "cut-json", "slow-body", "html-page", "empty-body", "connection-reset", "half-gone", "wrong-types",
@@ -94,7 +97,7 @@ class Soak:
     def start(self):
         billow = self.options.billow
         self.simulator_log = open(self.folder / "simulator.log", "wb")
-        port = self.options.port + 1
+        port = self.options.upstream
         self.simulator = subprocess.Popen(
             [billow, "simulate", "--port", str(port), "--flights", str(self.options.flights), "--guidance", "none"],
             stderr=self.simulator_log)
@@ -259,7 +262,7 @@ class Soak:
             time.sleep(min(10, max(0, self.end - time.time())))
 
     def simulate(self, query):
-        connection = http.client.HTTPConnection(HOST, self.options.port + 1, timeout=60)
+        connection = http.client.HTTPConnection(HOST, self.options.upstream, timeout=60)
         connection.request("POST", f"/_simulator/fault?{query}")
         answer = connection.getresponse()
         content = answer.read()
@@ -295,25 +298,10 @@ class Soak:
         return turn
 
     def compare(self, drawn, features, zoom, x, y, address):
-        width, height, pixel = picture(drawn)
-        seen, colours = 0, {}
-        for feature in features:
-            ring = feature["geometry"]["coordinates"][0][:-1]
-            middle = [sum(place[axis] for place in ring) / len(ring) for axis in (0, 1)]
-            column, row = (int(value) for value in project(zoom, x, y, *middle))
-            if not (2 <= column < width - 2 and 2 <= row < height - 2):
-                continue
-            seen += 1
-            colour = pixel(column, row)
-            severity = feature["properties"]["severity"]
-            if colour[3] == 0 and severity > 0:
-                return self.note(f"{address}: nothing is drawn at {middle} of severity {severity}")
-            known = colours.setdefault(severity, colour)
-            if sum(abs(one - other) for one, other in zip(known, colour)) > 16:
-                return self.note(f"{address}: severity {severity} is {colour} at {middle} and {known} elsewhere")
+        difference, seen = differences(drawn, features, zoom, x, y)
         self.hexagons += seen
-        if not features and any(pixel(i, j)[3] for i in range(0, width, 8) for j in range(0, height, 8)):
-            self.note(f"{address}: something is drawn where no feature is")
+        if difference:
+            self.note(f"{address}: {difference}")
 
     def sample(self):
         started = time.time()
@@ -394,6 +382,29 @@ class Soak:
         return 1 if self.problems else 0
 
 
+def differences(drawn, features, zoom, x, y):
+    """How a tile of hexagons differs from the features of its frame, or None; and the number of hexagons compared."""
+    width, height, pixel = picture(drawn)
+    seen, colours = 0, {}
+    for feature in features:
+        ring = feature["geometry"]["coordinates"][0][:-1]
+        middle = [sum(place[axis] for place in ring) / len(ring) for axis in (0, 1)]
+        column, row = (int(value) for value in project(zoom, x, y, *middle))
+        if not (2 <= column < width - 2 and 2 <= row < height - 2):
+            continue
+        seen += 1
+        colour = pixel(column, row)
+        severity = feature["properties"]["severity"]
+        if colour[3] == 0 and severity > 0:
+            return f"nothing is drawn at {middle} of severity {severity}", seen
+        known = colours.setdefault(severity, colour)
+        if sum(abs(one - other) for one, other in zip(known, colour)) > 16:
+            return f"severity {severity} is {colour} at {middle} and {known} elsewhere", seen
+    if not features and any(pixel(i, j)[3] for i in range(0, width, 8) for j in range(0, height, 8)):
+        return "something is drawn where no feature is", seen
+    return None, seen
+
+
 def bounds(zoom, x, y):
     import math
     side = 1 << zoom
@@ -421,11 +432,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--billow", default="bin/billow")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--flights", type=int, default=3000)
-    parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--port", type=int, default=18490)
+    parser.add_argument("--short", action="store_true", help="a minute with fewer flights and clients")
+    parser.add_argument("--flights", type=int)
+    parser.add_argument("--clients", type=int)
+    parser.add_argument("--port", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    options.minutes = 1 if options.short else options.minutes
+    options.flights = options.flights or (600 if options.short else 3000)
+    free, options.upstream = free_ports(2)
+    options.port = options.port or free
+    options.clients = options.clients or (4 if options.short else 8)
     folder = Path(tempfile.mkdtemp(prefix="billow-soak-"))
     soak = Soak(options, folder)
     try:
