@@ -36,8 +36,8 @@ extension Snapshot {
         return min(first, last)...last
     }
 
-    /// The time range of a layer's frames from its oldest data on. The range of frames begins with the retention, also in
-    /// a young log, whose first frames are empty and incomplete.
+    /// The time range of a layer's frames from its oldest data on. The range of frames begins with the retention, also
+    /// in a young log, whose first frames are empty and incomplete.
     package func dataExtent(of layer: Dataset) -> ClosedRange<Instant> {
         let drawn = extent(of: layer)
         let oldest: Instant? =
