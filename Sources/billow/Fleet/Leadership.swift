@@ -1,4 +1,4 @@
-import BillowHTTP
+import BillowEngine
 import BillowPostgreSQL
 import BillowStore
 import Foundation
