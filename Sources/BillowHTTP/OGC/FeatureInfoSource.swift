@@ -67,12 +67,8 @@ struct FeatureInfoSource: Sendable {
     private static func json(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ dataStatus: DataStatus) throws
         -> [UInt8]
     {
-        var members: [String: JSONValue] = [
-            "time": .string(dataStatus.instant.description), "stale": .bool(dataStatus.freshness.isStale),
-            "simulated": .bool(dataStatus.freshness.isSimulated), "incomplete": .bool(dataStatus.isIncomplete),
-            "dataTime": dataStatus.freshness.dataTime.map { .string($0.description) } ?? .null,
-            "numberReturned": .number(Double(found.reduce(0) { $0 + $1.features.count })),
-        ]
+        var members = dataStatus.members
+        members["numberReturned"] = .number(Double(found.reduce(0) { $0 + $1.features.count }))
         if let place = parsed.region.place(column: parsed.column, row: parsed.row) {
             members["place"] = [.number(place.longitude), .number(place.latitude)]
         }
@@ -121,5 +117,16 @@ struct FeatureInfoSource: Sendable {
     private static func words(_ value: JSONValue) -> String {
         let text = value.string ?? value.text
         return String(text.map { $0.isNewline ? " " : $0 })
+    }
+}
+
+extension DataStatus {
+    /// The members of a document that tell of which time its features are, and how far they can be relied on.
+    var members: [String: JSONValue] {
+        [
+            "time": .string(instant.description), "stale": .bool(freshness.isStale),
+            "simulated": .bool(freshness.isSimulated), "incomplete": .bool(isIncomplete),
+            "dataTime": freshness.dataTime.map { .string($0.description) } ?? .null,
+        ]
     }
 }

@@ -227,7 +227,7 @@ enum CollectionPages {
                 + "<td>\(escaped(property.unit ?? ""))</td><td>\(escaped(property.summary))</td></tr>"
         }
         let content = """
-            <h1>\(escaped(id))</h1>
+            <h1>\(escaped(id))</h1>\(marks(feature))
             <p class="actions"><a class="button quiet" href="\(geoJSON)">GeoJSON</a></p>
             <div id="map" data-features="\(geoJSON)" data-root="\(root)" \
             data-colours="\(colours.joined(separator: " "))" aria-label="Map of this feature" aria-busy="true"></div>

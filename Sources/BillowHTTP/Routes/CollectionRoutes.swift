@@ -323,10 +323,11 @@ struct CollectionRoutes: Sendable {
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
         headers.vary(by: "Accept")
         if isPage {
-            let feature = try JSONDecoder().decode(JSONValue.self, from: Data(writer.drain()))
+            var feature = try JSONDecoder().decode([String: JSONValue].self, from: Data(writer.drain()))
+            feature.merge(dataStatus.members) { own, _ in own }
             let path = "collections/\(collection.id)/items/\(HTMLPage.encoded(id))"
             return try CollectionPages.feature(
-                feature, collection, styleStore.current.default, path: request.uri.path,
+                .object(feature), collection, styleStore.current.default, path: request.uri.path,
                 json: AddressSigner.signedRelative("\(path)?\(parsed.asGeoJSON)")
             ).answer(headers, request)
         }
@@ -339,7 +340,8 @@ struct CollectionRoutes: Sendable {
             Link("collection", above),
         ]
         // Appended after the feature's own members.
-        var bytes = Array(writer.drain().dropLast("}\n".utf8.count))
+        var bytes = Array(writer.drain().dropLast("}\n".utf8.count)) + Array(",".utf8)
+        bytes += Array(buffer: try JSONBytes.encode(dataStatus.members)).dropFirst().dropLast()
         bytes += Array(",\"links\":".utf8) + Array(buffer: try JSONBytes.encode(links)) + Array("}\n".utf8)
         return try BytesResponse.make(bytes, headers: headers, request: request)
     }
