@@ -25,15 +25,11 @@ final class PostgreSQLConnection: BulkConnection {
     /// The settings of each session: bounded waits, and times that don't depend on the server's configuration. Those of
     /// TCP let the server notice that the network to this client was cut, where it waits for the rows of a COPY.
     private static let settings = """
-        SET statement_timeout = '\(longestStatement)'; SET lock_timeout = '10s';
-        SET idle_in_transaction_session_timeout = '60s';
+        SET statement_timeout = '300s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
         SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
         SET tcp_user_timeout = \(longestSilence);
         SET DateStyle = 'ISO'; SET client_min_messages = 'warning'
         """
-    private static let longestStatement = "300s"
-    /// A COPY waits for this client, which may be suspended meanwhile, and holds locks.
-    private static let longestCopy = "30s"
     /// A writing transaction holds the head's lock, for which all other servers wait. So one whose client has gone, was
     /// cut off or suspended ends soon; nothing of it is stored. A reading transaction locks nothing, and may wait for a
     /// slow reader of an export.
@@ -166,11 +162,8 @@ final class PostgreSQLConnection: BulkConnection {
     /// Copies rows into a table: `COPY … FROM STDIN (FORMAT binary)`.
     func copy(_ command: String, _ rows: CopyBuffer) throws {
         try cancellationCheck()
-        // The server runs the last statement after the copy. Each statement has a timeout of its own.
-        let start = pq.execute(
-            handle,
-            "SET LOCAL statement_timeout = '\(Self.longestCopy)'; \(command); "
-                + "SET LOCAL statement_timeout = '\(Self.longestStatement)'")
+        // While it waits for rows, the server heeds no timeout but those of TCP.
+        let start = pq.execute(handle, command)
         defer { pq.clear(start) }
         guard pq.resultStatus(start) == LibPQ.Status.copyIn.rawValue else {
             try check(start)
