@@ -550,7 +550,8 @@ class Faults:
         self.fleet.network.cut(number, True)
         figures = {}
         if leads:
-            until("the end of its sync", lambda: not self.fleet.is_leading(number))
+            until("the end of its sync", lambda: (self.fleet.status(number) or {"fleet": {"syncs": True}})["fleet"]
+                  ["syncs"] is False)
             figures["stops_its_sync"] = time.monotonic() - start
             figures["hand_over"], figures["new_data_of_the_next"] = self.handover(phase, number)
             for name in ("hand_over", "new_data_of_the_next"):
@@ -656,16 +657,24 @@ class Faults:
             self.suspend("the server that syncs suspended", self.leader())
             self.handed_over("SIGTERM of the server that syncs", self.leader())
 
+    def exported(self, number):
+        lines = self.fleet.ask(number, "/export/observations.csv?source=fleet").body.decode().splitlines()
+        place = lines[0].split(",").index("id")
+        return sorted(int(line.split(",")[place].removeprefix("n")) for line in lines[1:])
+
     def compare_logs(self):
         """Each observation is in the log once, whatever server tells."""
         exports = []
-        for number in range(SERVERS):
-            lines = self.fleet.ask(number, "/export/observations.csv?source=fleet").body.decode().splitlines()
-            place = lines[0].split(",").index("id")
-            exports.append([int(line.split(",")[place].removeprefix("n")) for line in lines[1:]])
-        self.stored = exports[0]
-        if any(sorted(each) != sorted(self.stored) for each in exports):
+
+        def agree():
+            exports[:] = [self.exported(number) for number in range(SERVERS)]
+            return all(each == exports[0] for each in exports) and self.acknowledged <= set(exports[0])
+        # A server shows what another one took a moment later.
+        try:
+            until("the same observations from all", agree, 60)
+        except TimeoutError:
             self.failures.append(f"the servers export other observations: {[len(each) for each in exports]}")
+        self.stored = exports[0]
         for number in range(SERVERS):
             self.fleet.processes[number].terminate()
         for number in range(SERVERS):
