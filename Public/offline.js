@@ -12,6 +12,7 @@
  * @typedef {{
  *     addEventListener(name: "install" | "activate", listener: (event: LifeEvent) => void): void,
  *     addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void,
+ *     addEventListener(name: "message", listener: (event: LifeEvent & { data: { tiles: string[] } }) => void): void,
  *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> },
  *     registration: { scope: string, navigationPreload?: { enable(): Promise<void> } },
  * }} ServiceWorkerScope */
@@ -32,30 +33,37 @@ const LONGEST_WAIT_MILLISECONDS = 5_000;
 /** The files that index.html does not name, because they are loaded on first use. */
 const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
-    "js/city-signs.js", "js/complete-map.js", "js/downloads.js", "js/flight-plan.js", "js/flight.js",
+    "js/city-signs.js", "js/complete-map.js", "js/downloads.js", "js/events.js", "js/flight-plan.js", "js/flight.js",
     "js/label-guards.js", "js/level-histogram.js", "js/place-features.js", "js/position.js", "js/profile-view.js",
     "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js", "js/timeline-marks.js", "js/waypoints.js",
     "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
     "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "vendor/basemap/basemap.geojson",
     "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
 ];
-/** A frame's version in the address of a tile. */
-const VERSION = /[?&]v=/;
+const TILE_PATH = /^tiles\/.+\.png$/;
 const ASSET_PATH = /^assets\/([0-9a-f]{16})\/./;
-const DATA_PATHS = /^(tiles\/.+\.(png|json)|status|styles|legend\.(json|svg)|timeline\.json)$/;
+const DATA_PATHS = /^(tiles\/.+\.json|status|styles|legend\.(json|svg)|timeline\.json)$/;
 let cachedCount = 0;
 /** The time of the last request for data. */
 let requestedAt = 0;
 
 worker.addEventListener("install", (event) => {
     const { pathname } = new URL(worker.registration.scope);
-    // Where browsers know such routes, they look up the files themselves, request tiles beside this worker, and request
-    // features and coverage without it.
-    const routes = event.addRoutes?.([
-        ["assets", "cache"], ["tiles", "network", "*v=*"], ["tiles", "race-network-and-fetch-handler"],
-        ["collections", "network"], ["maps", "network"],
-    ].map(([folder, source, search = "*"]) => (
-        { condition: { urlPattern: { pathname: `${pathname}${folder}/*`, search } }, source })));
+    // Where browsers know such routes, they look up the files themselves, request data beside this worker, and request
+    // the rest without it.
+    /** @type {[path: string, source: string, isData?: boolean][]} */
+    const rules = [
+        ["assets/*", "cache"], ["tiles/*.png", "network"], ["collections/*", "network"], ["maps/*", "network"],
+        ...["tiles/*.json", "status", "styles", "legend.json", "timeline.json"].map((path) =>
+            /** @type {[string, string, boolean]} */ ([path, "race-network-and-fetch-handler", true])),
+    ];
+    const routes = event.addRoutes?.(rules.map(([path, source, isData]) => ({
+        // The status page has the same path as its data, so navigation is excluded.
+        condition: {
+            urlPattern: { pathname: pathname + path, search: "*" }, ...(isData ? { requestMode: "cors" } : {}),
+        },
+        source,
+    })));
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([
@@ -75,8 +83,8 @@ worker.addEventListener("fetch", (event) => {
     if (version) event.respondWith(serveAsset(request, version));
     else if (path === "") event.respondWith(servePage(event));
     // The status page has the same path as its data, so navigation is excluded.
-    // Hundreds of frames' tiles load at once, and this worker would make each twice as expensive.
-    else if (VERSION.test(request.url)) return;
+    // Many tiles load at once, and this worker would make each twice as expensive. The page looks them up itself.
+    else if (TILE_PATH.test(path)) return;
     else if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
 });
 
@@ -144,6 +152,19 @@ async function serveData(event) {
         const known = event.request.signal.aborted ? undefined : await cache.match(url);
         if (known) return known;
         throw error;
+    }
+}
+
+// The page names the tiles of a complete picture.
+worker.addEventListener("message", (event) => event.waitUntil(cacheTiles(event.data.tiles)));
+
+/** Caches tiles that the page has just loaded, without requesting them again.
+ * @param {string[]} urls */
+async function cacheTiles(urls) {
+    const cache = await caches.open(DATA);
+    for (const url of urls.filter((each) => each.startsWith(worker.registration.scope))) {
+        const response = await fetch(url, { cache: "only-if-cached", mode: "same-origin" }).catch(() => null);
+        if (response?.ok) await cacheResponse(cache, url, response);
     }
 }
 

@@ -6,9 +6,8 @@ import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
 import { byId, fatal } from "./js/dom.js";
-import { Changes, listen } from "./js/events.js";
 import { FirstPicture } from "./js/first-picture.js";
-import { defaultLayersReady, firstTiles } from "./js/prefetch.js";
+import { defaultLayersReady, firstTiles, rememberedPicture } from "./js/prefetch.js";
 import { fieldText } from "./js/field.js";
 import { compactTime, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
@@ -39,7 +38,7 @@ let polling = null;
 /** @type {number | undefined} */
 let timer;
 /** The changes that the events announced; null without events.
- * @type {Changes | null} */
+ * @type {import("./js/events.js").Changes | null} */
 let changes = null;
 const linked = new URLSearchParams(location.hash.replace(/^#/, ""));
 /** Whether the link names the layers. Otherwise the server's status decides. */
@@ -70,24 +69,34 @@ async function start() {
         status.show(knowledge);
     };
     const coverage = new Coverage(() => showState());
+    const described = describe();
     await showFirstPicture();
 
-    async function showFirstPicture() {
+    /** Applies what the server says about layers, styles and the age of the data. */
+    async function describe() {
         await Promise.all([loadStyles().catch(() => {}), defaultLayersReady]);
         if (!linkHasLayers) Object.assign(view, { layers: parseHash("").view.layers });
         controls.show(view);
         legend.show(view, styleOf(view));
         legend.load().catch(() => {});
+        if (rememberedPicture && rememberedPicture.request.subject !== subjectOf(view)) firstPicture.remove();
         const tiles = await firstTiles;
         if (!tiles) return;
         knowledge.billow = tiles.tileJSON.billow ?? { unknown: true };
+        showState();
+    }
+
+    async function showFirstPicture() {
+        if (!rememberedPicture) await described;
+        const tiles = rememberedPicture ?? await firstTiles;
+        if (!tiles) return;
         knowledge.pictures = firstPicture;
         const drawn = firstPicture.draw(view, themeOf(view), tiles).then(showState, () => {});
         await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, FIRST_PICTURE_MILLISECONDS))]);
     }
 
     const ticker = setInterval(showState, TICK_MILLISECONDS);
-    await loadLibrary();
+    await Promise.all([loadLibrary(), described]);
     const made = makeMap(view, themeOf(view));
     clearInterval(ticker);
     if (typeof made === "string") {
@@ -168,8 +177,8 @@ async function start() {
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
-    /** Keeps names off the labels of pictures; loaded after the first picture. */
-    let guardLabels = () => {};
+    /** Keeps names off a picture's labels, and saves its tiles; loaded after the first picture. */
+    let completePicture = () => {};
     let attribution = "";
 
     function onDockChange() {
@@ -196,7 +205,7 @@ async function start() {
                 else followFlight();
                 refreshRoute();
                 showField();
-                guardLabels();
+                completePicture();
             }
             draw();
         }, 0);
@@ -277,7 +286,8 @@ async function start() {
     }
 
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
-    function followEvents() {
+    async function followEvents() {
+        const { Changes, listen } = await import("./js/events.js");
         /** @type {number | null} */
         let pendingPoll = null;
         let renewedAt = performance.now();
@@ -321,8 +331,9 @@ async function start() {
             knowledge.billow = tileJSON.billow ?? { unknown: true };
             knowledge.extent = tileJSON.time?.extent?.map(instantOf) ?? null;
             if (dock.isOpen) return;
-            const request = await withinExtent(
-                pictureRequest(tileJSON, requested, devicePixelRatio > 1 ? 2 : 1, changes?.versionOf.bind(changes)));
+            const isFirst = pictures.current?.request.subject !== subjectOf(requested);
+            const request = await withinExtent(pictureRequest(
+                tileJSON, requested, devicePixelRatio > 1 ? 2 : 1, changes?.versionOf.bind(changes), isFirst));
             if (signal.aborted) return;
             if (!isRecent(request.subject)) pictures.show(request);
         } catch (error) {
@@ -383,7 +394,8 @@ async function start() {
         requestDraw();
         dock.describe();
         import("./js/complete-map.js").then(({ completeMap }) => {
-            guardLabels = completeMap(map, () => ({ ...view, time: shownTime() }));
+            completePicture = completeMap(
+                map, () => ({ ...view, time: shownTime() }), () => pictures.current?.tiles ?? []);
         }, () => {});
     }
 

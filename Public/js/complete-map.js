@@ -1,6 +1,7 @@
 // @ts-check
 // Completes the map after the first picture, which needs the whole bandwidth and processor: the detailed base map, the
 // signs of airports and cities, and the guards of labels. Then it makes the page work offline.
+import { keyHeaders } from "./api-key.js";
 import { AIRPORT_ZOOM, BASE_MAP, CITY_ZOOM } from "./basemap.js";
 import { guardLabels } from "./label-guards.js";
 import { assetAddress } from "./server.js";
@@ -9,10 +10,11 @@ import { assetAddress } from "./server.js";
 const FINE_ZOOM = 4.5;
 const FINE = assetAddress("vendor/basemap/basemap.geojson");
 
-/** Returns a function that updates the guards of labels.
+/** Returns a function to call with each new picture: it updates the guards of labels, and saves the tiles.
  * @param {maplibregl.Map} map
- * @param {() => Billow.View} view  returns the current view, with the instant of the map */
-export function completeMap(map, view) {
+ * @param {() => Billow.View} view  returns the current view, with the instant of the map
+ * @param {() => string[]} tiles  returns the addresses of the picture's tiles */
+export function completeMap(map, view, tiles) {
     /** What is not loaded yet: the lowest zoom that needs it, and how to load it. */
     let missing = [
         { zoom: AIRPORT_ZOOM, load: () => import("./airport-signs.js").then((signs) => signs.showAirports(map)) },
@@ -32,9 +34,14 @@ export function completeMap(map, view) {
         guard();
     });
     load();
-    guard();
-    if (isSecureContext && "serviceWorker" in navigator) {
-        navigator.serviceWorker.register("offline.js").catch(() => {});
-    }
-    return guard;
+    const workers = isSecureContext ? navigator.serviceWorker : undefined;
+    workers?.register("offline.js").catch(() => {});
+    const renew = () => {
+        guard();
+        // A device stores nothing from a server that requires a key.
+        if ("X-API-Key" in keyHeaders()) return;
+        workers?.ready.then(({ active }) => active?.postMessage({ tiles: tiles() }), () => {});
+    };
+    renew();
+    return renew;
 }

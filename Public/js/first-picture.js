@@ -4,7 +4,7 @@
 import { COARSE, paletteOf } from "./basemap.js";
 import { byId, element } from "./dom.js";
 import { TileMarks } from "./tile-marks.js";
-import { mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
+import { latitudeAt, mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 
 /** @typedef {{
  *     tileJSON: Billow.TileJSON, request: Billow.PictureRequest,
@@ -54,16 +54,22 @@ export class FirstPicture {
         const world = WORLD_TILE_PIXELS * 2 ** view.zoom;
         const [x, y] = mercator(view.longitude, view.latitude);
         const left = width / 2 - x * world, top = height / 2 - y * world;
-        /** Draws in each visible repetition of the world.
-         * @param {() => void} drawWorld */
+        /** Draws in each visible repetition of the world, whose left edge is at a distance in pixels.
+         * @param {(edge: number) => void} drawWorld */
         const repeat = (drawWorld) => {
             for (let turn = Math.floor(-left / world); left + turn * world < width; turn += 1) {
                 context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
                 context.translate(left + turn * world, top);
-                drawWorld();
+                drawWorld(left + turn * world);
             }
         };
-        repeat(() => drawGround(context, features, paletteOf(theme), world, view.zoom));
+        repeat((edge) => {
+            /** @param {number} x */
+            const longitude = (x) => ((x - edge) / world - 0.5) * 360;
+            const [south, north] = [latitudeAt((height - top) / world), latitudeAt(-top / world)];
+            const bounds = [longitude(0), south, longitude(width), north];
+            drawGround(context, features, paletteOf(theme), world, view.zoom, bounds);
+        });
         const images = await loading;
         if (this.#isRemoved) return;
         repeat(() => {
@@ -98,8 +104,9 @@ export class FirstPicture {
  * @param {Awaited<ReturnType<typeof prefetchGround>>} features
  * @param {import("./basemap.js").Palette} palette
  * @param {number} world  the width of the world in pixels
- * @param {number} zoom */
-function drawGround(context, features, palette, world, zoom) {
+ * @param {number} zoom
+ * @param {number[]} bounds  the visible part: west, south, east, north */
+function drawGround(context, features, palette, world, zoom, bounds) {
     context.fillStyle = palette.ocean;
     context.fillRect(0, -world, world, 3 * world);
     context.lineJoin = "round";
@@ -107,7 +114,7 @@ function drawGround(context, features, palette, world, zoom) {
     const pathOf = (kind) => {
         const path = new Path2D();
         for (const { properties, geometry } of features) {
-            if (properties.kind === kind) addTo(path, geometry.coordinates, world);
+            if (properties.kind === kind) addTo(path, geometry.coordinates, world, bounds);
         }
         return path;
     };
@@ -130,15 +137,22 @@ function lineWidths(zoom) {
     return [["state", 0.8], ["border", 0.5 + 0.9 * share], ["coast", 0.5 + 0.7 * share]];
 }
 
-/** Adds a line or polygon, or several, to a path.
+/** Adds the visible lines and rings of a line or polygon, or of several, to a path.
  * @param {Path2D} path
  * @param {any[]} coordinates
- * @param {number} world */
-function addTo(path, coordinates, world) {
+ * @param {number} world
+ * @param {number[]} bounds */
+function addTo(path, coordinates, world, bounds) {
     if (typeof coordinates[0]?.[0] !== "number") {
-        for (const part of coordinates) addTo(path, part, world);
+        for (const part of coordinates) addTo(path, part, world, bounds);
         return;
     }
+    const [west, south, east, north] = bounds;
+    const isOutside = coordinates.every(([longitude]) => longitude < west)
+        || coordinates.every(([longitude]) => longitude > east)
+        || coordinates.every(([, latitude]) => latitude < south)
+        || coordinates.every(([, latitude]) => latitude > north);
+    if (isOutside) return;
     for (const [index, [longitude, latitude]] of coordinates.entries()) {
         const [x, y] = mercator(longitude, latitude);
         if (index) path.lineTo(x * world, y * world);

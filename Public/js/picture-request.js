@@ -11,15 +11,16 @@ const MINUTE = 60_000;
 const FIELD_MINUTES = 5;
 
 /** Groups the layers of a view that are drawn together, the lowest first. Neighbouring layers of equal opacity form a
- * group. A field in a live picture forms its own group, because it rarely changes.
+ * group. If a live picture is renewed, a field forms its own group, because it rarely changes.
  * @param {Pick<Billow.View, "layers" | "opacities" | "time">} view
+ * @param {boolean} [isRenewed]
  * @returns {{ layers: string[], opacity: number, isField: boolean }[]} */
-export function groupsOf({ layers, opacities, time }) {
+export function groupsOf({ layers, opacities, time }, isRenewed = true) {
     /** @type {{ layers: string[], opacity: number, isField: boolean }[]} */
     const groups = [];
     for (const id of layers) {
         const opacity = (opacities[id] ?? 100) / 100;
-        const isLiveField = time === null && isField(id);
+        const isLiveField = isRenewed && time === null && isField(id);
         const last = groups[groups.length - 1];
         if (last && last.opacity === opacity && last.isField === isLiveField) last.layers.push(id);
         else groups.push({ layers: [id], opacity, isField: isLiveField });
@@ -38,8 +39,9 @@ export const withLayers = (template, layers) => template.replace(/\/tiles\/[^/]+
  * @param {number} scale  device pixels per page pixel: 1 or 2
  * @param {((layers: string[]) => number) | null} [changedAt]  returns the version that last changed some layers; null
  * without events
+ * @param {boolean} [isFirst]  whether the map does not show this subject yet. Its first picture has fewer tiles
  * @returns {Billow.PictureRequest} */
-export function pictureRequest(tileJSON, view, scale, changedAt = null) {
+export function pictureRequest(tileJSON, view, scale, changedAt = null, isFirst = false) {
     const [path = "", query] = (tileJSON.tiles[0] ?? "").split("?");
     const ending = scale > 1 ? "@2x.png" : ".png";
     const time = view.time === null ? null : compactTime(view.time);
@@ -52,7 +54,7 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null) {
     const { version: newest = 0, asOf = null } = tileJSON.billow ?? {};
     const minutes = Math.floor((instantOf(asOf) ?? 0) / MINUTE);
     const subject = subjectOf(view);
-    const parts = groupsOf(view).map(({ layers, opacity, isField }) => {
+    const parts = groupsOf(view, !isFirst).map(({ layers, opacity, isField }) => {
         // The address of a live picture never changes, because its tiles are revalidated by their ETags. The key
         // changes when one of its layers changes, and as reports age.
         const version = changedAt?.(layers) ?? newest;
@@ -80,6 +82,6 @@ export async function withinExtent(request) {
 /** Identifies a view's layers, filters, style and instant. Snapshots of the same view share it.
  * @param {Billow.View} view */
 export function subjectOf(view) {
-    const drawn = groupsOf(view).map(({ layers, opacity }) => `${layers}:${opacity}`);
+    const drawn = groupsOf(view, false).map(({ layers, opacity }) => `${layers}:${opacity}`);
     return `${drawn} ${filters(view)} ${styleOf(view).id} ${view.time ?? "live"}`;
 }

@@ -26,6 +26,9 @@ class Part extends TileMarks {
         this.key = `${template} ${key}`;
         this.template = template;
         this.opacity = opacity;
+        /** The addresses of its tiles.
+         * @type {Set<string>} */
+        this.tiles = new Set();
         /** The bytes on the wire since the part was last new in a picture. */
         this.bytes = 0;
         /** Tile URL → error message.
@@ -49,6 +52,7 @@ class Picture {
     }
 
     get failures() { return new Map([...this.missedFailures, ...this.parts.flatMap(({ failures }) => [...failures])]); }
+    get tiles() { return this.parts.flatMap(({ tiles }) => [...tiles]); }
     get bytes() { return this.parts.reduce((sum, { bytes }) => sum + bytes, 0); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
     get incomplete() { return this.parts.some(({ incomplete }) => incomplete); }
@@ -228,6 +232,7 @@ export class Pictures {
             const part = this.#partOf(Number(number));
             part?.readHeaders(response.headers);
             part?.failures.delete(tile);
+            part?.tiles.add(tile);
             const tag = response.headers.get("ETag") ?? "";
             if (part) part.bytes += HEADER_BYTES + (this.#tags.get(tile) === tag ? 0 : data.byteLength);
             if (this.#tags.size > MAX_TAGS) this.#tags.clear();

@@ -75,9 +75,10 @@ const prefetchedTiles = new Map();
 
 /** Prefetches a tile of the first picture, unless that has happened.
  * @param {string} url
+ * @param {Promise<Response>} [sent]  its request, if it is sent already
  * @returns {Promise<Response>} */
-export function prefetchTile(url) {
-    const tile = prefetchedTiles.get(url) ?? fetchResponse(url, { cache: "no-cache" });
+export function prefetchTile(url, sent) {
+    const tile = prefetchedTiles.get(url) ?? fetchResponse(url, { cache: "no-cache" }, sent);
     tile.catch(() => {});
     prefetchedTiles.set(url, tile);
     return tile;
@@ -151,22 +152,27 @@ async function requestJSON(path, options, signal, milliseconds = TIMEOUT_MILLISE
 /** Returns a successful response. Throws ServerError, or AbortError if the caller aborts. If the server requires a key,
  * asks the user for one and retries.
  * @param {string} url
- * @param {RequestInit} [options] */
-export async function fetchResponse(url, options = {}) {
+ * @param {RequestInit} [options]
+ * @param {Promise<Response>} [first]  the first request, if it is sent already */
+export async function fetchResponse(url, options = {}, first) {
     for (;;) {
         const sent = keyHeaders(url);
         const sentAt = now();
+        /** @type {Response | undefined} */
         let response;
         try {
-            response = await fetch(url, { ...options, headers: { ...options.headers, ...sent } });
+            response = await (first ?? fetch(url, { ...options, headers: { ...options.headers, ...sent } }));
+            first = undefined;
         } catch (error) {
             const { name: errorName } = /** @type {Error} */ (error);
             if (errorName === "AbortError") throw error;
-            const reason = errorName === "TimeoutError" ? "the request timed out" : "the server can't be reached";
+            const isTimeout = errorName === "TimeoutError";
+            response = isTimeout ? undefined : await savedTile(url);
             // A slow request does not mean lost contact if the server answered other requests meanwhile.
-            const isSlow = errorName === "TimeoutError" && contact.since !== null && contact.since > sentAt;
-            if (isOwnServer(url) && !isSlow) recordNoResponse(reason);
-            throw new ServerError(reason, 0);
+            const isSlow = isTimeout && contact.since !== null && contact.since > sentAt;
+            const reason = isTimeout ? "the request timed out" : "the server can't be reached";
+            if (!response && isOwnServer(url) && !isSlow) recordNoResponse(reason);
+            if (!response) throw new ServerError(reason, 0);
         }
         const cachedAt = response.headers.get(CACHED_AT);
         if (cachedAt !== null) recordNoResponse(
@@ -177,6 +183,13 @@ export async function fetchResponse(url, options = {}) {
         const failure = await errorOf(response);
         if (response.status !== 401 || !isOwnServer(url) || !(await askForKey(failure.message, sent))) throw failure;
     }
+}
+
+/** The tile that the service worker, offline.js, has saved on this device.
+ * @param {string} url */
+async function savedTile(url) {
+    const isTile = /\/tiles\/[^?]+\.png/.test(url) && isOwnServer(url);
+    return isTile ? self.caches?.match(url, { cacheName: "billow-data" }) : undefined;
 }
 
 /** A signal that aborts with `signal`, if there is one, and after a timeout.

@@ -24,6 +24,12 @@ export async function loadStyles() {
     return (isLoaded = true);
 }
 
+/** Uses a list of styles until the server's is loaded.
+ * @param {Billow.Style[]} list */
+export function presumeStyles(list) {
+    styles = list;
+}
+
 export const allStyles = () => styles;
 
 /** Calls back when the user's scheme changes between light and dark.

@@ -146,9 +146,9 @@ def live_picture(viewer):
 def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
-    # What completes the map, and the marks of the timeline, load after the first picture.
-    scripts = {urlparse(url).path for url in viewer.requests
-               if url.endswith(".js") and not re.search(r"/vendor/|complete-map|-signs|-guards|timeline-marks", url)}
+    # What completes the map, the marks of the timeline and the events load after the first picture.
+    later = r"/vendor/|complete-map|-signs|-guards|timeline-marks|events\.js"
+    scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
         ".map((node) => new URL(node.href ?? node.src).pathname)")
@@ -197,6 +197,45 @@ def remembered_tiles(viewer):
     viewer.requests.clear()
     viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
     assert all("/hexagons/" in url for url in viewer.tiles()), viewer.tiles()
+
+
+def remembered_picture(viewer):
+    """on a second visit the first picture waits for its tiles alone; then it has the layers that the server names"""
+    viewer.open()
+    layers = viewer.page.evaluate("billow.map.getStyle().layers.filter(({ type }) => type === 'raster').length")
+    assert layers == 1, "the first picture is one raster, so that it has few tiles"
+    viewer.page.goto("about:blank")
+    held = []
+    patterns = ("**/status", "**/styles", "**/tiles/*.json*", "**/maplibre-gl.js")
+    for pattern in patterns:
+        viewer.page.route(pattern, lambda route: held.append(route))
+    viewer.page.goto(f"{viewer.base}/", wait_until="commit")
+    viewer.page.wait_for_selector("#map[data-picture=first]")
+    # The age of the data is unknown, and the time of the picture is that of its tiles.
+    viewer.eventually(lambda: viewer.text("#times").startswith("Picture "))
+    assert "data" not in viewer.text("#times"), viewer.text("#times")
+    assert viewer.vivid(400, 150, 500, 300) > 500
+
+    def answer(route):
+        if route.request.url.endswith("/status"):
+            response = route.fetch()
+            status = {**response.json(), "sources": []}
+            for layer in status["layers"].values():
+                layer.pop("dataTime", None)
+            return route.fulfill(response=response, json=status)
+        return route.continue_()
+
+    # Meanwhile the server has lost its fields, which the default shows if there are any.
+    for pattern in patterns:
+        viewer.page.route(pattern, answer)
+    for route in held:
+        answer(route)
+    viewer.until_shown()
+    viewer.eventually(lambda: "data" in viewer.text("#times"))
+    viewer.eventually(lambda: viewer.page.locator(".first-picture").count() == 0)
+    shown = "billow.map.getStyle().layers.filter(({ type }) => type === 'raster').map(({ source }) => source)"
+    viewer.eventually(lambda: all("/gtg" not in tile for tile in viewer.page.evaluate(
+        f"({shown}).flatMap((id) => billow.map.getStyle().sources[id].tiles ?? [])")))
 
 
 def first_picture(viewer):
@@ -1647,7 +1686,7 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, first_load, second_visit, remembered_tiles, first_picture, first_picture_changes,
+    live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     filters_keep_playing, ground, names_beside_labels, online_base_map, globe, toggle_layers, order_and_opacity,

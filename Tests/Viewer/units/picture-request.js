@@ -54,3 +54,11 @@ test("fields and layers of another opacity are separate parts, in the order of t
     equal(parts.map(({ template }) => template.split("/")[4]), ["gtg", "hazards", "hexagons,pireps"]);
     ok(parts[0].key.startsWith("3-") && parts[1].key.startsWith("7-"), "each by what changed it");
 });
+
+test("the first picture of a subject has a field and other layers in one part, and its renewal does not", () => {
+    const view = { ...FIRST, layers: ["gtg", "hexagons"] };
+    const [first, renewed] = [true, false].map((isFirst) => pictureRequest(TILES, view, 1, null, isFirst));
+    equal(first?.parts.map(({ layers }) => layers.join()), ["gtg,hexagons"]);
+    equal(renewed?.parts.map(({ layers }) => layers.join()), ["gtg", "hexagons"]);
+    equal(first?.subject, renewed?.subject);
+});
