@@ -259,7 +259,8 @@ class Fleet:
         (self.folder / "nginx.conf").write_text(
             f"daemon off; {user} pid {self.folder}/nginx.pid; error_log {self.folder}/nginx.log; worker_processes 2;\n"
             f"events {{ worker_connections 2048; }}\nhttp {{ access_log off; keepalive_requests 1000000;\n"
-            f"client_body_temp_path {self.folder}/body; proxy_temp_path {self.folder}/proxy;\n{text}}}\n")
+            + "".join(f"{name}_temp_path {self.folder}/{name};\n"
+                      for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")) + text + "}\n")
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
         self.nginx = self.spawn("nginx", ["nginx", "-c", self.folder / "nginx.conf"])
         until("nginx", lambda: ask((HOST, NGINX_PORT), "/healthz").status == 200)
@@ -395,7 +396,7 @@ class Faults:
             self.pictures(one, other, source.choice(sorted(first)), first, place, source.choice([3, 5, 6]))
         if common:
             layer, instant, version = source.choice(sorted(common))
-            self.features(one, other, instant, version, first, place)
+            self.features(one, other, instant, version, first, source)
 
     def pictures(self, one, other, frame, addresses, place, zoom):
         path, _ = path_of(addresses[frame], zoom, place)
@@ -407,13 +408,18 @@ class Faults:
         else:
             self.count(f"picture not compared: {sorted(each.status for each in answers)}")
 
-    def features(self, one, other, instant, version, addresses, place):
+    def features(self, one, other, instant, version, addresses, source):
         """Features have no version, so the frame must have had this one before and after."""
         zoom = 6
         frame = ("hexagons", instant, version)
         if frame not in addresses:
             return
-        path, (_, x, y) = path_of(addresses[frame], zoom, place)
+        some = self.fleet.ask(one, f"/collections/hexagons/items?time={instant}&limit=200")
+        if some.status != 200 or not some.json["features"]:
+            return self.count("features not compared: none")
+        # Where there is something to compare.
+        place = source.choice(some.json["features"])["geometry"]["coordinates"][0][0]
+        path, (_, x, y) = path_of(addresses[frame], zoom, (place[0], max(-80, min(80, place[1]))))
         west, north, east, south = bounds(zoom, x, y)
         items = (f"/collections/hexagons/items?time={instant}&limit=10000"
                  f"&bbox={west:.6f},{south:.6f},{east:.6f},{north:.6f}")
