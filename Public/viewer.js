@@ -19,7 +19,6 @@ import { Pictures } from "./js/picture.js";
 import { onAttention, pollMilliseconds, renewalMilliseconds } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
-import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
@@ -106,6 +105,13 @@ async function start() {
     const map = made;
     firstPicture.moveInto(map.getCanvasContainer());
     Object.assign(window, { billow: { map } });
+
+    /** @type {typeof import("./js/sources.js").showSources} */
+    let showSources = () => {};
+    import("./js/sources.js").then((sources) => {
+        ({ showSources } = sources);
+        requestDraw();
+    });
 
     const draw = () => {
         knowledge.pictures = firstPicture.current
