@@ -249,7 +249,7 @@ import Testing
             try await proxied.stop()
         }
 
-        @Test("Caddy passes events on, and keeps the base path")
+        @Test("events pass through Caddy, and the base path is kept")
         func caddyBasePath() async throws {
             let proxied = try await start(caddy)
             try await checkCommon(proxied)
