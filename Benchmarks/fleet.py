@@ -731,7 +731,8 @@ def main():
         if not shutil.which(tool):
             sys.exit(f"{tool} is missing: Scripts/setup {'test' if tool == 'nginx' else 'bench'}")
     Network.enter()
-    folder = Path(options.folder or tempfile.mkdtemp(prefix="billow-fleet-")).absolute()
+    # Not in TMPDIR, which the database's user may not enter.
+    folder = Path(options.folder or tempfile.mkdtemp(prefix="billow-fleet-", dir="/tmp")).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     # The database's user reaches its folder below this one.
     folder.chmod(0o755)

@@ -424,7 +424,9 @@ def of_times(path):
     """`datetime` of tiles and maps: instants and intervals within the extent work, others are refused."""
     for name in DRAWN:
         interval = get(f"/collections/{name}").json()["extent"]["temporal"]["interval"][0]
-        last = min(instant(interval[1]), datetime.now(instant(interval[1]).tzinfo)) - timedelta(minutes=10)
+        # The middle: the data of a demo may be some minutes old.
+        first, last = instant(interval[0]), min(instant(interval[1]), datetime.now(instant(interval[1]).tzinfo))
+        last = first + (last - first) / 2
         text = last.strftime("%Y-%m-%dT%H:%M:%SZ")
         for value in [text, f"{interval[0]}/{text}", f"../{text}"]:
             answer = Answer(f"{path.format(name)}?{urlencode({'datetime': value})}")
