@@ -82,9 +82,12 @@ class Client:
         return took, len(body)
 
 
-def wait_ready(port):
-    """Waits until a server has its data; at most a minute."""
-    for _ in range(600):
+def wait_ready(port, process=None, log=None, seconds=60, pause=0.1):
+    """Waits until a server has its data; at most so many seconds. The benchmark ends where its process has ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process and process.poll() is not None:
+            sys.exit(f"the server ended: {log.read_text()[-1500:] if log else process.returncode}")
         try:
             connection = http.client.HTTPConnection(HOST, port, timeout=5)
             connection.request("GET", "/readyz")
@@ -92,7 +95,7 @@ def wait_ready(port):
                 return
         except OSError:
             pass
-        time.sleep(0.1)
+        time.sleep(pause)
     sys.exit("the server did not become ready")
 
 

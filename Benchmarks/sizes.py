@@ -25,7 +25,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness import HOST, HUBS, heading, measured, quantile, row, tile, write_world
+from harness import HOST, HUBS, heading, measured, quantile, row, tile, wait_ready, write_world
 
 PORT = 18491
 
@@ -53,21 +53,6 @@ def memory(process, name):
     return 0
 
 
-def ready(process, log):
-    for _ in range(60_000):
-        try:
-            connection = http.client.HTTPConnection(HOST, PORT, timeout=5)
-            connection.request("GET", "/readyz")
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            pass
-        if process.poll() is not None:
-            sys.exit(f"the server ended: {log.read_text()[-1500:]}")
-        time.sleep(0.01)
-    sys.exit("the server did not become ready in ten minutes")
-
-
 def measure(options, folder, size):
     write_world(folder / "world.csv", size)
     database = folder / "world.sqlite"
@@ -81,7 +66,7 @@ def measure(options, folder, size):
         server = subprocess.Popen([options.billow, "serve", "--port", str(PORT), "--database", database], stdout=file,
                                   stderr=file)
     try:
-        ready(server, log)
+        wait_ready(PORT, server, log, seconds=600, pause=0.01)
         started = time.perf_counter() - start
         time.sleep(5)
         rest = memory(server.pid, "VmRSS")
