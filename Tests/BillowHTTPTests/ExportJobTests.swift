@@ -105,6 +105,22 @@ struct ExportJobTests {
         }
     }
 
+    @Test("finished jobs keep nobody out: a fifth one takes the place of its client's oldest")
+    func finished() async throws {
+        try await withObservations { world in
+            var paths: [String] = []
+            for severity in 1...4 {
+                paths.append(try await job("/export/hexagons.csv?minSeverity=\(severity)", world))
+                #expect(await world.application.exportJobs.runNext())
+            }
+            for path in paths { #expect(try await status(path, world) == "successful") }
+            let fifth = try await job("/export/observations.csv", world)
+            #expect(try await world.get(paths[0]).status == .notFound)
+            for path in paths.dropFirst() { #expect(try await status(path, world) == "successful") }
+            #expect(try await status(fifth, world) == "accepted")
+        }
+    }
+
     @Test("a finished job and its file end after their time")
     func expiry() async throws {
         try await withObservations { world in

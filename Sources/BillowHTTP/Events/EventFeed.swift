@@ -255,7 +255,7 @@ struct EventFeed: Service {
         let begun = new.fetching.subtracting(old.fetching)
         for (parts, on) in [(ended, false), (begun, true)] {
             for part in parts.sorted() {
-                // Over a thin link, a listener of a place gets what changes there, not what is fetched.
+                // A listener of a place may have a thin link, so the server sends it changes and no fetches.
                 hub.publish(
                     EventName.fetching.rawValue,
                     Fetching(on: on, area: part.area.rawValue, collection: part.collection, source: new.id.name),

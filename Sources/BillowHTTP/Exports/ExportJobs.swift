@@ -59,17 +59,18 @@ final class ExportJobs: Sendable {
             if let known = own.first(where: { $0.address == address && !$0.status.isFinal }) {
                 return .success(known)
             }
-            // A finished job takes disk space only, and makes room for a new one of its owner.
             let busy = own.count { !$0.status.isFinal }
             guard busy < ExportJobSettings.maximumPerOwner else { return .failure(tooMany(busy, state.jobs)) }
+            // The oldest finished job makes room for a new one of its owner, unless the new one is refused.
+            var next = state
             if own.count >= ExportJobSettings.maximumPerOwner, let oldest = own.first(where: \.status.isFinal) {
-                state.jobs.removeAll { $0.id == oldest.id }
+                next.jobs.removeAll { $0.id == oldest.id }
             }
-            guard state.jobs.count < ExportJobSettings.maximum else { return .failure(tooMany(busy, state.jobs)) }
-            guard state.bytes < settings.diskBytes else {
+            guard next.jobs.count < ExportJobSettings.maximum else { return .failure(tooMany(busy, state.jobs)) }
+            guard next.bytes < settings.diskBytes else {
                 return .failure(full(settings.diskBytes, retryAfterSeconds: wait(for: state.jobs)))
             }
-            state.jobs.append(job)
+            state.jobs = next.jobs + [job]
             state.tell()
             return .success(job)
         }
