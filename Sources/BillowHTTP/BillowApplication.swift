@@ -226,7 +226,8 @@ package struct BillowApplication: Sendable {
         tileRoutes.add(to: reading)
         let catalogue = OGCCatalogue(
             frames: frames, policy: policy, styleStore: styles, legends: LegendPainter(frames.caches))
-        let info = FeatureInfoSource(frames: frames, features: features, policy: policy, work: work)
+        let info = FeatureInfoSource(
+            frames: frames, pictures: pictures, features: features, policy: policy, work: work)
         WMSRoutes(
             catalogue: catalogue, tiles: tiles, maps: maps, info: info, publicURL: configuration.publicURL, work: work
         ).add(to: reading)

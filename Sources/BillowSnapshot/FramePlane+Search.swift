@@ -22,6 +22,27 @@ extension FramePlane {
     }
 }
 
+extension FramePlane {
+    /// The cell that decides the colour of the cell of a resolution 0…5 that contains a place: the first of its most
+    /// severe descendants; nil if that cell isn't drawn.
+    /// - Complexity: O(descendants in chunks with values)
+    package func deciding(at place: LonLat, resolution: Int) -> Cell? {
+        let dense = H3.dense(at: place, resolution: resolution)
+        guard let severity = severity(resolution: resolution, dense: dense) else { return nil }
+        let span = (resolution..<Cell.resolution).reduce(1) { span, _ in span * 7 }
+        let descendants = dense * span..<(dense + 1) * span
+        let chunks = descendants.lowerBound / CellTable.chunkSize...(descendants.upperBound - 1) / CellTable.chunkSize
+        for chunk in chunks {
+            let values = values(inChunk: chunk)
+            for (position, value) in values.enumerated() where value == Self.value(severity) {
+                let cell = chunk * CellTable.chunkSize + position
+                if descendants.contains(cell) { return Cell(uncheckedDense: UInt32(cell)) }
+            }
+        }
+        return nil
+    }
+}
+
 /// A search of a plane for the drawn cells in a box.
 private struct CellSearch {
     let resolution: Int

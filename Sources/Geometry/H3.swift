@@ -5,11 +5,17 @@ import Foundation
 public enum H3 {
     /// The cell of resolution 5 that contains a place.
     public static func cell(at place: LonLat) -> Cell {
+        Cell(uncheckedDense: UInt32(dense(at: place, resolution: Cell.resolution)))
+    }
+
+    /// The dense index of the cell of a resolution 0–5 that contains a place. At coarse resolutions, the cell may differ
+    /// from the ancestor of `cell(at:)`, whose outline it only approximates.
+    package static func dense(at place: LonLat, resolution: Int) -> Int {
         var coordinate = LatLng(lat: degsToRads(place.latitude), lng: degsToRads(place.longitude))
         var index: H3Index_C = 0
-        let error = latLngToCell(&coordinate, Int32(Cell.resolution), &index)
+        let error = latLngToCell(&coordinate, Int32(resolution), &index)
         precondition(error == 0, "latLngToCell refused a finite place")
-        return Cell(uncheckedDense: UInt32(H3Bits.dense(index, resolution: Cell.resolution)))
+        return H3Bits.dense(index, resolution: resolution)
     }
 
     /// The centre of a cell.

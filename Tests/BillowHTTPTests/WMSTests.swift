@@ -545,6 +545,47 @@ struct WMSTests {
         }
     }
 
+    @Test("far out, feature info answers for the cell that decides the colour of the coarser cell")
+    func coarseInfo() async throws {
+        try await withWorld { world in
+            try await Self.fill(world)
+            var reported: [Cell: Severity] = [:]
+            for (number, severity) in Severity.allCases.enumerated() {
+                let place = try #require(LonLat(longitude: Double(number) * 3, latitude: 50))
+                for cell in H3.disk(around: H3.cell(at: place), distance: 3) { reported[cell] = severity }
+            }
+            for (zoom, resolution) in [1, 2, 3, 3, 4].enumerated() {
+                let span = (resolution..<Cell.resolution).reduce(1) { span, _ in span * 7 }
+                // 32 pixels of that zoom each way.
+                let half = 22.5 / Double(1 << zoom)
+                let (west, south) = (6.5 - half, 50.2 - half)
+                var elsewhere = 0
+                for pixel in 0..<49 {
+                    let (column, row) = (pixel % 7 * 5, pixel / 7 * 5)
+                    let place = try #require(
+                        LonLat(
+                            longitude: west + (Double(column) + 0.5) * half / 16,
+                            latitude: south + 2 * half - (Double(row) + 0.5) * half / 16))
+                    let parent = H3.dense(at: place, resolution: resolution)
+                    let below = reported.filter { Int($0.key.dense) / span == parent }
+                    guard let worst = below.values.max(), worst > .smooth else { continue }
+                    let answer = try await world.get(
+                        MapQuery.wms([
+                            "REQUEST": "GetFeatureInfo", "LAYERS": "hexagons", "QUERY_LAYERS": "hexagons",
+                            "CRS": "CRS:84", "BBOX": "\(west),\(south),\(west + 2 * half),\(south + 2 * half)",
+                            "WIDTH": "32", "HEIGHT": "32", "I": "\(column)", "J": "\(row)",
+                        ]))
+                    let feature = try #require(try answer.json.features.first, "\(answer.text)")
+                    let id = try #require(feature["id"]?.string.flatMap { Cell(h3String: $0) })
+                    #expect(feature.property("severity")?.integer == Int(worst.rawValue))
+                    #expect(below[id] == worst)
+                    if id != H3.cell(at: place) { elsewhere += 1 }
+                }
+                #expect(elsewhere > 0, "zoom \(zoom)")
+            }
+        }
+    }
+
     @Test("every layer can be asked about", arguments: Catalogue.layers)
     func allLayers(_ layer: Dataset) async throws {
         try await withWorld { world in

@@ -1,7 +1,7 @@
 package import BillowSnapshot
 package import BillowStore
 package import BillowTiles
-import Datasets
+package import Datasets
 package import Turbulence
 
 /// Collects the filtered data that layers are drawn from at an instant. All tiles of a view share each kind of data.
@@ -77,6 +77,19 @@ package final class PictureSource: Sendable {
             }
         }
         return data
+    }
+
+    /// The cells that a layer shows at an instant; nil for issued polygons, and for a layer without cells.
+    package func plane(of layer: Dataset, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError) -> FramePlane?
+    {
+        guard layer.showsCells else { return nil }
+        let data = try await data(for: LayerList(layer), at: instant, filter: filter, in: snapshot)
+        return switch data.polygons {
+        case .cells(let plane): plane
+        case .issued: nil
+        case nil: data.plane
+        }
     }
 
     /// Issued polygons if they are requested and the history has any, whatever their severity and altitude. Otherwise

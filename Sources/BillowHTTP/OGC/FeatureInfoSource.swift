@@ -12,9 +12,10 @@ import JSONKit
 import Turbulence
 
 /// Answers GetFeatureInfo of WMS and WMTS: the features at a pixel. These are the features from which the image is
-/// drawn. At low zooms, where an image shows coarser cells, they are the cells at the place itself.
+/// drawn. At low zooms, where an image shows coarser cells, it is the cell that decides the colour of the coarser one.
 struct FeatureInfoSource: Sendable {
     let frames: FrameSource
+    let pictures: PictureSource
     let features: FeatureSource
     let policy: FreshnessPolicy
     let work: WorkExecutor
@@ -54,7 +55,7 @@ struct FeatureInfoSource: Sendable {
     private func find(
         _ layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
     ) async throws -> [[UInt8]] {
-        guard let box = parsed.box(of: layer) else { return [] }
+        guard let box = try await box(of: layer, parsed, instant, in: snapshot) else { return [] }
         var reader = features.reader(
             FeatureQuery(picturing: layer, at: instant, filter: parsed.filter, in: box), in: snapshot)
         var writer = FeatureWriter(layer, as: .geojsonl)
@@ -62,6 +63,21 @@ struct FeatureInfoSource: Sendable {
             try await reader.read(PageLimit(features: max(parsed.count - writer.features, 1)), to: &writer)
         }
         return writer.bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
+    }
+
+    /// The box to search: around the pixel, or the centre of the cell that decides its colour.
+    private func box(
+        of layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
+    ) async throws(EngineError) -> BoundingBox? {
+        let resolution = DrawnResolution.of(zoom: parsed.region.zoom)
+        let place = parsed.region.place(column: parsed.column, row: parsed.row)
+        guard resolution < Cell.resolution, layer.showsCells, let place,
+            let plane = try await pictures.plane(of: layer, at: instant, filter: parsed.filter, in: snapshot),
+            let cell = plane.deciding(at: place, resolution: resolution)
+        else { return parsed.box(of: layer) }
+        let centre = H3.center(of: cell)
+        return BoundingBox(
+            west: centre.longitude, south: centre.latitude, east: centre.longitude, north: centre.latitude)
     }
 
     private static func json(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ dataStatus: DataStatus) throws
