@@ -254,6 +254,27 @@ struct EDRTests {
 
     private func axis(_ coverage: JSON, _ name: String) -> JSON? { coverage["domain"]?["axes"]?[name] }
 
+    @Test("a position has the areas that contain it, and none where a box excludes it")
+    func areasAtPositions() async throws {
+        try await withWorld { world in
+            try await world.insert([
+                try observation(id: "a", try cell(10, 50)), try observation(id: "b", try cell(11, 51)),
+            ])
+            for id in ["hexagons", "polygons"] {
+                let base = "/collections/\(id)/position?coords=POINT"
+                let there = try await world.json(base + "(10%2050)").features
+                #expect(there.count == 1, "\(id)")
+                if id == "hexagons" { #expect(there.first?["id"]?.string == (try cell(10, 50)).h3String) }
+                for none in ["(30%2050)", "(10%2050)&bbox=20,50,21,51", "(10%2050)&z=60000"] {
+                    #expect(try await world.json(base + none).features.isEmpty, "\(id)\(none)")
+                }
+                #expect(try await world.json("/collections/\(id)")["data_queries"]?["position"] != nil)
+            }
+            let bad = try await world.json("/collections/hexagons/position?coords=POINT(1)", status: .badRequest)
+            #expect(bad["parameter"]?.string == "coords")
+        }
+    }
+
     @Test("a position is a vertical profile, or a point for one level, as CoverageJSON")
     func profile() async throws {
         try await withField { world in

@@ -274,11 +274,14 @@ struct FieldTests {
         }
     }
 
-    @Test("only fields have values at positions")
-    func otherCollections() async throws {
+    @Test("points and lines are at no other place", arguments: ["observations", "pireps", "traffic", "tracks"])
+    func otherCollections(_ id: String) async throws {
         try await withWorld { world in
-            let answer = try await world.get("/collections/hexagons/position?coords=POINT(1%202)")
-            #expect(answer.status == .notFound)
+            let answer = try await world.json(
+                "/collections/\(id)/position?coords=POINT(1%202)", status: .notFound)
+            #expect(answer["code"]?.string == "query-not-offered" && answer["value"]?.string == id)
+            #expect(answer["allowed"]?.string?.contains("hexagons") == true)
+            #expect(try await world.json("/collections/\(id)")["data_queries"]?["position"] == nil)
         }
     }
 

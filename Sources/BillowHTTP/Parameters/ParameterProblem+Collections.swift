@@ -10,11 +10,11 @@ extension ParameterProblem {
             allowed: Catalogue.all.map(\.id).joined(separator: ", "))
     }
 
-    /// A collection of features does not support position queries.
-    package static func noPositions(_ collection: Dataset) -> ParameterProblem {
+    /// A collection does not offer a query.
+    package static func notOffered(_ query: EDRQuery, _ collection: Dataset) -> ParameterProblem {
         ParameterProblem(
-            .unknownCollection, detail: "The collection '\(collection.id)' has no values at positions.",
+            .queryNotOffered, detail: "The collection '\(collection.id)' has no query '\(query.rawValue)'.",
             parameter: "collection", value: collection.id,
-            allowed: Catalogue.all.filter { $0.content == .field }.map(\.id).joined(separator: ", "))
+            allowed: Catalogue.all.filter(query.isOffered).map(\.id).joined(separator: ", "))
     }
 }

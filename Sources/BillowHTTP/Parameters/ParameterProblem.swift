@@ -8,7 +8,8 @@ package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConverti
     package enum Kind: String, Sendable, CaseIterable {
         case invalidParameter, unknownParameter, repeatedParameter, missingParameter
         case invalidBody, unknownMember, severalAreas
-        case outsideGrid, unknownLayer, unknownFrame, unknownCollection, unknownFormat, unknownStyle, noSuchRoute
+        case outsideGrid, unknownLayer, unknownFrame, unknownCollection, queryNotOffered, unknownFormat, unknownStyle
+        case noSuchRoute
         case areaTooLarge, ringTooFewPositions, ringTooManyPositions, ringNotClosed, ringCrossesItself, ringWithoutArea
         case ringWithHoles
         case unknownWaypoint, routeTooFewPositions, routeTooManyPositions, routeTooLong

@@ -187,6 +187,7 @@ extension ProblemCode {
             case .unknownLayer: .unknownLayer
             case .unknownFrame: .unknownFrame
             case .unknownCollection: .unknownCollection
+            case .queryNotOffered: .queryNotOffered
             case .unknownFormat: .unknownFormat
             case .unknownStyle: .unknownStyle
             case .noSuchRoute: .noSuchRoute

@@ -56,6 +56,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownStyle = "unknown-style"
     case baseMapMissing = "base-map-missing"
     case unknownCollection = "unknown-collection"
+    case queryNotOffered = "query-not-offered"
     case unknownFeature = "unknown-feature"
     case unknownFormat = "unknown-format"
     case unknownFlight = "unknown-flight"
@@ -166,6 +167,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .unknownStyle: (.notFound, "the style is unknown")
         case .baseMapMissing: (.notFound, "the server has no base map")
         case .unknownCollection: (.notFound, "the collection is unknown")
+        case .queryNotOffered: (.notFound, "the collection does not offer the query")
         case .unknownFeature: (.notFound, "the collection has no feature with this id at that time")
         case .unknownFormat: (.notFound, "the export format is unknown")
         case .unknownFlight: (.notFound, "the key monitors no flight with this id")

@@ -17,7 +17,7 @@ import Turbulence
 extension CollectionRoutes {
     func addQueries(to router: some RouterMethods<some RequestContext>) {
         router.get("/collections/:id/position") { request, context in
-            try await position(request, try collection(context.parameters), at: nil)
+            try await position(request, try collection(context.parameters))
         }
         router.get("/collections/:id/radius") { request, context in
             try await radius(request, try collection(context.parameters))
@@ -51,6 +51,17 @@ extension CollectionRoutes {
     }
 
     // MARK: - Features
+
+    /// Returns the features that contain a place. For a field it returns the values there.
+    private func position(_ request: Request, _ collection: Dataset) async throws -> Response {
+        guard !collection.isField else { return try await fieldPosition(request, collection, at: nil) }
+        guard EDRQuery.position.isOffered(by: collection) else {
+            throw ParameterProblem.notOffered(.position, collection)
+        }
+        return try await features(request, collection, .position) { (reader) throws(ParameterProblem) in
+            .position(try PositionParameters(reader))
+        }
+    }
 
     private func radius(_ request: Request, _ collection: Dataset) async throws -> Response {
         try await features(request, collection, .radius) { (reader) throws(ParameterProblem) in
@@ -110,8 +121,8 @@ extension CollectionRoutes {
     }
 
     /// - Parameter location: the place in place of `coords`.
-    private func position(_ request: Request, _ collection: Dataset, at location: LonLat?) async throws -> Response {
-        guard EDRQuery.position.isOffered(by: collection) else { throw ParameterProblem.noPositions(collection) }
+    private func fieldPosition(_ request: Request, _ collection: Dataset, at location: LonLat?) async throws -> Response
+    {
         let names = (location == nil ? EDRQuery.position : .locations).names(of: collection)
         let parsed = try FieldPositionParameters(
             try QueryReader(request, known: names), of: collection, at: location,
@@ -250,7 +261,7 @@ extension CollectionRoutes {
                 value: String(icao.prefix(100)),
                 allowed: "the ICAO code of one of \(airports.indicators.count) airports, which /locations lists")
         }
-        guard !collection.isField else { return try await position(request, collection, at: place) }
+        guard !collection.isField else { return try await fieldPosition(request, collection, at: place) }
         return try await features(request, collection, .locations) { (reader) throws(ParameterProblem) in
             .radius(try RadiusParameters(reader, around: place, limitKm2: areaLimitKm2))
         }

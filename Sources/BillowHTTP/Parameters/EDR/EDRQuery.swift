@@ -7,8 +7,10 @@ package import Datasets
 package enum EDRQuery: String, Sendable, CaseIterable {
     case items, position, radius, area, cube, trajectory, corridor, locations
 
-    /// Only fields have values at a place.
-    package func isOffered(by collection: Dataset) -> Bool { self != .position || collection.isField }
+    /// Fields have values at a place, and areas may contain it. Points and lines have no extent.
+    package func isOffered(by collection: Dataset) -> Bool {
+        self != .position || collection.isField || collection.geometry == .polygon
+    }
 
     /// The formats of a collection, the default first.
     package func formats(of collection: Dataset) -> [DataFormat] {
@@ -25,7 +27,8 @@ package enum EDRQuery: String, Sendable, CaseIterable {
         let queried = features.union(EDRParameters.names)
         return switch self {
         case .items: features
-        case .position: FieldPositionParameters.names
+        case .position:
+            collection.isField ? FieldPositionParameters.names : queried.union(PositionParameters.names)
         case .radius: queried.union(RadiusParameters.names)
         case .area: queried.union(AreaParameters.names)
         case .cube: queried
@@ -43,7 +46,7 @@ package enum EDRQuery: String, Sendable, CaseIterable {
     package func title(of collection: Dataset) -> String {
         switch self {
         case .items: "The features, in pages"
-        case .position: "The values at a place"
+        case .position: collection.isField ? "The values at a place" : "Features that contain a place"
         case .radius: "Features within a distance of a place"
         case .area: "Features in a polygon"
         case .cube: "Features in a box of positions and altitudes"

@@ -41,11 +41,7 @@ package struct FieldPositionParameters: Sendable {
         if let location {
             place = location
         } else {
-            let coords = try reader.required("coords", "POINT(longitude latitude)")
-            guard let place = WellKnownText.point(coords) else {
-                throw reader.invalid("coords", coords, "POINT(longitude latitude)")
-            }
-            self.place = place
+            place = try PositionParameters(reader).place
         }
         levels = try reader.levels()
         filter = try reader.filter(of: [collection], for: .features)

@@ -19,10 +19,7 @@ package struct RadiusParameters: Sendable {
     package static let atLocations = 50.0
 
     package init(_ reader: QueryReader, limitKm2: Double) throws(ParameterProblem) {
-        let coords = try reader.required("coords", "POINT(longitude latitude)")
-        guard let centre = WellKnownText.point(coords) else {
-            throw reader.invalid("coords", coords, "POINT(longitude latitude)")
-        }
+        let centre = try PositionParameters(reader).place
         _ = try reader.required("within", "a distance in within-units")
         try self.init(reader, around: centre, limitKm2: limitKm2)
     }

@@ -4,6 +4,7 @@ package import Datasets
 
 /// The shape by which a query of OGC API EDR selects features.
 package enum QueriedShape {
+    case position(PositionParameters)
     case radius(RadiusParameters)
     case area(AreaParameters)
     case cube(CubeParameters)
@@ -13,7 +14,7 @@ package enum QueriedShape {
     /// The altitudes in feet that the shape itself names, and the parameter that does.
     fileprivate var heights: (feet: ClosedRange<Double>, parameter: String)? {
         switch self {
-        case .radius, .area: nil
+        case .position, .radius, .area: nil
         case .cube(let cube): cube.heights
         case .corridor(let corridor): corridor.heights
         case .trajectory(let trajectory): trajectory.heights
@@ -22,6 +23,7 @@ package enum QueriedShape {
 
     fileprivate func restrict(_ query: inout FeatureQuery) {
         switch self {
+        case .position(let position): position.restrict(&query)
         case .radius(let radius): query.area = radius.area
         case .area(let area): query.area = area.area
         // `bbox` is a parameter of all features.
