@@ -124,6 +124,10 @@ struct ItemFormatTests {
                 #expect(found == ids, "\(format)")
                 #expect(pages == 3)
             }
+            // A format that `Accept` chose is in the link, which may be opened elsewhere.
+            let chosen = try await world.get("\(Self.path)?limit=3", [.accept: "text/csv"])
+            let next = try #require(links(chosen)["rel=next type=text/csv"])
+            #expect(next.contains("f=csv"))
         }
     }
 

@@ -1,4 +1,5 @@
 package import BillowEngine
+package import BillowExchange
 package import BillowStore
 package import Datasets
 import Turbulence
@@ -36,8 +37,11 @@ package struct PageParameters: Sendable {
         }
     }
 
-    /// The query of the page that starts after a feature.
-    package func next(after cursor: FeatureSource.Cursor, at head: Head, of query: FeatureQuery) -> String {
-        query.nextQuery(reader, after: cursor, at: head)
+    /// The query of the page that starts after a feature. It names a format other than GeoJSON, even where `Accept` chose
+    /// it, because a link is also opened elsewhere.
+    package func next(
+        after cursor: FeatureSource.Cursor, at head: Head, of query: FeatureQuery, as format: ExportFormat = .geojson
+    ) -> String {
+        query.nextQuery(reader, after: cursor, at: head, format: format == .geojson ? nil : format.rawValue)
     }
 }

@@ -45,8 +45,12 @@ package struct PageStart: Sendable {
 
 extension FeatureQuery {
     /// The query of the next page: the same parameters at the same version, with a fixed instant.
-    package func nextQuery(_ reader: QueryReader, after cursor: FeatureSource.Cursor, at head: Head) -> String {
+    /// - Parameter format: the value of `f`; nil for that of the request.
+    package func nextQuery(
+        _ reader: QueryReader, after cursor: FeatureSource.Cursor, at head: Head, format: String? = nil
+    ) -> String {
         var parameters = reader.all
+        if let format { parameters["f"] = format }
         if collection.isHexagons || collection.isPicture && !isInterval {
             parameters["time"] = nil
             let start = reader.text("datetime").flatMap {

@@ -300,7 +300,7 @@ struct CollectionRoutes: Sendable {
                 hasGeometry: hasGeometry, properties: page.properties),
             limit: page.limit, address: base + path, query: request.uri.query,
             time: snapshot.publication.asOf, total: try await features.total(query, in: shown), alternates: alternates,
-            next: { base + signer.signed("\(path)?\(page.next(after: $0, at: shown.head, of: query))") })
+            next: { base + signer.signed("\(path)?\(page.next(after: $0, at: shown.head, of: query, as: format))") })
         return (dataStatus, pieces)
     }
 
