@@ -355,21 +355,60 @@ struct ChangeModelTests {
         }
     }
 
+    private func bytes(_ id: String) -> ArraySlice<UInt8> { ArraySlice(Array(id.utf8)) }
+
+    @Test("a log has the changes of a plain comparison, in any order of the features", arguments: 0..<20 as Range<UInt64>)
+    func oracle(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let isSorted = seed % 2 == 0
+        // What each state had, and the content of each id.
+        var history: [(state: UInt64, features: [String: UInt64])] = []
+        var log = ChangeLog()
+        var features: [String: UInt64] = [:]
+        for state in 1...60 as ClosedRange<UInt64> {
+            for _ in 0..<UInt64.random(in: 0...6, using: &random) {
+                let id = String(repeating: "x", count: Int.random(in: 0...2, using: &random)) + "\(Int.random(in: 0..<30, using: &random))"
+                features[id] = Bool.random(using: &random) ? UInt64.random(in: 0..<3, using: &random) : nil
+            }
+            var next = ChangeLog.Builder(after: log, state: state)
+            let before = log
+            var order = features.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            if !isSorted { order.shuffle(using: &random) }
+            for id in order {
+                let changed = next.note(bytes(id), features[id] ?? 0)
+                let isSame = history.last?.features[id] == features[id]
+                #expect(changed == (isSame ? before.changed(bytes(id)) : state), "\(id)")
+            }
+            log = next.finish()
+            #expect(log.state == (history.last.map { $0.features == features } ?? false ? before.state : state))
+            if log.state == state { history.append((state, features)) }
+            for (since, old) in history where log.holds(since) {
+                let changed = features.keys.filter { log.changed(bytes($0)) > since }
+                var copy = old
+                for id in changed { copy[id] = features[id] }
+                for id in log.removed(since: since) {
+                    #expect(copy.removeValue(forKey: id) != nil || old[id] == nil, "\(id)")
+                }
+                #expect(copy == features, "since \(since)")
+            }
+        }
+    }
+
     @Test("a log drops its oldest states and the entries that only they need")
     func log() throws {
         var log = ChangeLog()
         for state in 1...3_000 as ClosedRange<UInt64> {
             var next = ChangeLog.Builder(after: log, state: state)
             // Each state removes the feature of the one before.
-            _ = next.note("always", 1)
-            _ = next.note("\(state)", state)
-            log = next.log
+            _ = next.note(bytes("always"), 1)
+            _ = next.note(bytes("\(state)"), state)
+            log = next.finish()
             #expect(log.state == state)
         }
         #expect(!log.holds(1))
         #expect(log.holds(2_999))
         #expect(log.removed(since: 2_999) == ["2999"])
-        #expect(log.changed("always") == 1)
+        #expect(log.changed(bytes("always")) == 0, "before all known states")
         #expect(log.bytes < 200_000)
         let held = (1...3_000).filter { log.holds($0) }
         #expect(held.count <= 1_000)
@@ -381,13 +420,13 @@ struct ChangeModelTests {
     func sharedIDs() {
         func next(_ log: ChangeLog, _ state: UInt64, _ hashes: [UInt64]) -> ChangeLog {
             var next = ChangeLog.Builder(after: log, state: state)
-            for hash in hashes { _ = next.note("twice", hash) }
-            return next.log
+            for hash in hashes { _ = next.note(bytes("twice"), hash) }
+            return next.finish()
         }
         let first = next(ChangeLog(), 1, [5, 6])
         #expect(next(first, 2, [5, 6]).state == 1)
         for hashes in [[5, 7], [6, 5], [5], [6]] as [[UInt64]] {
-            #expect(next(first, 2, hashes).changed("twice") == 2)
+            #expect(next(first, 2, hashes).changed(bytes("twice")) == 2)
         }
     }
 

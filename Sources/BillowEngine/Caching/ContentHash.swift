@@ -8,11 +8,8 @@ package enum ContentHash {
 
     /// A hash of many bytes, eight at a time. It is FNV-1a of words, whose upper bits are folded into the lower ones.
     package static func ofWords(_ bytes: [UInt8]) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(bytes.count)
-        func add(_ word: UInt64) {
-            hash = (hash ^ word) &* 0x100_0000_01B3
-            hash ^= hash >> 32
-        }
+        var hash = start ^ UInt64(bytes.count)
+        func add(_ word: UInt64) { hash = adding(word, to: hash) }
         bytes.withUnsafeBytes { bytes in
             let whole = bytes.count & ~7
             for start in stride(from: 0, to: whole, by: 8) {
@@ -21,5 +18,17 @@ package enum ContentHash {
             for byte in bytes[whole...] { add(UInt64(byte)) }
         }
         return hash
+    }
+
+    /// A hash of some words.
+    static func of(_ one: UInt64, _ two: UInt64, _ three: UInt64, _ four: UInt64) -> UInt64 {
+        adding(four, to: adding(three, to: adding(two, to: adding(one, to: start))))
+    }
+
+    private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    private static func adding(_ word: UInt64, to hash: UInt64) -> UInt64 {
+        let product = (hash ^ word) &* 0x100_0000_01B3
+        return product ^ product >> 32
     }
 }

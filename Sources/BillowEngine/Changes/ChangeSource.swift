@@ -1,5 +1,7 @@
 import BillowExchange
 package import BillowSnapshot
+import Datasets
+import Geometry
 import Synchronization
 import Turbulence
 
@@ -59,7 +61,7 @@ package final class ChangeSource: Sendable {
         var log: ChangeLog
         /// `lines` has the features that changed after this state; nil if it has all features.
         var floor: UInt64?
-        var lines: [(id: String, line: ArraySlice<UInt8>)] = []
+        var lines: [ArraySlice<UInt8>] = []
 
         /// Whether it contains all features that a client with a state lacks.
         func serves(_ state: UInt64?) -> Bool {
@@ -173,26 +175,35 @@ package final class ChangeSource: Sendable {
         let floor = held.count == clients.count ? held.min() : nil
         let snapshot = try frames.snapshot()
         let query = try make(snapshot)
-        var lines: [(id: String, line: ArraySlice<UInt8>)] = []
+        var lines: [ArraySlice<UInt8>] = []
         var next = ChangeLog.Builder(after: old, state: states.add(1, ordering: .relaxed).newValue)
+        /// Notes a feature. Returns whether a waiting client may lack it.
+        func note(_ id: ArraySlice<UInt8>, _ hash: UInt64) -> Bool {
+            let changed = next.note(id, hash)
+            return floor.map { changed > $0 } ?? true
+        }
+        let isOfHexagons =
+            query.collection.isHexagons && query.aggregate && query.route == nil && !query.hasNothing
         var cursor: FeatureSource.Cursor?
         repeat {
             try WorkExecutor.checkCancellation()
             var writer = FeatureWriter(query.collection, as: .geojsonl, hasGeometry: hasGeometry)
-            cursor = try await features.write(query, in: snapshot, after: cursor, limit: Self.page, to: &writer)
-            for line in writer.drain().split(separator: UInt8(ascii: "\n")) {
-                let id = Self.id(of: line)
-                let changed = next.note(id, ContentHash.fnv1a(line))
-                // Short lists are copied, because each line would retain its whole page.
-                if let floor {
-                    if changed > floor { lines.append((id, ArraySlice(Array(line)))) }
-                } else {
-                    lines.append((id, line))
+            if isOfHexagons {
+                // Most hexagons have not changed, and are neither read nor encoded.
+                cursor = try await features.hexagons(query, in: snapshot, after: cursor, limit: Self.page, to: &writer) {
+                    note(ArraySlice($0.record.row.cell.h3String.utf8), $0.contentHash)
                 }
+            } else {
+                cursor = try await features.write(query, in: snapshot, after: cursor, limit: Self.page, to: &writer)
+            }
+            for line in writer.drain().split(separator: UInt8(ascii: "\n"))
+            where isOfHexagons || note(Self.id(of: line), ContentHash.fnv1a(line)) {
+                // Short lists are copied, because each line would retain its whole page.
+                lines.append(floor == nil ? line : ArraySlice(Array(line)))
             }
         } while cursor != nil
         try WorkExecutor.checkCancellation()
-        let log = next.log
+        let log = next.finish()
         cache(CachedLog(log: log, publication: snapshot.publication), for: name)
         return Update(number: number, snapshot: snapshot, query: query, log: log, floor: floor, lines: lines)
     }
@@ -203,11 +214,11 @@ package final class ChangeSource: Sendable {
             cursor: Cursor(run: run, number: update.log.state).text, isFull: true,
             features: [], removed: [])
         guard let state, update.log.holds(state) else {
-            delta.features = update.lines.map(\.line)
+            delta.features = update.lines
             return delta
         }
         delta.isFull = false
-        delta.features = update.lines.filter { update.log.changed($0.id) > state }.map(\.line)
+        delta.features = update.lines.filter { update.log.changed(Self.id(of: $0)) > state }
         // Features with equal times, severities and sources are adjacent, which saves an eighth when compressed.
         delta.features.sort { $0.reversed().lexicographicallyPrecedes($1.reversed()) }
         delta.removed = update.log.removed(since: state)
@@ -215,14 +226,29 @@ package final class ChangeSource: Sendable {
     }
 
     /// The id of a feature within its line, after `{"type":"Feature","id":"`.
-    private static func id(of line: ArraySlice<UInt8>) -> String {
+    private static func id(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var end = line.startIndex + prefixLength
         while end < line.endIndex, line[end] != UInt8(ascii: "\"") {
             end += line[end] == UInt8(ascii: "\\") ? 2 : 1
         }
-        return String(
-            decoding: line[min(line.startIndex + prefixLength, line.endIndex)..<min(end, line.endIndex)], as: UTF8.self)
+        return line[min(line.startIndex + prefixLength, line.endIndex)..<min(end, line.endIndex)]
     }
 
     private static let prefixLength = #"{"type":"Feature","id":""#.utf8.count
+}
+
+extension Hexagon {
+    /// A hash of all that its feature has. The observation's row decides most of it, and rows never change.
+    fileprivate var contentHash: UInt64 {
+        let trend: UInt64 =
+            switch Trend(from: severityBefore, to: record.severity) {
+            case nil: 0
+            case .worse: 1
+            case .better: 2
+            }
+        let states = UInt64(record.severity.rawValue) << 16 | trend << 8
+        return ContentHash.of(
+            UInt64(bitPattern: record.row.key.rawValue), UInt64(bitPattern: record.row.since.rawValue), UInt64(reports),
+            states | (record.basis == .reported ? 1 : 0))
+    }
 }

@@ -15,14 +15,28 @@ extension FeatureSource {
         _ = try await hexagons(frame, in: CellArea(cell), of: snapshot, after: nil, limit: 1, to: &writer)
     }
 
-    package func hexagons(
+    /// Writes up to `limit` hexagons of a query after a cursor, those that are wanted. Details of the others are not
+    /// even read.
+    /// - Parameter isWanted: called once for each hexagon, in order.
+    /// - Returns: the cursor of the next page; nil at the end.
+    func hexagons(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter,
+        where isWanted: (Hexagon) -> Bool
+    ) async throws(EngineError) -> Cursor? {
+        WorkExecutor.assertIsJob()
+        let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
+        return try await hexagons(
+            frame, in: query.cells, of: snapshot, after: cursor, limit: limit, to: &writer, where: isWanted)
+    }
+
+    private func hexagons(
         _ frame: Frame, in area: CellArea, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
-        to writer: inout FeatureWriter
+        to writer: inout FeatureWriter, where isWanted: (Hexagon) -> Bool
     ) async throws(EngineError) -> Cursor? {
         let start = try cursor.map { (cursor) throws(EngineError) in try Self.cell(cursor.text) }
         // One more than the limit shows whether there is a next page.
         let found = frame.hexagons(after: start, limit: limit + 1, area: area)
-        let page = found.prefix(limit)
+        let page = found.prefix(limit).filter(isWanted)
         let details = try await details(of: page.map(\.record.row.key), in: snapshot)
         for hexagon in page {
             let record = hexagon.record
@@ -30,8 +44,15 @@ extension FeatureSource {
                 Self.feature(hexagon, details[record.row.key]),
                 geometry: Self.geometry(of: record.row.cell, isWritten: writer.writesOutlines))
         }
-        guard found.count > limit, let last = page.last else { return nil }
-        return Cursor(text: last.record.row.cell.h3String)
+        guard found.count > limit, limit > 0 else { return nil }
+        return Cursor(text: found[limit - 1].record.row.cell.h3String)
+    }
+
+    package func hexagons(
+        _ frame: Frame, in area: CellArea, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
+        to writer: inout FeatureWriter
+    ) async throws(EngineError) -> Cursor? {
+        try await hexagons(frame, in: area, of: snapshot, after: cursor, limit: limit, to: &writer) { _ in true }
     }
 
     /// Hexagons in the order of a route.
