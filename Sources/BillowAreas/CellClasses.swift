@@ -10,11 +10,22 @@ public struct CellClasses: Sendable {
         package var values: [UInt8]
     }
 
-    package private(set) var chunks: [Chunk]
+    package let chunks: [Chunk]
+    /// The number of cells by class.
+    private let counts: [Int]
+
+    private init(chunks: [Chunk]) {
+        self.chunks = chunks
+        var counts = [Int](repeating: 0, count: 256)
+        for chunk in chunks {
+            for value in chunk.values { counts[Int(value)] += 1 }
+        }
+        self.counts = counts
+    }
 
     /// The severities of a frame, as 1 + severity, of the cells in `area`.
     public init(_ plane: FramePlane, in area: CellArea = .everywhere) {
-        chunks = []
+        var chunks: [Chunk] = []
         for index in 0..<FramePlane.chunks {
             let found = plane.values(inChunk: index)
             guard found.contains(where: { $0 != 0 }), area.mayHold(chunk: index) else { continue }
@@ -27,6 +38,7 @@ public struct CellClasses: Sendable {
             }
             chunks.append(Chunk(index: index, values: values))
         }
+        self.init(chunks: chunks)
     }
 
     /// Makes classes of single cells; if a cell is repeated, the last counts.
@@ -36,11 +48,9 @@ public struct CellClasses: Sendable {
             let (chunk, position) = Int(cell.dense).quotientAndRemainder(dividingBy: CellTable.chunkSize)
             found[chunk, default: [UInt8](repeating: 0, count: CellTable.chunkSize)][position] = value
         }
-        chunks = found.sorted { $0.key < $1.key }.map { Chunk(index: $0.key, values: $0.value) }
+        self.init(chunks: found.sorted { $0.key < $1.key }.map { Chunk(index: $0.key, values: $0.value) })
     }
 
-    /// The number of cells of a class.
-    package func count(of value: UInt8) -> Int {
-        chunks.reduce(0) { $0 + $1.values.count { $0 == value } }
-    }
+    /// The number of cells of a class 1…255.
+    package func count(of value: UInt8) -> Int { counts[Int(value)] }
 }
