@@ -242,7 +242,7 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
             "md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8",
             "js": "text/javascript; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
             "txt": "text/plain; charset=utf-8", "svg": "image/svg+xml", "json": "application/json",
-            "pbf": "application/x-protobuf",
+            "pbf": "application/x-protobuf", "ts": "text/plain; charset=utf-8",
         ]
     }
 }

@@ -22,9 +22,21 @@ struct Pack: AsyncParsableCommand {
     var layers: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending is mbtiles, pmtiles or zip.")
-    var output: String
+    var output: String?
 
-    @Option(help: "Parameters as the HTTP interface has them: 'bbox=-125,24,-66,50&maxzoom=7'.")
+    @Option(help: "West, south, east and north in degrees: --bbox=-125,24,-66,50.")
+    var bbox: String?
+
+    @Option(help: "Waypoints: 'KJFK EGLL', with a corridor of 100 NM.")
+    var route: String?
+
+    @Option(help: "The lowest zoom.")
+    var minzoom: String?
+
+    @Option(help: "The highest zoom.")
+    var maxzoom: String?
+
+    @Option(help: "More parameters, as the HTTP interface has them: 'time=latest&scale=2'.")
     var query: String?
 
     @Flag(help: "Update an MBTiles file of the same request; only changed tiles are made and written.")
@@ -35,6 +47,8 @@ struct Pack: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
+            guard output != nil || estimate else { throw Failure(.usage, "-o is missing: name the file to write") }
+            let output = output ?? "estimate.mbtiles"
             guard let format = DownloadFormat(ending: URL(fileURLWithPath: output).pathExtension), format.isPack else {
                 let endings = DownloadFormat.allCases.filter(\.isPack).map(\.ending).joined(separator: ", ")
                 throw Failure(.usage, "the ending of \(output) names no pack; it must be one of \(endings)")
@@ -70,26 +84,30 @@ struct Pack: AsyncParsableCommand {
             if estimate || parsed.isEstimate {
                 let size = try await work.reserve(.query) { try await parsed.estimate(timelines, in: snapshot) }
                 let excess = size.fits ? "" : ", more than the \(PackLimits.tiles) of a pack"
-                return Terminal.write("\(size.tiles) tiles in \(size.frames) frames\(excess)")
+                let frames = size.frames == 1 ? "1 frame" : "\(size.frames) frames"
+                return Terminal.write("\(size.tiles) tiles in \(frames)\(excess)")
             }
             let request = try await work.reserve(.query) { try await parsed.request(timelines, in: snapshot) }
             let tiles = request.cover.tiles.count * request.scenes.count
-            let changes = try await write(PackFile(source, request, in: snapshot), work)
+            let changes = try await write(PackFile(source, request, in: snapshot), to: output, work)
             try store.close()
             Terminal.write(changes.map { "\(tiles) tiles, \($0) of them changed" } ?? "\(tiles) tiles written")
         }
     }
 
     private func items() throws -> [(name: String, value: String)] {
-        guard let query else { return [] }
+        let own = [("bbox", bbox), ("route", route), ("minzoom", minzoom), ("maxzoom", maxzoom)].compactMap { option in
+            option.1.map { (name: option.0, value: $0) }
+        }
+        guard let query else { return own }
         guard let items = URLComponents(string: "?\(query)")?.queryItems else {
             throw Failure(.usage, "--query is '\(query)'; it must be name=value pairs joined by '&'")
         }
-        return items.map { ($0.name, $0.value ?? "") }
+        return own + items.map { ($0.name, $0.value ?? "") }
     }
 
     /// - Returns: how many tiles an update changed; nil where all were written.
-    private func write(_ pack: PackFile, _ work: WorkExecutor) async throws -> Int? {
+    private func write(_ pack: PackFile, to output: String, _ work: WorkExecutor) async throws -> Int? {
         let isUpdate = update && FileManager.default.fileExists(atPath: output)
         let unfinished = try UnfinishedFile(for: output)
         do {

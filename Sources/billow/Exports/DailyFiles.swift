@@ -57,8 +57,8 @@ struct DailyFiles {
         guard known.content == content else {
             throw Failure(
                 .usage,
-                "the files in \(path) have other parameters or columns (\(known.content.query)); "
-                    + "give another folder with -o")
+                "the files in \(path) have other parameters or columns "
+                    + "(\(known.content.query.isEmpty ? "none" : known.content.query)); give another folder with -o")
         }
         guard known.log == log else {
             throw Failure(
