@@ -1,6 +1,7 @@
 // @ts-check
-// Keeps the map's names off the labels of issued areas. Those labels are part of the server's pictures, so the map does
-// not know them. This module places an invisible sign at each one, as the server places the labels.
+// Keeps the map's names off the labels of issued areas and off pilot reports. Both are part of the server's pictures, so
+// the map does not know them. This module places an invisible sign at each label, as the server places the labels, and
+// at each report.
 import { boxOf } from "./coverage.js";
 import { bandText } from "./format.js";
 import { inDrawingOrder, LAYERS } from "./layers.js";
@@ -12,6 +13,8 @@ const GUARDS = "label-guards";
 /** The lowest zoom of the map at which areas have labels. */
 const FIRST_ZOOM = 3;
 const LINE_PIXELS = 15;
+/** The side of a pilot report's sign. */
+const REPORT_PIXELS = 16;
 const LETTER_PIXELS = 6.8;
 /** Widths are rounded up, so that few images suffice. */
 const WIDTH_STEP = 16;
@@ -23,36 +26,52 @@ let requests = 0;
 /** @typedef {{ x: number, y: number }} Place  in pixels of the world
  * @typedef {Place & { width: number }} PlacedLabel */
 
-/** Places the guards of the areas that a view shows.
+/** Places the guards of the areas and pilot reports that a view shows.
  * @param {maplibregl.Map} map
  * @param {Billow.View} view  with the instant of the map */
 export async function guardLabels(map, view) {
     const request = ++requests;
     const zoom = Math.round(map.getZoom());
-    const layers = LAYERS.filter(({ id, shape }) => shape === "areas" && view.layers.includes(id)).map(({ id }) => id);
-    const areas = zoom < FIRST_ZOOM ? [] : (await Promise.all(inDrawingOrder(layers).map((layer) => {
-        const query = filters(view);
-        query.set("bbox", boxOf(map.getBounds()));
-        query.set("limit", "1000");
-        if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
-        return getFeatures(`collections/${layer}/items`, query);
-    }))).flatMap(({ features }) => features);
+    /** @param {string} wanted
+     * @returns {Promise<Billow.Feature[]>} */
+    const featuresOf = async (wanted) => {
+        const layers = LAYERS.filter(({ id, shape }) => shape === wanted && view.layers.includes(id));
+        const found = await Promise.all(inDrawingOrder(layers.map(({ id }) => id)).map((layer) => {
+            const query = filters(view);
+            query.set("bbox", boxOf(map.getBounds()));
+            query.set("limit", "1000");
+            // Reports are many, and only their places matter.
+            if (wanted === "reports") query.set("properties", "severity");
+            if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
+            return getFeatures(`collections/${layer}/items`, query);
+        }));
+        return found.flatMap(({ features }) => features);
+    };
+    const [areas, reports] = zoom < FIRST_ZOOM ? [[], []] : await Promise.all([
+        featuresOf("areas"), featuresOf("reports"),
+    ]);
     if (request !== requests) return;
     const world = WORLD_TILE_PIXELS * 2 ** zoom;
-    const labels = placedLabels(areas, world);
-    for (const { width } of labels) {
-        const id = GUARDS + width;
-        if (!map.hasImage(id)) map.addImage(id, new ImageData(width, LINE_PIXELS));
-    }
-    const data = {
-        type: "FeatureCollection", features: labels.map(({ x, y, width }) => ({
-            type: "Feature", properties: { sign: GUARDS + width },
+    /** @param {number} width
+     * @param {number} height */
+    const sign = (width, height) => {
+        const id = `${GUARDS}${width}x${height}`;
+        if (!map.hasImage(id)) map.addImage(id, new ImageData(width, height));
+        return id;
+    };
+    const features = [
+        ...placedLabels(areas, world).map(({ x, y, width }) => ({
+            type: "Feature", properties: { sign: sign(width, LINE_PIXELS) },
             geometry: { type: "Point", coordinates: [x / world * 360 - 180, latitudeAt(y / world)] },
         })),
-    };
+        ...reports.map(({ geometry }) => ({
+            type: "Feature", properties: { sign: sign(REPORT_PIXELS, REPORT_PIXELS) }, geometry,
+        })),
+    ];
+    const data = { type: "FeatureCollection", features };
     const source = map.getSource(GUARDS);
     if (source) return source.setData(data);
-    if (!labels.length) return;
+    if (!features.length) return;
     map.addSource(GUARDS, { type: "geojson", data: EMPTY });
     map.getSource(GUARDS)?.setData(data);
     // MapLibre places the signs of the highest layer first.

@@ -10,9 +10,9 @@ export const COMPACT = matchMedia("(max-width: 900px), (max-height: 560px)");
 export function coveredEdges() {
     // The card of a route is wider in a wide window.
     if (!COMPACT.matches) return { left: 350, right: innerWidth >= 1300 ? 450 : 350, top: 70, bottom: 150 };
-    // A low window, such as a phone held sideways, has the card at the right. Others have it in the lower half.
-    // viewer.css has the same limits.
-    if (innerHeight <= LOW_PIXELS) return { left: 30, right: 400, top: 70, bottom: 30 };
+    // A low window, such as a phone held sideways, has the card at the right and the timeline below. Others have the
+    // card in the lower half. viewer.css has the same limits.
+    if (innerHeight <= LOW_PIXELS) return { left: 30, right: 400, top: 70, bottom: byId("dock").offsetHeight + 30 };
     return { left: 40, right: 70, top: byId("top").offsetHeight + 30, bottom: innerHeight / 2 + 30 };
 }
 

@@ -680,6 +680,29 @@ def names_beside_labels(viewer):
         viewer.page.unroute("**/collections/hazards/items?*")
 
 
+def names_beside_reports(viewer):
+    """no name or sign of the map covers the sign of a pilot report, which is a part of the picture"""
+    def report(latitude):
+        return json.dumps({"features": [{
+            "type": "Feature", "id": "x", "properties": {"severity": 3},
+            "geometry": {"type": "Point", "coordinates": [-87.9, latitude]},
+        }]})
+
+    signs = """() => [...new Set(billow.map.queryRenderedFeatures({ layers: ["airports"] })
+        .map(({ properties }) => properties.sign))]"""
+    for latitude, is_seen in ((41.98, False), (40.5, True)):
+        # The report is at Chicago O'Hare, or south of it.
+        viewer.page.route("**/collections/pireps/items?*", lambda route: route.fulfill(
+            body=report(latitude), content_type="application/geo+json"))
+        viewer.page.goto("about:blank")
+        viewer.open("#layers=pireps&map=6.00/42.000/-88.000")
+        viewer.until(f"({signs})().includes('airport:KMKE')")
+        viewer.until("billow.map.getLayer('label-guards') && billow.map.queryRenderedFeatures("
+                     "{ layers: ['label-guards'] }).length === 1")
+        viewer.until(f"(is_seen) => ({signs})().includes('airport:KORD') === is_seen", is_seen)
+        viewer.page.unroute("**/collections/pireps/items?*")
+
+
 def online_base_map(viewer):
     """an online base map lies under the turbulence, and tiles of it that never come delay nothing else"""
     held = []
@@ -1445,9 +1468,9 @@ def layouts(viewer):
                 # The page sets the cards' heights in the style sheet only after they have changed.
                 viewer.page.wait_for_timeout(250)
             assert not problems, (hash, width, height, problems)
-            # Only low windows have no room for the timeline below the card of a route.
-            if height > 560:
-                assert viewer.page.is_visible("#play"), (hash, width, height)
+            # The timeline stays usable beside or below the card of a route.
+            assert viewer.page.is_visible("#play"), (hash, width, height)
+            assert viewer.page.is_visible("#scrubber"), (hash, width, height)
 
 
 def place_beside_card(viewer):
@@ -1698,8 +1721,8 @@ ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
-    filters_keep_playing, ground, names_beside_labels, online_base_map, globe, toggle_layers, order_and_opacity,
-    filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
+    filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
+    order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
     route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
     lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings, accessible,
     examples, copied, timeline_elsewhere, status_page,
