@@ -16,7 +16,7 @@ import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
-import { onAttention, pollMilliseconds, renewalMilliseconds } from "./js/renewal.js";
+import { isRenewed, onAttention, pollMilliseconds, renewalDelay } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
@@ -25,7 +25,6 @@ import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
 
 const TICK_MILLISECONDS = 1_000;
-const BURST_MILLISECONDS = 1_000;
 /** The map waits this long for the first picture, because both need the processor. */
 const FIRST_PICTURE_MILLISECONDS = 1_500;
 
@@ -304,13 +303,14 @@ async function start() {
             poll();
             dock.refresh();
         };
-        const delay = () => Math.max(BURST_MILLISECONDS, renewedAt + renewalInterval() - performance.now());
+        const delay = () => renewalDelay(Math.max(renewedAt, pictures.current?.requestedAt ?? 0), renewedBytes());
         onAttention(() => {
             if (pendingPoll === null) return;
             clearTimeout(pendingPoll);
             pendingPoll = setTimeout(renew, delay());
         });
-        listen("events", (name, data) => {
+        // With a place, even the whole world, the server leaves out the events of each fetch.
+        listen("events?bbox=-180,-90,180,90", (name, data) => {
             if (name !== "data") return;
             changes ??= new Changes(knowledge.billow?.version);
             if (!changes.record(data, view.layers)) return;
@@ -360,14 +360,14 @@ async function start() {
         }
     }
 
-    const renewalInterval = () => renewalMilliseconds(pictures.current?.bytes ?? 0);
+    const renewedBytes = () => pictures.current?.bytes ?? 0;
 
     /** Whether the map completely shows a live picture that is too new to be renewed.
      * @param {string} subject */
     function isRecent(subject) {
         const { current, next, failed } = pictures;
         return view.time === null && !failed && !next && current?.request.subject === subject
-            && performance.now() - current.shownAt < renewalInterval();
+            && isRenewed(current.requestedAt, renewedBytes());
     }
 
     /** @param {AbortSignal} signal */

@@ -44,8 +44,7 @@ class Picture {
     constructor(request, parts) {
         this.request = request;
         this.parts = parts;
-        this.shown = false;
-        this.shownAt = -Infinity;
+        this.requestedAt = performance.now();
         /** The failures of a newer picture that was discarded: tile URL → error message.
          * @type {Map<string, string>} */
         this.missedFailures = new Map();
@@ -178,8 +177,6 @@ export class Pictures {
             this.#restoreOrder(picture);
             this.#setOpacity(picture, 1);
             this.#remove(previous, picture);
-            picture.shown = true;
-            picture.shownAt = performance.now();
             this.#current = picture;
             this.#next = null;
         }

@@ -8,6 +8,8 @@ export const ATTENDED_MILLISECONDS = 55_000;
 export const LONGEST_MILLISECONDS = 165_000;
 /** The page also requests the status, the TileJSON and the cards, so tiles get less than 100 kB a minute. */
 const BYTES_PER_MILLISECOND = 88_000 / 60_000;
+/** Data arrives in bursts. */
+const BURST_MILLISECONDS = 1_000;
 /** A person who only watches touches the page now and then. */
 const ATTENTION_MILLISECONDS = 120_000;
 /** The interval of polling without events, then the one with events, which announce new data. */
@@ -37,6 +39,17 @@ const isAttended = () => performance.now() - attendedAt < ATTENTION_MILLISECONDS
  * @param {number} bytes  the size of the last renewal */
 export const renewalMilliseconds = (bytes) => (isAttended() ? ATTENDED_MILLISECONDS
     : Math.min(Math.max(Math.round(bytes / BYTES_PER_MILLISECOND), ATTENDED_MILLISECONDS), LONGEST_MILLISECONDS));
+
+/** The time until the picture is renewed, if data has arrived.
+ * @param {number} requestedAt  when the last picture was requested
+ * @param {number} bytes  its size */
+export const renewalDelay = (requestedAt, bytes) =>
+    Math.max(BURST_MILLISECONDS, requestedAt + renewalMilliseconds(bytes) - performance.now());
+
+/** Whether a picture is too new to be renewed.
+ * @param {number} requestedAt
+ * @param {number} bytes */
+export const isRenewed = (requestedAt, bytes) => performance.now() - requestedAt < renewalMilliseconds(bytes);
 
 /** The time between two polls of the server.
  * @param {boolean} hasEvents

@@ -1,6 +1,7 @@
 // @ts-check
 import {
-    ATTENDED_MILLISECONDS, LONGEST_MILLISECONDS, onAttention, pollMilliseconds, renewalMilliseconds,
+    ATTENDED_MILLISECONDS, isRenewed, LONGEST_MILLISECONDS, onAttention, pollMilliseconds, renewalDelay,
+    renewalMilliseconds,
 } from "/js/renewal.js";
 import { equal, ManualTime, ok, test } from "../harness.js";
 
@@ -10,6 +11,16 @@ test("an unattended page spends at most 88 kB a minute on pictures, but renews t
     equal(renewalMilliseconds(1e9), LONGEST_MILLISECONDS);
     ok(LONGEST_MILLISECONDS < 180_000, "an older picture has a banner");
 });
+
+test("a picture is renewed as soon as it is due, and not at the next poll", () => ManualTime.use((time) => {
+    time.advance(1_000_000);
+    const requestedAt = performance.now();
+    // The picture takes a while to load.
+    time.advance(2_000);
+    equal([isRenewed(requestedAt, 1e9), renewalDelay(requestedAt, 1e9)], [true, LONGEST_MILLISECONDS - 2_000]);
+    time.advance(renewalDelay(requestedAt, 1e9));
+    equal([isRenewed(requestedAt, 1e9), renewalDelay(requestedAt, 1e9)], [false, 1_000]);
+}));
 
 test("while somebody uses the page, pictures are renewed once a minute, however large", () => ManualTime.use((time) => {
     let calls = 0;
