@@ -1,7 +1,7 @@
 // @ts-check
-// Keeps the map's names off the labels of issued areas and off pilot reports. Both are part of the server's pictures, so
-// the map does not know them. This module places an invisible sign at each label, as the server places the labels, and
-// at each report.
+// Keeps the map's names off the labels of issued areas and off pilot reports. Both are part of the server's pictures,
+// so the map does not know them. This module places an invisible sign at each label, as the server places the labels,
+// and at each report.
 import { boxOf } from "./coverage.js";
 import { bandText } from "./format.js";
 import { inDrawingOrder, LAYERS } from "./layers.js";

@@ -1722,8 +1722,8 @@ ALL = [
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
-    order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside, route,
-    route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
-    lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings, accessible,
-    examples, copied, timeline_elsewhere, status_page,
+    order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
+    route, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
+    lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,
+    accessible, examples, copied, timeline_elsewhere, status_page,
 ]
