@@ -1,3 +1,5 @@
+import JSONKit
+
 /// The header of a CSV file of observations, or of exported pilot reports. It parses the file's rows.
 ///
 /// Source: RFC 4180; if the header has no comma, semicolons and tabs are separators too
@@ -94,7 +96,7 @@ struct CSVTable {
             let byte = row[at]
             at += 1
             if byte == UInt8(ascii: "\"") {
-                guard at < row.endIndex, row[at] == UInt8(ascii: "\"") else { return try text(bytes) }
+                guard at < row.endIndex, row[at] == UInt8(ascii: "\"") else { return try text(bytes[...]) }
                 at += 1
             }
             bytes.append(byte)
@@ -102,8 +104,8 @@ struct CSVTable {
         throw .syntax("a quote that isn't closed")
     }
 
-    private static func text(_ bytes: some Sequence<UInt8>) throws(RefusalReason) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(RefusalReason) -> String {
+        guard let text = String(validUTF8: bytes) else { throw .notUTF8 }
         return text
     }
 }

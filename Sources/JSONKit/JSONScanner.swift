@@ -367,7 +367,7 @@ package struct JSONScanner {
     /// A string's text, with escapes resolved. Throws for invalid UTF-8 or a lone surrogate.
     package func validText(_ range: Range<Int>, escaped: Bool) throws(Malformed) -> String {
         guard escaped else {
-            guard let text = String(validating: bytes[range], as: UTF8.self) else {
+            guard let text = String(validUTF8: bytes[range]) else {
                 throw Malformed(atByte: range.lowerBound, .notUTF8)
             }
             return text
@@ -383,7 +383,7 @@ package struct JSONScanner {
             at += isEscape ? (bytes[at + 1] == UInt8(ascii: "u") ? 6 : 2) : 1
         }
         guard !isHalf else { throw Malformed(atByte: range.upperBound, .halfSurrogate) }
-        guard String(validating: bytes[range], as: UTF8.self) != nil else {
+        guard String(validUTF8: bytes[range]) != nil else {
             throw Malformed(atByte: range.lowerBound, .notUTF8)
         }
         return text(range, escaped: true)
