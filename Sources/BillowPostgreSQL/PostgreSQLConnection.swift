@@ -34,6 +34,8 @@ final class PostgreSQLConnection: BulkConnection {
     /// cut off or suspended ends soon; nothing of it is stored. A reading transaction locks nothing, and may wait for a
     /// slow reader of an export.
     private static let longestPauseOfWriter = "5s"
+    /// How long a writer of the log waits for the head's lock before it looks for a stalled copy.
+    private static let longestWaitForHead = "5s"
     /// The first server version with all that the store uses.
     private static let oldestVersion: Int32 = 140_000
 
@@ -80,19 +82,30 @@ final class PostgreSQLConnection: BulkConnection {
 
     // MARK: Transactions
 
-    enum Access { case reading, writing }
+    enum Access {
+        case reading, writing
+        /// Locks the head first.
+        case writingLog
+
+        fileprivate var beginning: String {
+            let writing =
+                "BEGIN ISOLATION LEVEL READ COMMITTED; "
+                + "SET LOCAL idle_in_transaction_session_timeout = '\(longestPauseOfWriter)'"
+            return switch self {
+            case .reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            case .writing: writing
+            case .writingLog: writing + "; SET LOCAL lock_timeout = '\(longestWaitForHead)'"
+            }
+        }
+    }
 
     /// Runs a transaction. An error rolls it back.
     func transaction<T>(_ access: Access, _ body: () throws -> T) throws -> T {
-        try execute(
-            access == .reading
-                ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                : "BEGIN ISOLATION LEVEL READ COMMITTED; "
-                    + "SET LOCAL idle_in_transaction_session_timeout = '\(Self.longestPauseOfWriter)'")
+        try execute(access.beginning)
         do {
             let value = try body()
             try cancellationCheck()
-            if access == .writing { willCommit() }
+            if access != .reading { willCommit() }
             try execute("COMMIT")
             return value
         } catch {
@@ -162,7 +175,7 @@ final class PostgreSQLConnection: BulkConnection {
     /// Copies rows into a table: `COPY … FROM STDIN (FORMAT binary)`.
     func copy(_ command: String, _ rows: CopyBuffer) throws {
         try cancellationCheck()
-        // While it waits for rows, the server heeds no timeout but those of TCP.
+        // While it waits for rows, the server heeds no timeout but those of TCP. `StalledCopies` ends such a session.
         let start = pq.execute(handle, command)
         defer { pq.clear(start) }
         guard pq.resultStatus(start) == LibPQ.Status.copyIn.rawValue else {

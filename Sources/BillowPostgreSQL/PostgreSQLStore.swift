@@ -127,11 +127,13 @@ package final class PostgreSQLStore: SQLStore {
         do {
             try await writer.acquire()
             defer { writer.release() }
-            return try await pool.run { [fence] connection in
-                try connection.transaction(.writing) {
-                    try connection.statement(Self.lockHead).run()
-                    if let fence { try Self.check(fence(), connection) }
-                    return try body(connection)
+            return try await afterStalledCopies(pool) { [fence, pool] in
+                try await pool.run { connection in
+                    try connection.transaction(.writingLog) {
+                        try connection.statement(Self.lockHead).run()
+                        if let fence { try Self.check(fence(), connection) }
+                        return try body(connection)
+                    }
                 }
             }
         } catch { throw StoreError(error, address) }
@@ -186,7 +188,7 @@ extension StoreError {
         switch error.state {
         case "53100": self = .full(path: address.description)
         case "57014": self = .failed("the operation was cancelled")
-        case "55P03": self = .failed("another process kept \(address) locked for more than 10 s")
+        case "55P03": self = .failed("another process kept \(address) locked for more than 15 s")
         case "XX001", "XX002": self = .corrupt(path: address.description, reason: error.message)
         default: self = .failed("\(address): \(error)")
         }

@@ -1,5 +1,6 @@
 import BillowStore
 import Dispatch
+import Foundation
 import TestSupport
 import Testing
 import Turbulence
@@ -64,6 +65,70 @@ struct ConnectionTests {
         hasWritten.signal()
         try await paused
         #expect(attempts.events.count == 2)
+        #expect(try await store.reading { try $0.statement("SELECT rules FROM head").value() } == 11)
+    }
+
+    @Test("a session that holds the lock in a COPY and sends nothing more is ended by the next writer")
+    func stalledCopy() async throws {
+        let store = try await makeStore(named: "stalled")
+        // A session of psql whose input stays open sends no more than a suspended process.
+        let session = Process()
+        session.executableURL = URL(filePath: "/usr/bin/env")
+        session.arguments = ["psql", "--no-psqlrc", "--quiet", store.address.text]
+        let (input, output) = (Pipe(), Pipe())
+        session.standardInput = input
+        session.standardOutput = output
+        session.standardError = output
+        try session.run()
+        defer {
+            try? input.fileHandleForWriting.close()
+            session.waitUntilExit()
+        }
+        try input.fileHandleForWriting.write(
+            contentsOf: Data(
+                """
+                CREATE TEMPORARY TABLE copied (a BIGINT);
+                BEGIN;
+                SELECT version FROM head WHERE id = 1 FOR UPDATE;
+                COPY copied FROM STDIN;
+                1
+
+                """.utf8))
+        try await eventually("the copy waits for rows") {
+            try await store.reading { db in
+                try db.statement(
+                    """
+                    SELECT count(*) FROM pg_stat_progress_copy p JOIN pg_locks l ON l.pid = p.pid
+                    WHERE l.relation = to_regclass('head')
+                    """
+                ).value()
+            } == 1
+        }
+        try await store.writing { try $0.statement("UPDATE head SET rules = rules + 1").run() }
+        #expect(try await store.reading { try $0.statement("SELECT rules FROM head").value() } == 1)
+        try input.fileHandleForWriting.close()
+        session.waitUntilExit()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(said.contains("terminating connection due to administrator command"), "\(said)")
+    }
+
+    @Test("a writer that is slow in a transaction, but not stalled, is waited for and not ended")
+    func slowWriter() async throws {
+        let store = try await makeStore(named: "slow")
+        let other = try await PostgreSQLStore.open(store.address)
+        let attempts = Recorder()
+        let (began, locked) = AsyncStream<Void>.makeStream()
+        async let slow: Void = store.writing { db in
+            attempts.add("attempt")
+            locked.finish()
+            // A statement runs for longer than a writer waits at a time.
+            _ = try db.statement("SELECT 1 FROM pg_sleep(7)").value()
+            try db.statement("UPDATE head SET rules = rules + 1").run()
+        }
+        for await _ in began {}
+        try await other.writing { try $0.statement("UPDATE head SET rules = rules + 10").run() }
+        try await slow
+        #expect(attempts.events.count == 1)
         #expect(try await store.reading { try $0.statement("SELECT rules FROM head").value() } == 11)
     }
 
