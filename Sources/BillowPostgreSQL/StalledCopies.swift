@@ -13,7 +13,8 @@ struct StalledCopies: Sendable {
     private let states: Set<String>
 
     private static let waiting = """
-        SELECT DISTINCT p.pid, p.pid || ' ' || a.backend_start || ' ' || a.query_start || ' ' || p.bytes_processed AS state
+        SELECT DISTINCT p.pid,
+            p.pid || ' ' || a.backend_start || ' ' || a.query_start || ' ' || p.bytes_processed AS state
         FROM pg_stat_progress_copy p JOIN pg_stat_activity a ON a.pid = p.pid JOIN pg_locks l ON l.pid = p.pid
         WHERE p.datname = current_database() AND a.usename = current_user AND a.wait_event = 'ClientRead'
             AND l.granted AND l.locktype = 'relation' AND l.relation = to_regclass('head')
