@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A server under mixed clients for an hour, while its upstreams fail in turn.
 
-Usage: Benchmarks/soak.py [--billow bin/billow] [--minutes 60] [--short] [--flights 3000] [--clients 8] [--port PORT]
-    [--seed 1]
+Usage: Benchmarks/soak.py [--billow bin/billow] [--minutes 60] [--short] [--flights 300] [--speed 10]
+    [--clients 8] [--port PORT] [--seed 1]
 
-The simulator has ten times the flights of the demo and is asked every second. The clients move maps, play timelines,
+The simulator has the demo's flights at ten times their speed, and is asked every second. The clients move maps, play timelines,
 read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault for 10 s.
 
 Printed at the end: latencies by kind of request, answers by status, memory with its slope after a third of the time,
@@ -99,7 +99,8 @@ class Soak:
         self.simulator_log = open(self.folder / "simulator.log", "wb")
         port = self.options.upstream
         self.simulator = subprocess.Popen(
-            [billow, "simulate", "--port", str(port), "--flights", str(self.options.flights), "--guidance", "none"],
+            [billow, "simulate", "--port", str(port), "--flights", str(self.options.flights), "--speed",
+             str(self.options.speed), "--guidance", "none"],
             stderr=self.simulator_log)
         self.wait_for_simulator()
         (self.folder / "billow.yaml").write_text(SETTINGS.format(host=HOST, port=port))
@@ -434,12 +435,13 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--short", action="store_true", help="a minute with fewer flights and clients")
     parser.add_argument("--flights", type=int)
+    parser.add_argument("--speed", type=int, default=10, help="how many times as fast the simulated world moves")
     parser.add_argument("--clients", type=int)
     parser.add_argument("--port", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.minutes = 1 if options.short else options.minutes
-    options.flights = options.flights or (600 if options.short else 3000)
+    options.flights = options.flights or (60 if options.short else 300)
     free, options.upstream = free_ports(2)
     options.port = options.port or free
     options.clients = options.clients or (4 if options.short else 8)

@@ -28,11 +28,13 @@ final class SimulatorState: Sendable {
     let startedAt: Int
     let openSkyAccounts: OpenSkyAccounts
     let skyPathSessions = TokenLedger(prefix: "simulated-session", seconds: 3_600)
+    private let speed: Int
     private let clock: @Sendable () -> Int
     private let inner: Mutex<Inner>
 
     init(_ configuration: UpstreamSimulator.Configuration) {
         world = World(seed: configuration.seed, flights: configuration.flights)
+        speed = configuration.speed
         clock = configuration.clock
         startedAt = configuration.clock()
         openSkyAccounts = OpenSkyAccounts(configuration)
@@ -51,7 +53,7 @@ final class SimulatorState: Sendable {
     func withPicture<Result: Sendable>(_ body: (inout Picture) -> Result) -> Result {
         let now = now
         return inner.withLock { inner in
-            var picture = inner.picture ?? Picture(world: world, now: now)
+            var picture = inner.picture ?? Picture(world: world, now: now, speed: speed)
             inner.picture = nil
             picture.advance(to: now)
             let result = body(&picture)

@@ -22,6 +22,9 @@ package struct UpstreamSimulator: Service {
         package var port: Int
         /// The approximate number of flights in the air; 0…20,000.
         package var flights: Int
+        /// How many times as fast as the clock the world of SkyPath's hexagons moves: a flight reports as many times a
+        /// minute; 1...60.
+        package var speed = 1
         /// The required value of `x-api-key`.
         package var apiKey: String
         /// Whether SkyPath's data calls need a session's token in addition to the key.

@@ -28,6 +28,22 @@ struct WorldTests {
         #expect(served(stepped) == served(Picture(world: world, now: testTime + 86_400)))
     }
 
+    @Test("a world at ten times the speed has ten times the reports, none of the future, however it is advanced to")
+    func speed() {
+        let world = World(seed: 3, flights: 12)
+        func recent(_ picture: Picture) -> [Report] {
+            let reports = picture.select { $0.report.observedAt > testTime - 600 }.map(\.report)
+            return reports.sorted { ($0.observedAt, $0.flight) < ($1.observedAt, $1.flight) }
+        }
+        let fast = recent(Picture(world: world, now: testTime, speed: 10))
+        let slow = recent(Picture(world: world, now: testTime))
+        #expect(fast.count > 4 * slow.count && !slow.isEmpty)
+        #expect(fast.allSatisfy { $0.changedAt <= testTime && $0.observedAt <= $0.changedAt })
+        var stepped = Picture(world: world, now: testTime - 100, speed: 10)
+        for second in -99...0 { stepped.advance(to: testTime + second) }
+        #expect(recent(stepped) == fast)
+    }
+
     @Test("another seed gives another world")
     func anotherSeedGivesAnotherWorld() {
         let one = Picture(world: World(seed: 1, flights: 20), now: testTime)

@@ -11,6 +11,8 @@ struct Picture: Sendable {
     private static let pruneEverySeconds = 600
 
     private let world: World
+    /// The seconds of the world that pass in a second of the clock. Its reports are moved to the clock's times.
+    private let speed: Int
     private var generator: ReportGenerator
     private var records: [UInt32: PlacedReport] = [:]
     /// Reports that were observed but haven't arrived yet.
@@ -21,11 +23,12 @@ struct Picture: Sendable {
     /// The time of the newest arrived report in Unix seconds; 0 if there is none.
     private(set) var lastChange = 0
 
-    init(world: World, now: Int) {
+    init(world: World, now: Int, speed: Int = 1) {
         self.world = world
+        self.speed = speed
         self.now = now - Picture.retentionSeconds
-        generator = ReportGenerator(world: world, minute: self.now / 60)
-        records.reserveCapacity(world.flights * Picture.retentionSeconds / 60)
+        generator = ReportGenerator(world: world, minute: self.now * speed / 60)
+        records.reserveCapacity(world.flights * speed * Picture.retentionSeconds / 60)
         advance(to: now)
     }
 
@@ -36,13 +39,13 @@ struct Picture: Sendable {
         guard time != now else { return }
         guard time > now, time - now <= Picture.retentionSeconds else {
             let injected = injected
-            self = Picture(world: world, now: time)
+            self = Picture(world: world, now: time, speed: speed)
             for report in injected { inject(report) }
             return
         }
         let aged = time / Picture.pruneEverySeconds > now / Picture.pruneEverySeconds
         now = time
-        while generator.minute <= time / 60 { pending += generator.next() }
+        while generator.minute <= time * speed / 60 { pending += generator.next().map { $0.observed(speed) } }
         applyPending()
         if aged {
             let oldest = time - Picture.retentionSeconds

@@ -19,6 +19,15 @@ struct Report: Sendable, Hashable {
         cell.dense << 6 | UInt32(truncatingIfNeeded: level & 63)
     }
 
+    /// The report at the time of a clock that is slower than the world's. It arrives as late as it did.
+    ///
+    /// - Parameter speed: the seconds of the world in a second of the clock.
+    func observed(_ speed: Int) -> Report {
+        guard speed != 1 else { return self }
+        let time = observedAt / speed
+        return Report(key: key, observedAt: time, changedAt: time + changedAt - observedAt, edr: edr, flight: flight)
+    }
+
     /// Whether this report replaces another with the same key. It is a total order, so the order of arrival doesn't
     /// matter.
     func replaces(_ other: Report) -> Bool { (observedAt, flight) > (other.observedAt, other.flight) }

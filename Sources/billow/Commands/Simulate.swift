@@ -23,6 +23,9 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Flights in the air at a time.")
     var flights = 300
 
+    @Option(help: "How many times as fast as the clock SkyPath's flights and turbulence move; 1 to 60.")
+    var speed = 1
+
     @Option(help: "The key that the simulator accepts.")
     var apiKey = "demo"
 
@@ -62,6 +65,7 @@ struct Simulate: AsyncParsableCommand {
         guard (0...5_000).contains(flights) else {
             throw ValidationError("--flights is \(flights); it must be 0 to 5000")
         }
+        guard (1...60).contains(speed) else { throw ValidationError("--speed is \(speed); it must be 1 to 60") }
         guard (1...200).contains(guidanceEvery) else {
             throw ValidationError("--guidance-every is \(guidanceEvery); it must be 1 to 200")
         }
@@ -76,6 +80,7 @@ struct Simulate: AsyncParsableCommand {
             let replay = try replay.map { (folder) throws(ReplayError) in try Replay(folder: folder) }
             var upstreams = UpstreamSimulator.Configuration(
                 seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault, replay: replay)
+            upstreams.speed = speed
             upstreams.guidance = guidance.simulation(seed: seed, every: guidanceEvery)
             upstreams.guidance?.requestsPerMinute = guidanceRequests == 0 ? nil : guidanceRequests
             let simulator = UpstreamSimulator(upstreams, logger: logger)
