@@ -19,7 +19,6 @@ let indirect = [
     ("apple/swift-certificates", "1.21.1", "X509"),
     ("apple/swift-configuration", "1.4.0", "Configuration"),
     ("apple/swift-crypto", "4.5.2", "Crypto"),
-    ("apple/swift-distributed-tracing", "1.7.3", "Tracing"),
     ("apple/swift-http-structured-headers", "1.7.0", "StructuredFieldValues"),
     ("apple/swift-metrics", "2.13.0", "Metrics"),
     ("apple/swift-nio-transport-services", "1.28.0", "NIOTransportServices"),
@@ -54,6 +53,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -90,6 +90,20 @@ let package = Package(
         .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
         .target(name: "CivilCalendar", swiftSettings: strict),
+        .target(
+            name: "SpanKit", dependencies: [.product(name: "Tracing", package: "swift-distributed-tracing")],
+            swiftSettings: strict),
+        // The tracer of the server. It knows HTTP, which those who record spans don't.
+        .target(
+            name: "TraceExport",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "Geometry", dependencies: ["CGeodesic", "CH3", "CVector"], swiftSettings: strict),
         .target(name: "GRIBKit", dependencies: ["CEcCodes", "CivilCalendar", "Geometry"], swiftSettings: strict),
@@ -120,8 +134,8 @@ let package = Package(
         .target(
             name: "BillowStore",
             dependencies: [
-                "BillowFields", "Datasets", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "BillowFields", "Datasets", "Turbulence", "Geometry", "SpanKit",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         // Another database behind the same protocol. libpq is loaded when it is needed, so nothing is linked.
@@ -170,7 +184,7 @@ let package = Package(
             dependencies: [
                 "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowStore", "BillowExchange",
                 "BillowTimeline", "OpenSky", "SkyPath", "AviationFormats", "AviationWeather", "GRIBKit",
-                "NOAAGuidance", "UpstreamKit", "JSONKit",
+                "NOAAGuidance", "SpanKit", "UpstreamKit", "JSONKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -199,7 +213,7 @@ let package = Package(
         .target(
             name: "BillowEngine",
             dependencies: [
-                "BillowPacks", "JSONKit",
+                "BillowPacks", "JSONKit", "SpanKit",
                 "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowAreas", "BillowStore",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -225,7 +239,7 @@ let package = Package(
                 "BillowEngine", "BillowPacks", "Datasets", "BillowParameters", "Turbulence", "Geometry",
                 "BillowSnapshot", "BillowAreas", "BillowFields", "BillowStore", "BillowSync", "BillowTiles",
                 "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CBrotli", "CDeflate", "CZstandard",
-                "Digests",
+                "Digests", "SpanKit",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -237,6 +251,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ], exclude: ["Parameters"], swiftSettings: strict),
         .executableTarget(
             name: "billow",
@@ -246,7 +261,8 @@ let package = Package(
                 "BillowSnapshot",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
                 "SkyPath", "AviationWeather", "NOAAGuidance", "GRIBKit",
-                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CBuild", "CMemory",
+                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CBuild", "CMemory", "SpanKit",
+                "TraceExport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -339,6 +355,17 @@ let package = Package(
             name: "BillowExchangeTests",
             dependencies: ["Datasets", "BillowExchange", "AviationFormats", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "TraceExportTests",
+            dependencies: [
+                "SpanKit", "TestSupport", "TraceExport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ], swiftSettings: strict),
         .testTarget(name: "JSONKitTests", dependencies: ["JSONKit"], swiftSettings: strict),
         .testTarget(
             name: "OpenSkyTests",

@@ -1,6 +1,7 @@
 import Datasets
 internal import GRDB
 internal import Geometry
+internal import SpanKit
 internal import Turbulence
 
 extension SQLStore {
@@ -11,6 +12,17 @@ extension SQLStore {
     ///   source but has fields, cursors, values, a retraction or a fetch time.
     /// - Complexity: O(n log n) in the batch, independent of other rows at the same place and time.
     package func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
+        try await Spans.span("store commit") { span async throws(StoreError) in
+            span.set("billow.source", batch.source?.name)
+            let result = try await write(batch)
+            span.set("billow.version", result.version.rawValue)
+            span.set("billow.accepted", result.accepted)
+            span.set("billow.duplicates", result.duplicates)
+            return result
+        }
+    }
+
+    private func write(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
                 || batch.retraction == nil && batch.transientEnd == nil && batch.mirror == nil

@@ -1,6 +1,7 @@
 package import BillowStore
 package import Logging
 import ServiceLifecycle
+import SpanKit
 import UpstreamKit
 package import Turbulence
 
@@ -156,7 +157,16 @@ package actor SourceLoop: Service {
                 try await upstream.resetCursors(of: area)
                 note(.cursorsReset(area))
             }
-            return .fetched(area, .success(try await upstream.synchronise(area, now: now)), spread: random())
+            let outcome = try await Spans.span("sync round") { span async throws(SyncError) in
+                span.set("billow.source", id.name)
+                span.set("billow.area", area.rawValue)
+                let outcome = try await upstream.synchronise(area, now: now)
+                span.set("billow.accepted", outcome.accepted)
+                span.set("billow.duplicates", outcome.duplicates)
+                span.set("billow.retracted", outcome.retracted)
+                return outcome
+            }
+            return .fetched(area, .success(outcome), spread: random())
         } catch {
             return .fetched(area, .failure(error), spread: random())
         }

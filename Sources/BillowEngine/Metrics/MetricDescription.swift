@@ -159,6 +159,9 @@ extension MetricDescription {
     package static let syncLeader = Self(
         "billow_sync_leader", .gauge,
         "1 if this server fetches for all servers on a PostgreSQL database, 0 if another one does.")
+    package static let traceSpans = Self(
+        "billow_trace_spans_total", .counter, labels: ["result"],
+        "Recorded spans by result: exported, failed, or dropped by a full queue.")
     package static let residentMemory = Self(
         "process_resident_memory_bytes", .gauge, "Resident memory.")
     package static let descriptors = Self("process_open_fds", .gauge, "Open descriptors.")
@@ -167,9 +170,9 @@ extension MetricDescription {
 
     /// Every one, in the order of the exposition.
     package static let all = [
-        build, startTime, residentMemory, descriptors, draining, syncLeader, requests, requestDuration,
-        requestsInFlight,
-        connections, connectionLimit, certificateEnd, rateLimited, listeners, listenerLimit, renderDuration,
+        build, startTime, residentMemory, descriptors, draining, syncLeader, traceSpans, requests,
+        requestDuration, requestsInFlight, connections, connectionLimit, certificateEnd, rateLimited, listeners,
+        listenerLimit, renderDuration,
         workRunning, workWaiting, workQueueLimit, workRefused, exportJobs, exportJobsEnded, exportJobBytes, cacheHits,
         cacheMisses, cacheEntries, cacheBytes, cacheBudgetUsed, cacheBudget,
         version, publications, publicationTime, liveObservations, layerStale, layerAge, sourceReachable,

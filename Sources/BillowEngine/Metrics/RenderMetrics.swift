@@ -1,5 +1,6 @@
 import Datasets
 import BillowTiles
+import SpanKit
 
 /// Times the drawing of tiles, by layer and zoom.
 package struct RenderMetrics: Sendable {
@@ -19,11 +20,16 @@ package struct RenderMetrics: Sendable {
     func timed<Value, Failure: Error>(
         _ format: Format, _ layers: LayerList, zoom: Int, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
+        let layer = layers.layers.count == 1 ? layers.layers.first?.id ?? Self.several : Self.several
         let clock = ContinuousClock()
         let start = clock.now
-        let value = try body()
+        let value = try Spans.span("render tile") { span throws(Failure) in
+            span.set("billow.format", format.rawValue)
+            span.set("billow.layer", layer)
+            span.set("billow.zoom", zoom)
+            return try body()
+        }
         let duration = start.duration(to: clock.now)
-        let layer = layers.layers.count == 1 ? layers.layers.first?.id ?? Self.several : Self.several
         registry.histogram(.renderDuration, [format.rawValue, layer, "\(zoom)"]).recordNanoseconds(duration.nanoseconds)
         return value
     }

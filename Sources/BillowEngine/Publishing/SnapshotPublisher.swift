@@ -3,6 +3,7 @@ package import BillowSnapshot
 package import BillowStore
 package import Logging
 import ServiceLifecycle
+import SpanKit
 import Synchronization
 package import Turbulence
 
@@ -142,22 +143,38 @@ package final class SnapshotPublisher: Service {
     /// Loads changes from the store, and publishes if there are any or a new minute has begun.
     package func refresh() async throws(StoreError) {
         let now = now()
-        guard let snapshot else { return try await load(asOf: now) }
+        guard let snapshot else { return try await loadAll(asOf: now) }
         // A clock that was ahead has dropped hours that are live again after its correction.
-        guard liveFrom(now) >= snapshot.liveFrom else { return try await load(asOf: now) }
+        guard liveFrom(now) >= snapshot.liveFrom else { return try await loadAll(asOf: now) }
         let state = try await store.state()
         // Rows were deleted, which a delta doesn't include.
-        guard state.head.log == snapshot.log else { return try await load(asOf: now) }
+        guard state.head.log == snapshot.log else { return try await loadAll(asOf: now) }
         if state.head.version != snapshot.publication.version {
-            do throws(StoreError) { try await update(snapshot, asOf: now) } catch {
+            do throws(StoreError) {
+                try await traced("changes") { () throws(StoreError) in try await update(snapshot, asOf: now) }
+            } catch {
                 // A delta needs the indices. If one is unreadable, the rows may still be readable.
                 guard case .corrupt = error else { throw error }
-                try await load(asOf: now)
+                try await loadAll(asOf: now)
             }
         } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
             republish(snapshot, state, asOf: now)
         } else {
             noteFetches(snapshot, state)
+        }
+    }
+
+    private func loadAll(asOf now: Instant) async throws(StoreError) {
+        try await traced("everything") { () throws(StoreError) in try await load(asOf: now) }
+    }
+
+    /// Records a publication as a span.
+    /// - Parameter reads: what it reads from the store.
+    private func traced(_ reads: String, _ publish: () async throws(StoreError) -> Void) async throws(StoreError) {
+        try await Spans.span("publish snapshot") { span async throws(StoreError) in
+            span.set("billow.reads", reads)
+            try await publish()
+            span.set("billow.version", snapshot?.publication.version.rawValue)
         }
     }
 

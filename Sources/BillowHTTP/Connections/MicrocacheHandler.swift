@@ -1,6 +1,7 @@
 import BillowEngine
 import NIOCore
 import NIOHTTP1
+import SpanKit
 
 /// Answers requests from the microcache on the connection's own thread, and caches the answers of pictures that pass
 /// through.
@@ -31,6 +32,8 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var answer: ResponseMicrocache.CachedResponse?
     /// The current request and its time of arrival.
     private var current: (id: String, address: String, at: NIODeadline)?
+    /// The span that the current request's client names; nil also where no spans are recorded.
+    private var parent: String?
     private var recording: Recording?
 
     init(
@@ -50,6 +53,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 if answer != nil {
                     let id = journal.ids.id(head.headers.first(name: RequestIDs.header))
                     current = (id, head.uri, .now())
+                    if Spans.areRecorded { parent = head.headers.first(name: RequestTrace.header) }
                     answer?.head.headers.add(name: RequestIDs.header, value: id)
                     return
                 }
@@ -102,6 +106,11 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         journal.accessLog?.note(
             id: current.id, method: "GET", path: current.address.prefix { $0 != "?" }, status: status,
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
+        guard Spans.areRecorded else { return }
+        RequestTrace.record(
+            id: current.id, parent: parent, route: answer.metrics, status: status,
+            bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
+        parent = nil
     }
 
     /// The content coding that a client gets. Only vector tiles differ by it.

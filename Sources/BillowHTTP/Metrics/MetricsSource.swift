@@ -50,6 +50,7 @@ struct MetricsSource: Sendable {
         exposition.add(.residentMemory, ProcessFacts.residentBytes)
         exposition.add(.descriptors, FileDescriptors.used())
         exposition.add(.draining, readiness.isDraining)
+        exposition.add(.traceSpans, from: registry)
         if let fleet { exposition.add(.syncLeader, fleet.isLeading()) }
     }
 

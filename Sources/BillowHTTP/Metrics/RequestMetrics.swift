@@ -19,20 +19,23 @@ final class RequestMetrics: Sendable {
             }
         }
 
+        let method: String
+        /// The route's path, or the label of answers without a route.
+        let path: String
         private let registry: MetricRegistry
-        private let labels: [String]
         private let handles = AtomicLazyReference<Handles>()
 
         fileprivate init(_ registry: MetricRegistry, method: String, path: String) {
             self.registry = registry
-            labels = [method, path]
+            self.method = method
+            self.path = path
         }
 
         /// Counts an answer.
         ///
         /// - Complexity: O(1), with a lock only for the first answer of a route.
         func note(status: Int, nanoseconds: Int64) {
-            let handles = handles.load() ?? handles.storeIfNil(Handles(registry, labels))
+            let handles = handles.load() ?? handles.storeIfNil(Handles(registry, [method, path]))
             handles.classes[min(max(status / 100, 1), 5) - 1].increment(by: 1)
             handles.duration.recordNanoseconds(nanoseconds)
         }

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSONKit
 import Logging
+import SpanKit
 import Synchronization
 
 /// The ids of requests: the client's own, or one that is unique in this process.
@@ -78,7 +79,7 @@ struct RequestJournal: Sendable {
 }
 
 /// Adds the request's id to every answer of the router and to the log. Counts requests, and times them to the head of
-/// the answer.
+/// the answer. Records the span of each.
 struct RequestJournalMiddleware<Context: RequestContext>: RouterMiddleware {
     let journal: RequestJournal
 
@@ -86,6 +87,16 @@ struct RequestJournalMiddleware<Context: RequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let id = journal.ids.id(request.headers[.requestID])
+        guard Spans.areRecorded else { return try await answer(request, id, context, next) }
+        return try await RequestTrace.record(
+            id: id, parent: request.headers[.traceParent],
+            route: { journal.metrics.route(context.endpointPath, request.method, status: $0) }
+        ) { try await answer(request, id, context, next) }
+    }
+
+    private func answer(
+        _ request: Request, _ id: String, _ context: Context, _ next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
         var context = context
         context.logger[metadataKey: "hb.request.id"] = "\(id)"
         let clock = ContinuousClock()

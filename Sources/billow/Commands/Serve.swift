@@ -14,6 +14,8 @@ import NOAAGuidance
 import OpenSky
 import ServiceLifecycle
 import SkyPath
+import SpanKit
+import TraceExport
 import Turbulence
 import UnixSignals
 import UpstreamSimulator
@@ -41,6 +43,7 @@ struct Serve: AsyncParsableCommand {
             let logger = Logs.start(settings)
             let registry = MetricRegistry()
             MetricsSystem.bootstrap(registry)
+            let spans = settings.tracing.map { ServerSpans($0, logger: logger) }
             let simulator = demo ? UpstreamSimulator(.demo, logger: logger) : nil
             let styles = try StyleLibrary(folder: settings.server.stylesFolder)
             let serve = {
@@ -53,7 +56,8 @@ struct Serve: AsyncParsableCommand {
                 }
                 do {
                     try await Server(
-                        settings: settings, store: store, styles: styles, registry: registry, logger: logger,
+                        settings: settings, store: store, styles: styles, registry: registry, spans: spans,
+                        logger: logger,
                         // The database is open, and a look at its file would end SQLite's locks on it.
                         reader: SettingsFile(path: common.config) { () throws(SettingsError) in
                             try readSettings(needs: [.styles])
@@ -117,12 +121,31 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
+/// The spans of a server: their recorder and their export.
+private struct ServerSpans {
+    let recorder: SpanRecorder
+    let exporter: SpanExporter
+
+    /// - Precondition: called once, after the metrics' registry is known.
+    init(_ settings: TracingSettings, logger: Logger) {
+        let queue = SpanQueue()
+        recorder = SpanRecorder(queue, share: settings.share)
+        let redaction = LogRedaction(Logs.secrets)
+        exporter = SpanExporter(
+            queue, to: SpanDestination(settings.destination), version: BuildVersion.text, instance: UUID().uuidString,
+            redact: { redaction.redacted($0) }, logger: logger)
+        Spans.bootstrap(recorder)
+    }
+}
+
 /// A server with its sync loops, while it runs.
 private struct Server {
     var settings: Settings
     let store: any SQLStore
     let styles: StyleLibrary
     let registry: MetricRegistry
+    /// nil where no spans are recorded.
+    let spans: ServerSpans?
     let logger: Logger
     /// Reads the settings again.
     let reader: SettingsFile
@@ -134,7 +157,7 @@ private struct Server {
     let work = WorkExecutor()
 
     func run(simulator: UpstreamSimulator?) async throws {
-        let clients = UpstreamClients(work: work)
+        let clients = UpstreamClients(work: work, recorder: spans?.recorder)
         do {
             try await run(simulator: simulator, clients: clients)
         } catch {
@@ -190,7 +213,8 @@ private struct Server {
         // Stored data is served at once, before any upstream responds.
         try await application.publisher.refresh()
 
-        var services: [any Service] = []
+        // It stops last, after the spans of all others.
+        var services: [any Service] = spans.map { [application.inBackground($0.exporter)] } ?? []
         let syncStore: any SQLStore = leadership?.fencedStore ?? store
         if let shared, let leadership {
             // It stops after the sync, so that the lease lasts as long.

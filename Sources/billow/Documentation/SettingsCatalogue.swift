@@ -73,6 +73,11 @@ enum SettingsCatalogue {
                 "logFormat", .value("text"),
                 "The format of the log: text, or a JSON object a line. [More](operating.md#logs)"),
             .init("accessLog", .value("false"), "Whether each request is logged. [More](operating.md#logs)"),
+            .init("tracing.file", .none, "A file for spans, as lines of OTLP in JSON. [More](operating.md#tracing)"),
+            .init(
+                "tracing.endpoint", .none,
+                "The address of a collector for spans, by OTLP over HTTP. [More](operating.md#tracing)"),
+            .init("tracing.requests", .value("1"), "The part of the requests that are traced, from 0 to 1."),
         ])
 
     private static let server = Group(

@@ -59,6 +59,7 @@ struct SettingsReference {
             severityThresholds: {zzz: 1}
             polygons: {zzz: 1}
             backups: {zzz: 1}
+            tracing: {zzz: 1}
             frequencies: {zzz: 1}
             exports: {zzz: 1}
             timeline: {zzz: 1, update: {zzz: 1}}

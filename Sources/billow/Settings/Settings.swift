@@ -33,6 +33,8 @@ struct Settings: Sendable {
     var logFormat = LogFormat.text
     /// Whether each request is logged.
     var hasAccessLog = false
+    /// The export of spans; nil for none.
+    var tracing: TracingSettings?
     var sources: [Source] = []
     /// Whether all sources are simulated; nil if no setting states it, so that their responses determine it.
     var isSimulated: Bool?
@@ -147,6 +149,7 @@ extension Settings {
             } ?? logLevel
         logFormat = root.value("logFormat", expected: "text or json") { LogFormat(rawValue: $0) } ?? logFormat
         hasAccessLog = root.flag("accessLog") ?? hasAccessLog
+        tracing = TracingSettings(root.section("tracing"))
         timeline = TimelineSettings(root.section("timeline"))
         let polygonSection = root.section("polygons")
         polygons = PolygonHistories(

@@ -3,6 +3,7 @@ import BillowEngine
 import BillowSync
 import NOAAGuidance
 import SkyPath
+import TraceExport
 
 /// The HTTP clients of upstreams, which must be shut down before the process ends, and the threads for decoding.
 struct UpstreamClients: Sendable {
@@ -13,14 +14,19 @@ struct UpstreamClients: Sendable {
     let mirrors: HTTPClient
     let work: any ComputationExecutor
 
-    /// - Parameter work: the server's executor; nil decodes on the upstream's thread.
-    init(work: WorkExecutor? = nil) {
-        standard = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
-        guidance = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: GuidanceClient.recommendedHTTPConfiguration)
-        mirrors = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: BillowClient.recommendedHTTPConfiguration)
+    /// - Parameters:
+    ///   - work: the server's executor; nil decodes on the upstream's thread.
+    ///   - recorder: records requests as spans; nil records none. Only another Billow gets the id of the trace.
+    init(work: WorkExecutor? = nil, recorder: SpanRecorder? = nil) {
+        func client(_ configuration: HTTPClient.Configuration, _ tracer: SpanRecorder?) -> HTTPClient {
+            var configuration = configuration
+            configuration.tracing.tracer = tracer
+            return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        }
+        let quiet = recorder?.withoutPropagation
+        standard = client(SkyPathClient.recommendedHTTPConfiguration, quiet)
+        guidance = client(GuidanceClient.recommendedHTTPConfiguration, quiet)
+        mirrors = client(BillowClient.recommendedHTTPConfiguration, recorder)
         self.work = work.map { BackgroundWork(executor: $0) } ?? InlineExecutor()
     }
 
