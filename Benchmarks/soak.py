@@ -4,8 +4,9 @@
 Usage: Benchmarks/soak.py [--billow bin/billow] [--minutes 60] [--short] [--flights 300] [--speed 10]
     [--clients 8] [--port PORT] [--seed 1]
 
-The simulator has the demo's flights at ten times their speed, and is asked every second. The clients move maps, play timelines,
-read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault for 10 s.
+The simulator has the demo's flights at ten times their speed, and is asked every second. The clients move maps, play
+timelines, read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault
+for 10 s.
 
 Printed at the end: latencies by kind of request, answers by status, memory with its slope after a third of the time,
 descriptors, sampled tiles that differ from the features of their frame, and observations that were acknowledged and
