@@ -62,10 +62,19 @@ private struct Document: Decodable {
 @Suite("The export of spans") struct SpanExportTests {
     private struct Failure: Error, CustomStringConvertible { var description: String }
 
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "billow-spans-\(UUID().uuidString)")
-    private var file: String { folder.appending(path: "spans.jsonl").path }
+    /// A folder that goes with its test.
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appending(path: "billow-spans-\(UUID().uuidString)")
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    private let folder: Folder
+    private var file: String { folder.url.appending(path: "spans.jsonl").path }
+
+    init() throws { folder = try Folder() }
 
     private func exporter(_ queue: SpanQueue, to destination: SpanDestination) -> SpanExporter {
         SpanExporter(
@@ -91,7 +100,6 @@ private struct Document: Decodable {
 
     @Test("a span has its parent, kind, times, attributes and error, and no secret")
     func file() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let queue = SpanQueue()
         let recorder = SpanRecorder(queue)
         let outer = recorder.startSpan("outer", context: .topLevel, ofKind: .server)
@@ -169,7 +177,6 @@ private struct Document: Decodable {
 
     @Test("a span has at most 32 attributes and 8 events, and its texts are cut")
     func bounds() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let queue = SpanQueue()
         let span = SpanRecorder(queue).startSpan("a", context: .topLevel)
         for number in 0..<100 {
@@ -185,7 +192,6 @@ private struct Document: Decodable {
 
     @Test("a full file is renamed and replaces the one before")
     func rotation() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         for number in 0..<4 {
             let queue = SpanQueue()
             SpanRecorder(queue).startSpan("\(number)", context: .topLevel).end()
