@@ -187,6 +187,32 @@ struct VersionTests {
         }
     }
 
+    @Test("a later page has the data time of the first one, whatever was fetched meanwhile")
+    func dataTimes() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let cells = H3.disk(around: try cell(10, 50), distance: 1).sorted()
+            try await world.insert(try cells.map { try observation($0) })
+            try await world.fetched("skypath")
+            try await world.refresh()
+            for collection in ["observations", "hexagons"] {
+                let first = try await world.json("/collections/\(collection)/items?limit=2")
+                let dataTime = try #require(first["dataTime"]?.string)
+                world.clock.advance(by: 60)
+                try await world.fetched("skypath")
+                try await world.refresh()
+                let fresh = try await world.json("/collections/\(collection)/items?limit=2")
+                #expect(fresh["dataTime"]?.string != dataTime)
+                var next = first.link("next")
+                while let address = next {
+                    let answer = try await world.get(address)
+                    let page = try answer.json
+                    #expect(page["dataTime"]?.string == dataTime && answer.header("X-Data-Time") == dataTime)
+                    next = page.link("next")
+                }
+            }
+        }
+    }
+
     @Test("a page of a version that can't be read any more is 410; one of a version yet to be read here 503")
     func expired() async throws {
         try await withWorld { world in
@@ -206,13 +232,29 @@ struct VersionTests {
                 #expect(try await second.get(ahead).status == .ok)
             }
             let log = try await world.store.head().log
-            for head in ["999-\(log)", "1-0123456789abcdef"] {
-                let start = "\(head)-\(PageStart.selection([:]))-o0000000000000001"
+            for head in [
+                Head(version: Version(rawValue: 999), log: log),
+                Head(version: Version(rawValue: 1), log: "0123456789abcdef"),
+            ] {
+                let cursor = FeatureSource.Cursor(text: "o0000000000000001")
+                let start = PageStart(head: head, cursor: cursor, dataTime: nil, of: [:]).text
                 let gone = try await world.get("/collections/observations/items?after=\(start)")
                 #expect(gone.status == .gone, "\(head)")
                 #expect(try gone.json["code"]?.string == "version-expired")
             }
-            for text in ["x", "1-\(log)-x", "-1-\(log)-o0000000000000001", "99999999999999999999-\(log)-x"] {
+            // A start with another version, log, data time or feature is none that the server gave.
+            let given = PageStart(
+                head: try await world.store.head(), cursor: FeatureSource.Cursor(text: "o0000000000000001"),
+                dataTime: noon, of: [:])
+            #expect(try await world.get("/collections/observations/items?after=\(given.text)").status == .ok)
+            var changed = [given, given, given, given]
+            changed[0].head.version = .zero
+            changed[1].head.log = "0123456789abcdef"
+            changed[2].dataTime = noon.advanced(by: 1)
+            changed[3].cursor = FeatureSource.Cursor(text: "o0000000000000002")
+            for text in changed.map(\.text) + [
+                "x", "1-\(log)-x", "-1-\(log)-o0000000000000001", "99999999999999999999-\(log)-x",
+            ] {
                 let bad = try await world.get("/collections/observations/items?after=\(text)")
                 #expect(bad.status == .badRequest, "\(text)")
                 #expect(try bad.json["parameter"]?.string == "after")

@@ -2,7 +2,7 @@ package import BillowEngine
 package import BillowExchange
 package import BillowStore
 package import Datasets
-import Turbulence
+package import Turbulence
 
 /// The parameters of a page of features, beside `FeatureParameters`: of `/collections/{id}/items`, and of the queries
 /// of OGC API EDR.
@@ -30,7 +30,7 @@ package struct PageParameters: Sendable {
         properties = try reader.properties(of: collection)
         limit = try reader.count("limit", upTo: Self.maximumLimit) ?? defaultLimit ?? Self.defaultLimit
         start = try reader.text("after").map { (text) throws(EngineError) in try PageStart(text) }
-        if let start, let text = reader.text("after"), start.selection != PageStart.selection(reader.all) {
+        if let start, let text = reader.text("after"), !start.matches(reader.all) {
             // The page would continue another selection, and miss or repeat features.
             throw reader.invalid(
                 "after", text, "that of a link next, with the other parameters of the same link")
@@ -40,8 +40,10 @@ package struct PageParameters: Sendable {
     /// The query of the page that starts after a feature. It names a format other than GeoJSON, even where `Accept` chose
     /// it, because a link is also opened elsewhere.
     package func next(
-        after cursor: FeatureSource.Cursor, at head: Head, of query: FeatureQuery, as format: ExportFormat = .geojson
+        after cursor: FeatureSource.Cursor, at head: Head, of query: FeatureQuery, dataTime: Instant?,
+        as format: ExportFormat = .geojson
     ) -> String {
-        query.nextQuery(reader, after: cursor, at: head, format: format == .geojson ? nil : format.rawValue)
+        query.nextQuery(
+            reader, after: cursor, at: head, dataTime: dataTime, format: format == .geojson ? nil : format.rawValue)
     }
 }

@@ -4,50 +4,64 @@ import BillowSnapshot
 package import BillowStore
 import Datasets
 import Digests
-import Turbulence
+package import Turbulence
 
 /// The start of a page, encoded in `next` links: after a feature, in the log at a version, for a selection of features.
 package struct PageStart: Sendable {
     package var head: Head
     package var cursor: FeatureSource.Cursor
-    /// The parameters that select the features, as a short hash.
-    package var selection: String
+    /// The data time of the first page. Later pages show the same version, so theirs is no later.
+    package var dataTime: Instant?
+    /// A hash of the other members and of the parameters that select features. A changed start does not match it.
+    package var check: String
 
-    package var text: String { "\(head.version)-\(head.log)-\(selection)-\(cursor.text)" }
+    package var text: String { "\(head.version)-\(head.log)-\(check)-\(dataTimeText)-\(cursor.text)" }
 
-    package init(head: Head, cursor: FeatureSource.Cursor, selection: String) {
+    private var dataTimeText: String { dataTime.map { String($0.seconds) } ?? "" }
+
+    /// - Parameter parameters: those of the request.
+    package init(head: Head, cursor: FeatureSource.Cursor, dataTime: Instant?, of parameters: [String: String]) {
         self.head = head
         self.cursor = cursor
-        self.selection = selection
+        self.dataTime = dataTime
+        check = ""
+        check = expectedCheck(of: parameters)
     }
 
     package init(_ text: String) throws(EngineError) {
-        let parts = text.split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 4, let version = PlainInteger.parse(parts[0]) else {
-            throw FeatureSource.badCursor(FeatureSource.Cursor(text: text))
-        }
+        let parts = text.split(separator: "-", maxSplits: 4, omittingEmptySubsequences: false)
+        guard parts.count == 5, let version = PlainInteger.parse(parts[0]),
+            let seconds = parts[3].isEmpty ? 0 : PlainInteger.parse(parts[3])
+        else { throw FeatureSource.badCursor(FeatureSource.Cursor(text: text)) }
         head = Head(version: Version(rawValue: Int64(version)), log: String(parts[1]))
-        selection = String(parts[2])
-        cursor = FeatureSource.Cursor(text: String(parts[3]))
+        check = String(parts[2])
+        dataTime = parts[3].isEmpty ? nil : Instant(clamping: seconds)
+        cursor = FeatureSource.Cursor(text: String(parts[4]))
     }
+
+    /// Whether it is unchanged, and its selection is that of a request.
+    package func matches(_ parameters: [String: String]) -> Bool { check == expectedCheck(of: parameters) }
 
     /// The parameters that say how features are returned, not which. They may differ from page to page.
     private static let presentation: Set<String> = [
         "after", "limit", "f", "properties", "parameter-name", "parameter_names",
     ]
 
-    /// The hash of the parameters that select features.
-    static func selection(_ parameters: [String: String]) -> String {
-        let text = QueryReader.query(parameters.filter { !presentation.contains($0.key) })
+    private func expectedCheck(of parameters: [String: String]) -> String {
+        let selection = QueryReader.query(parameters.filter { !Self.presentation.contains($0.key) })
+        let text = "\(head.version)-\(head.log)-\(dataTimeText)-\(cursor.text)?\(selection)"
         return Hexadecimal.text(SHA256.hash(text.utf8).prefix(4))
     }
 }
 
 extension FeatureQuery {
     /// The query of the next page: the same parameters at the same version, with a fixed instant.
-    /// - Parameter format: the value of `f`; nil for that of the request.
+    /// - Parameters:
+    ///   - dataTime: the data time of the first page.
+    ///   - format: the value of `f`; nil for that of the request.
     package func nextQuery(
-        _ reader: QueryReader, after cursor: FeatureSource.Cursor, at head: Head, format: String? = nil
+        _ reader: QueryReader, after cursor: FeatureSource.Cursor, at head: Head, dataTime: Instant?,
+        format: String? = nil
     ) -> String {
         var parameters = reader.all
         if let format { parameters["f"] = format }
@@ -60,8 +74,7 @@ extension FeatureQuery {
         } else if reader.has("hours"), !reader.has("datetime") {
             parameters["time"] = instant.description
         }
-        let start = PageStart(head: head, cursor: cursor, selection: PageStart.selection(parameters))
-        parameters["after"] = start.text
+        parameters["after"] = PageStart(head: head, cursor: cursor, dataTime: dataTime, of: parameters).text
         return QueryReader.query(parameters)
     }
 }

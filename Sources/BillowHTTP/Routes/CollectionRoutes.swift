@@ -288,7 +288,10 @@ struct CollectionRoutes: Sendable {
     ) async throws -> (DataStatus, FeaturePage) {
         let shown =
             if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
-        let dataStatus = policy.dataStatus(query, in: snapshot)
+        var dataStatus = policy.dataStatus(query, in: snapshot)
+        // A later page shows the version of the first one, which has no newer data.
+        if let start = page.start { dataStatus.freshness.dataTime = start.dataTime }
+        let dataTime = dataStatus.freshness.dataTime
         let (base, path) = (BaseURL.of(request, publicURL), request.uri.path)
         // The end of a page is written when the request has left its middleware.
         let signer = AddressSigner.ofRequest
@@ -300,7 +303,7 @@ struct CollectionRoutes: Sendable {
                 hasGeometry: hasGeometry, properties: page.properties),
             limit: page.limit, address: base + path, query: request.uri.query,
             time: snapshot.publication.asOf, total: try await features.total(query, in: shown), alternates: alternates,
-            next: { base + signer.signed("\(path)?\(page.next(after: $0, at: shown.head, of: query, as: format))") })
+            next: { base + signer.signed("\(path)?\(page.next(after: $0, at: shown.head, of: query, dataTime: dataTime, as: format))") })
         return (dataStatus, pieces)
     }
 
