@@ -250,6 +250,11 @@ struct FieldTests {
                 let address = "/collections/gtg/position?coords=POINT(-95.2%2035.3)&z=\(z)"
                 #expect(try await world.get(address).header("X-Incomplete") == (isIncomplete ? "true" : nil), "\(z)")
             }
+            // Of an interval the end counts, which may be open.
+            let now = noon.description
+            for interval in ["../\(now)", "\(now)/..", "../..", "2026-11-21T00:00:00Z/\(now)", "\(now)/2100-01-01T00:00:00Z"] {
+                #expect(try await levels("&datetime=\(interval)") == all, "\(interval)")
+            }
             #expect(try await levels("&z=1000").isEmpty, "what lies 29,000 ft above says nothing")
             // A point without a value says so, and there is none beyond the grid.
             let missing = try await world.json("/collections/gtg/position?coords=POINT(-100%2030)&z=30000").features
@@ -265,7 +270,7 @@ struct FieldTests {
             ("?coords=POINT(1%202)&z=-1", "z"), ("?coords=POINT(1%202)&z=65001", "z"),
             ("?coords=POINT(1%202)&z=2/1", "z"), ("?coords=POINT(1%202)&z=1,", "z"),
             ("?coords=POINT(1%202)&z=\(Array(repeating: "1", count: 61).joined(separator: ","))", "z"),
-            ("?coords=POINT(1%202)&datetime=../..", "datetime"), ("?coords=POINT(1%202)&level=3", "level"),
+            ("?coords=POINT(1%202)&datetime=yesterday", "datetime"), ("?coords=POINT(1%202)&level=3", "level"),
         ])
     func badPositions(query: String, parameter: String) async throws {
         try await withWorld { world in

@@ -211,7 +211,7 @@ extension CollectionRoutes {
     // MARK: - Locations
 
     private func locations(_ request: Request, _ collection: Dataset) throws -> Response {
-        let box = try LocationParameters(QueryReader(request, known: LocationParameters.names)).box
+        let parsed = try LocationParameters(QueryReader(request, known: LocationParameters.names))
         let snapshot = try frames.snapshot()
         let extent = snapshot.featureExtent(of: collection)
         let path = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
@@ -219,7 +219,8 @@ extension CollectionRoutes {
         var writer = FeatureWriter(collection, as: .geojson)
         writer.begin()
         for icao in airports.indicators {
-            guard let place = airports.place(icao: icao), box?.contains(place) ?? true else { continue }
+            guard let place = airports.place(icao: icao), parsed.box?.contains(place) ?? true else { continue }
+            if let limit = parsed.limit, writer.features == limit { break }
             var json = JSONWriter()
             json.openObject()
             json.name("type")
