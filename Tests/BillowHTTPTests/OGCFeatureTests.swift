@@ -347,6 +347,24 @@ struct OGCFeatureTests {
         }
     }
 
+    @Test("the description requires the parameters without which a query is refused", arguments: Catalogue.all)
+    func requiredParameters(_ dataset: Dataset) async throws {
+        try await withWorld { world in
+            let paths = try await world.json("/openapi.json")["paths"]
+            for query in EDRQuery.allCases where query.isOffered(by: dataset) {
+                let path = "/collections/\(dataset.id)/\(query.rawValue)"
+                let parameters = try #require(paths?[path]?["get"]?["parameters"]?.items)
+                let required = parameters.filter { $0["required"]?.bool == true }.compactMap { $0["name"]?.string }
+                #expect(Set(required) == query.requiredNames)
+                let answer = try await world.get(path)
+                if required.isEmpty { continue }
+                let problem = try answer.json
+                #expect(problem["code"]?.string == "missing-parameter", "\(path)")
+                #expect(required.contains(problem["parameter"]?.string ?? ""), "\(path)")
+            }
+        }
+    }
+
     @Test("every operation of WMS and WMTS succeeds with the described examples")
     func services() async throws {
         try await withWorld { world in

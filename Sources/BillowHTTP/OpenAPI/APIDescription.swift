@@ -197,6 +197,8 @@ struct APIDescription: Sendable {
         for name in shown.sorted() where name != "f" {
             if let own = own.first(where: { $0.name == name }) {
                 parameters.append(Self.described(own))
+            } else if let required = QueryParameter.named(name), Self.requires(name, method, route) {
+                parameters.append(Self.described(required, isRequired: true))
             } else if QueryParameter.named(name) != nil {
                 parameters.append(["$ref": .string("#/components/parameters/\(name)")])
             }
@@ -366,9 +368,17 @@ struct APIDescription: Sendable {
         }
     }
 
-    private static func described(_ parameter: QueryParameter, _ schema: JSONValue? = nil) -> JSONValue {
+    /// Whether an operation refuses requests without a parameter. The body of a POST has the shape.
+    private static func requires(_ name: String, _ method: HTTPRequest.Method, _ route: Route) -> Bool {
+        method != .post && query(route.template)?.requiredNames.contains(name) ?? false
+            && !route.template.contains("{location}")
+    }
+
+    private static func described(
+        _ parameter: QueryParameter, _ schema: JSONValue? = nil, isRequired: Bool = false
+    ) -> JSONValue {
         var description: [String: JSONValue] = [
-            "name": .string(parameter.name), "in": "query", "required": false,
+            "name": .string(parameter.name), "in": "query", "required": .bool(isRequired),
             "description": .string(parameter.summary), "schema": schema ?? parameter.schema,
         ]
         if parameter.isList {

@@ -30,7 +30,8 @@ package struct QueryParameter: Sendable {
     private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 
     private static func text(_ name: String, _ summary: String, example: String? = nil) -> QueryParameter {
-        var schema: [String: JSONValue] = ["type": "string"]
+        // An empty text is as good as none, which no parameter means.
+        var schema: [String: JSONValue] = ["type": "string", "minLength": 1]
         if let example { schema["example"] = .string(example) }
         return QueryParameter(name, summary, .object(schema))
     }

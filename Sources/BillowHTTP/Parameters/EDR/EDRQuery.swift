@@ -42,6 +42,16 @@ package enum EDRQuery: String, Sendable, CaseIterable {
         }
     }
 
+    /// The parameters without which a GET is refused. A corridor and a trajectory have `coords` or `route`.
+    package var requiredNames: Set<String> {
+        switch self {
+        case .position, .area: ["coords"]
+        case .radius: ["coords", "within"]
+        case .cube: ["bbox"]
+        case .items, .trajectory, .corridor, .locations: []
+        }
+    }
+
     /// A sentence for lists of queries.
     package func title(of collection: Dataset) -> String {
         switch self {
