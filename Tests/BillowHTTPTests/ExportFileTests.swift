@@ -103,7 +103,7 @@ struct ExportFileTests {
         "every form of a range is answered as the specification has it",
         arguments: [
             ("bytes=-5", 206, 5), ("bytes=0-0", 206, 1), ("bytes=99999999-99999999", 416, nil), ("bytes=5-2", 200, nil),
-            ("bytes=0-", 206, nil), ("bytes=5-", 200, nil), ("bytes=99999999-", 200, nil),
+            ("bytes=0-", 206, nil), ("bytes=5-", 200, nil), ("bytes=99999999-", 416, nil),
             ("bytes=0-1,4-5", 200, nil), ("lines=0-1", 200, nil), ("bytes=-0", 416, nil), ("bytes=x", 200, nil),
         ] as [(String, Int, Int?)])
     func ranges(range: String, status: Int, count: Int?) async throws {
@@ -115,11 +115,7 @@ struct ExportFileTests {
                 #expect(answer.headers[.contentRange]?.hasPrefix("bytes */") == true)
                 #expect(try answer.json["code"]?.string == "range-not-satisfiable")
             }
-            // The whole of another version is streamed.
-            if status == 200 {
-                let length = range.hasSuffix("-") ? nil : "\(answer.body.readableBytes)"
-                #expect(answer.headers[.contentLength] == length)
-            }
+            if status == 200 { #expect(answer.headers[.contentLength] == "\(answer.body.readableBytes)") }
         }
     }
 

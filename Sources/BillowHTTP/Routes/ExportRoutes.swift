@@ -54,7 +54,8 @@ struct ExportRoutes: Sendable {
     private func answer(_ received: Request, _ context: some RequestContext) async throws -> Response {
         var head = received.head
         // A client that takes the whole as the rest says so. The wrong rest would pass unnoticed.
-        if ByteRange.isBlindResumption(head.headerFields) { head.headerFields[.range] = nil }
+        let rest = ByteRange.isBlindResumption(head.headerFields) ? head.headerFields[.range] : nil
+        if rest != nil { head.headerFields[.range] = nil }
         let request = Request(head: head, body: received.body)
         let parameters = context.parameters
         let path = try ExportParameters(request, file: parameters.text("file"))
@@ -70,8 +71,12 @@ struct ExportRoutes: Sendable {
             prepared = try await work.run(.query) { try prepare(path, request) }
         }
         let isText = if case .text = prepared.content { true } else { false }
-        let wantsFile = !isText || request.method == .head || request.headers[.range] != nil
+        let wantsFile = !isText || request.method == .head || received.headers[.range] != nil
         if wantsFile, let pinned = try await files.file(of: prepared) {
+            // There is no rest that could be wrong.
+            if rest != nil, ByteRange(rest, of: pinned.file.size) == .unsatisfiable {
+                return try Problem.unsatisfiableRange(of: pinned.file.size, request, context)
+            }
             var headers = pinned.export.headers
             // Other requests may have newer data meanwhile.
             headers[.cacheControl] = "public, no-cache"
