@@ -8,6 +8,10 @@ const LEAFLET_FADE_MILLISECONDS = 250;
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
+/** Leaflet replaces `{r}` by `@2x` on fine screens.
+ * @param {string} url */
+const forAnyScreen = (url) => url.replace("{y}.png", "{y}{r}.png");
+
 /** The methods of a tile layer of Leaflet that frames use.
  * @typedef {{
  *     on(name: "loading" | "load" | "tileerror", listener: () => void): unknown,
@@ -31,14 +35,19 @@ export class LeafletFrames {
     #map;
     #leaflet;
     #options;
+    #address;
 
     /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
+     * `address` may change a frame's template; without it, fine screens get tiles of twice the pixels.
      * @param {object} map  an `L.Map`
      * @param {Leaflet} leaflet
-     * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
-    constructor(map, leaflet, options = {}) {
+     * @param {{
+     *     opacity?: number, maxNativeZoom?: number, address?: (url: string) => string, [option: string]: unknown,
+     * }} options */
+    constructor(map, leaflet, { address = forAnyScreen, ...options } = {}) {
         this.#map = map;
         this.#leaflet = leaflet;
+        this.#address = address;
         this.#options = { opacity: 1, maxNativeZoom: 14, ...options };
     }
 
@@ -47,8 +56,8 @@ export class LeafletFrames {
     add(url) {
         /** @type {LeafletFrame} */
         const frame = {
-            layer: this.#leaflet.tileLayer(url, { ...this.#options, opacity: 0 }), ready: false, failed: false,
-            timer: undefined,
+            layer: this.#leaflet.tileLayer(this.#address(url), { ...this.#options, opacity: 0 }),
+            ready: false, failed: false, timer: undefined,
         };
         frame.layer.on("loading", () => {
             clearTimeout(frame.timer);

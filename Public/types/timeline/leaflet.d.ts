@@ -1,4 +1,3 @@
-/** @typedef {import("./points.js").TimedFeature} TimedFeature */
 /** The methods of a tile layer of Leaflet that frames use.
  * @typedef {{
  *     on(name: "loading" | "load" | "tileerror", listener: () => void): unknown,
@@ -16,13 +15,17 @@
 /** Frames on a Leaflet map. Each has a tile layer, and only one layer is visible. */
 export class LeafletFrames {
     /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
+     * `address` may change a frame's template; without it, fine screens get tiles of twice the pixels.
      * @param {object} map  an `L.Map`
      * @param {Leaflet} leaflet
-     * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
-    constructor(map: object, leaflet: Leaflet, options?: {
+     * @param {{
+     *     opacity?: number, maxNativeZoom?: number, address?: (url: string) => string, [option: string]: unknown,
+     * }} options */
+    constructor(map: object, leaflet: Leaflet, { address, ...options }?: {
         [option: string]: unknown;
         opacity?: number | undefined;
         maxNativeZoom?: number | undefined;
+        address?: ((url: string) => string) | undefined;
     });
     /** @param {string} url
      * @returns {LeafletFrame} */

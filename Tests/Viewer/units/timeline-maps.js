@@ -102,6 +102,19 @@ test("a frame on Leaflet is ready only after Leaflet's fade", () => ManualTime.u
     equal(opacities, [0.7, 0.7], "a frame does not hide itself");
 }));
 
+test("frames on Leaflet have tiles of twice the pixels on fine screens", () => {
+    /** @type {string[]} */
+    const templates = [];
+    const library = { tileLayer: (/** @type {string} */ template) => {
+        templates.push(template);
+        return { on: () => {}, addTo: () => {} };
+    } };
+    const url = "/tiles/hexagons/20261128T120000Z/{z}/{x}/{y}.png?v=1.a";
+    new LeafletFrames({}, /** @type {any} */ (library)).add(url);
+    new LeafletFrames({}, /** @type {any} */ (library), { address: (own) => own }).add(url);
+    equal(templates, [url.replace("{y}", "{y}{r}"), url]);
+});
+
 /** OpenLayers with layers that record their opacity, and sources that a test drives. */
 class FakeLibrary {
     /** @type {Record<string, () => void>[]} */
