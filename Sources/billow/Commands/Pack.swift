@@ -24,7 +24,7 @@ struct Pack: AsyncParsableCommand {
     @Option(name: [.short, .long], help: "The file to write; its ending is mbtiles, pmtiles or zip.")
     var output: String?
 
-    @Option(help: "West, south, east and north in degrees: --bbox=-125,24,-66,50.")
+    @Option(parsing: .unconditional, help: "West, south, east and north in degrees: -125,24,-66,50.")
     var bbox: String?
 
     @Option(help: "Waypoints: 'KJFK EGLL', with a corridor of 100 NM.")
