@@ -80,7 +80,7 @@ public struct PictureContent: Sendable, Hashable {
                 case .issued(let areas): add(PolygonMark.marks(of: areas, in: region), nil) { .polygons($0) }
                 }
             case .reports:
-                let (marks, labels) = ReportMark.marks(of: data.reports, in: region)
+                let (marks, labels) = ReportMark.marks(of: data.rankedReports, in: region)
                 add(marks, labels) { .reports($0) }
             case .areas: addAreas(layer.areas.flatMap { data.areas[$0] } ?? [])
             case .aircraft:

@@ -12,7 +12,12 @@ public struct PictureData: Sendable {
     /// The data of the turbulence polygon layer; nil if there is none.
     public var polygons: Polygons?
     /// The pilot reports.
-    public var reports: [PilotReport]
+    public var reports: [PilotReport] {
+        get { rankedReports.reports }
+        set { rankedReports = RankedReports(newValue) }
+    }
+    /// The same, sorted once for all pictures.
+    package var rankedReports: RankedReports
     /// The areas of each dataset of areas.
     public var areas: [IssuedArea.DatasetNumber: [IssuedArea]]
     /// The positions of aircraft.
@@ -43,7 +48,7 @@ public struct PictureData: Sendable {
         self.instant = instant
         self.plane = plane
         self.polygons = polygons
-        self.reports = reports
+        rankedReports = RankedReports(reports)
         self.areas = areas
         self.positions = positions
         self.tracks = tracks

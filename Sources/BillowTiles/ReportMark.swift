@@ -1,5 +1,5 @@
 import BillowRaster
-import Turbulence
+package import Turbulence
 
 /// A pilot report as drawn.
 struct ReportMark: Sendable, Hashable {
@@ -17,64 +17,44 @@ struct ReportMark: Sendable, Hashable {
     static let firstLabelZoom = 8
     private static let labelsPerBlock = 40
 
-    init(_ report: PilotReport, at place: PicturePosition, zoom: Int) {
+    private init(_ reports: RankedReports, _ index: Int, at place: PicturePosition, zoom: Int) {
         isSmall = zoom < ReportMark.fullSizeZoom
         self.place = place
-        severity = report.severity
-        isUrgent = report.isUrgent
+        severity = reports.severities[index]
+        isUrgent = reports.areUrgent[index]
     }
 
     /// The marks of a region, the highest rank on top, and the labels with their altitudes.
-    static func marks(of reports: [PilotReport], in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
+    static func marks(of reports: RankedReports, in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
         let symbols = thinned(reports, grid, everywhere: isLabelled)
-        let marks = grid.copies(of: symbols).sorted { rank(reports[$0.index]) < rank(reports[$1.index]) }.map {
-            ReportMark(reports[$0.index], at: PicturePosition($0.at), zoom: region.zoom)
+        let marks = grid.copies(of: symbols).map {
+            ReportMark(reports, $0.index, at: PicturePosition($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
-        let named = symbols.filter { reports[$0.index].altitudeFeet != nil }.sorted {
-            rank(reports[$0.index]) > rank(reports[$1.index])
-        }
+        let all = reports.reports
+        let named = symbols.reversed().filter { all[$0.index].altitudeFeet != nil }
         return (
             marks,
             LabelSource(
                 besideSymbols: grid.first(labelsPerBlock, ofEachBlock: named), gap: 12, scale: Double(region.scale),
                 size: 10.5
-            ) { reports[$0].altitudeFeet.map(FlightLevelText.of) ?? "" }
+            ) { all[$0].altitudeFeet.map(FlightLevelText.of) ?? "" }
         )
     }
 
     /// The reports that are visible in a region, in drawing order: the highest rank last.
-    static func shown(_ reports: [PilotReport], in region: MapRegion) -> [PilotReport] {
+    static func shown(_ reports: RankedReports, in region: MapRegion) -> [PilotReport] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
-        return grid.copies(of: thinned(reports, grid, everywhere: false)).map { reports[$0.index] }
-            .sorted { rank($0) < rank($1) }
+        return grid.copies(of: thinned(reports, grid, everywhere: false)).map { reports.reports[$0.index] }
     }
 
-    private static func thinned(_ reports: [PilotReport], _ grid: SymbolGrid, everywhere: Bool) -> [SymbolGrid
-        .PlacedSymbol]
+    /// The highest rank of each square, in rising order. The reports come in that order, so a later one is better.
+    private static func thinned(_ reports: RankedReports, _ grid: SymbolGrid, everywhere: Bool)
+        -> [SymbolGrid.PlacedSymbol]
     {
-        grid.thinned(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
-    }
-
-    /// The rank of a report. If there is room for only one report, an urgent one is shown, then the more severe, then
-    /// the newer. So a routine report never hides an urgent or a more severe one.
-    private static func rank(_ report: PilotReport) -> Rank {
-        Rank(
-            urgency: report.isUrgent ? 1 : 0, severity: report.severity.map { Int($0.rawValue) } ?? -1,
-            observedAt: report.observedAt, id: report.id)
-    }
-
-    private struct Rank: Comparable {
-        var urgency: Int
-        var severity: Int
-        var observedAt: Instant
-        var id: String
-
-        static func < (a: Rank, b: Rank) -> Bool {
-            (a.urgency, a.severity, a.observedAt, a.id) < (b.urgency, b.severity, b.observedAt, b.id)
-        }
+        grid.thinned(reports.reports, everywhere: everywhere, place: \.place) { _, _ in true }
     }
 
     func mix(into fingerprint: inout Fingerprint) {
@@ -86,6 +66,30 @@ struct ReportMark: Sendable, Hashable {
         canvas.draw(
             ReportSymbol(severity: severity, isUrgent: isUrgent).drawing(style), at: place.point,
             scale: isSmall ? scale * 0.62 : scale)
+    }
+}
+
+/// Pilot reports in rising order of their rank. If there is room for only one report, an urgent one is shown, then the
+/// more severe, then the newer. So a routine report never hides an urgent or a more severe one.
+///
+/// All tiles of a frame share them, so they are sorted once and not for each tile.
+package struct RankedReports: Sendable {
+    /// The reports.
+    package let reports: [PilotReport]
+    /// Whether each of them is urgent, and its severity: both are found in texts.
+    let areUrgent: [Bool]
+    let severities: [Severity?]
+
+    /// Sorts reports by their rank.
+    package init(_ reports: [PilotReport]) {
+        let ranked = reports.map { (report: $0, isUrgent: $0.isUrgent, severity: $0.severity) }.sorted { a, b in
+            func rank(_ severity: Severity?) -> Int { severity.map { Int($0.rawValue) } ?? -1 }
+            return (a.isUrgent ? 1 : 0, rank(a.severity), a.report.observedAt, a.report.id)
+                < (b.isUrgent ? 1 : 0, rank(b.severity), b.report.observedAt, b.report.id)
+        }
+        self.reports = ranked.map(\.report)
+        areUrgent = ranked.map(\.isUrgent)
+        severities = ranked.map(\.severity)
     }
 }
 

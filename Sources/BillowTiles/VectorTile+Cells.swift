@@ -48,7 +48,7 @@ extension VectorTile {
 
 extension PictureContent {
     /// The reports of a tile's picture, thinned out at low zoom.
-    package static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
+    package static func shown(_ reports: RankedReports, in coord: TileCoord) -> [PilotReport] {
         ReportMark.shown(reports, in: MapRegion(coord, scale: .one))
     }
 

@@ -53,7 +53,7 @@ struct ReportRankTests {
                 for order in [all, all.reversed(), all.sorted { $0.observedAt < $1.observedAt }] {
                     #expect(try Self.picture(order, zoom: zoom) == expected, "\(zoom) \(one.id)")
                     let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
-                    #expect(PictureContent.shown(order, in: coord).map(\.id) == [one.id])
+                    #expect(PictureContent.shown(RankedReports(order), in: coord).map(\.id) == [one.id])
                 }
             }
         }
@@ -67,7 +67,7 @@ struct ReportRankTests {
             let beside = 10 + 0.012 * Double(step)
             let urgent = try Self.report("u", .light, type: "Urgent PIREP", minutesAgo: 50)
             let severe = try Self.report("r", .moderateSevere, longitude: beside)
-            let shown = PictureContent.shown([urgent, severe], in: coord)
+            let shown = PictureContent.shown(RankedReports([urgent, severe]), in: coord)
             #expect(shown.last?.id == "u")
             let (alone, both) = (try Self.picture([urgent], zoom: 9), try Self.picture([severe, urgent], zoom: 9))
             for (a, b) in zip(alone, both) where a.alpha == 255 { #expect(a == b, "\(step)") }

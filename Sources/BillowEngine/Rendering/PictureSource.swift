@@ -70,7 +70,7 @@ package final class PictureSource: Sendable {
             }
             switch layer.drawing {
             case nil, .cells, .polygons, .field: break
-            case .reports: data.reports = found.reports
+            case .reports: data.rankedReports = found.rankedReports
             case .areas: data.areas.merge(found.areas) { $1 }
             case .aircraft: data.positions = found.positions
             case .tracks: data.tracks = found.tracks

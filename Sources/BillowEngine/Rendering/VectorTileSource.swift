@@ -296,7 +296,7 @@ package final class VectorTileSource: Sendable {
     private static func features(_ layer: Dataset, _ data: PictureData, _ coord: TileCoord) -> [VectorTile.Feature] {
         switch layer.drawing {
         case nil, .cells, .polygons, .field: []
-        case .reports: PictureContent.shown(data.reports, in: coord).map { feature(Feature($0)) }
+        case .reports: PictureContent.shown(data.rankedReports, in: coord).map { feature(Feature($0)) }
         case .areas: (layer.areas.flatMap { data.areas[$0] } ?? []).map { feature(Feature($0)) }
         case .aircraft:
             PictureContent.shown(data.positions, in: coord).map {
