@@ -34,6 +34,19 @@ extension IssuedArea {
     }
 }
 
+/// An issued area, and what all pictures of an instant show of it: how it looks is found in its texts.
+package struct DrawnArea: Sendable {
+    package let area: IssuedArea
+    let appearance: AreaAppearance
+    let caption: String?
+
+    init(_ area: IssuedArea, at instant: Instant) {
+        self.area = area
+        appearance = AreaAppearance(of: area, at: instant)
+        caption = area.caption
+    }
+}
+
 /// An issued area as drawn.
 struct AreaMark: Sendable, Hashable {
     /// The rings in the region's pixels, in one copy of the world.
@@ -53,26 +66,25 @@ struct AreaMark: Sendable, Hashable {
     private static let margin = 8.0
 
     /// The marks of a region, in the order of `areas`.
-    static func marks(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> [AreaMark] {
-        areas.flatMap { area in
-            let appearance = AreaAppearance(of: area, at: instant)
-            return area.geometry.polygons.flatMap { marks(of: $0, appearance, in: region) }
+    static func marks(of areas: [DrawnArea], in region: MapRegion) -> [AreaMark] {
+        areas.flatMap { drawn in
+            drawn.area.geometry.polygons.flatMap { marks(of: $0, drawn.appearance, in: region) }
         }
     }
 
     /// The labels of areas: hazard and altitude band, in the first part of each area. Warnings rank before advisories,
     /// turbulence before other hazards, and higher severities before lower ones.
-    static func labels(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> LabelSource? {
+    static func labels(of areas: [DrawnArea], in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
         func rank(_ area: IssuedArea, _ appearance: AreaAppearance) -> (UInt8, UInt8, Int, String) {
             (appearance.kind.rawValue, appearance.subject.rawValue, -Int(area.severity?.rawValue ?? 0), area.id)
         }
         let named = areas.compactMap {
-            area -> (text: String, appearance: AreaAppearance, ring: [Point], area: IssuedArea)? in
-            guard let text = area.caption, let ring = area.geometry.polygons.first?.first, ring.count > 3 else {
+            drawn -> (text: String, appearance: AreaAppearance, ring: [Point], area: IssuedArea)? in
+            guard let text = drawn.caption, let ring = drawn.area.geometry.polygons.first?.first, ring.count > 3 else {
                 return nil
             }
-            return (text, AreaAppearance(of: area, at: instant), ring.dropLast().map(region.worldPoint), area)
+            return (text, drawn.appearance, ring.dropLast().map(region.worldPoint), drawn.area)
         }.sorted { rank($0.area, $0.appearance) < rank($1.area, $1.appearance) }
         let spots = named.map { InteriorPoint.all(of: $0.ring) }
         let size = 11.0

@@ -51,11 +51,8 @@ public struct PictureContent: Sendable, Hashable {
             if !marks.isEmpty { parts.append(part(marks)) }
             if let labels { sources.append(labels) }
         }
-        func addAreas(_ areas: [IssuedArea]) {
-            add(
-                AreaMark.marks(of: areas, at: data.instant, in: region),
-                AreaMark.labels(of: areas, at: data.instant, in: region)
-            ) { .areas($0) }
+        func addAreas(_ areas: [DrawnArea]) {
+            add(AreaMark.marks(of: areas, in: region), AreaMark.labels(of: areas, in: region)) { .areas($0) }
         }
         func addCells(_ plane: FramePlane?, isBordered: Bool) {
             guard let plane else { return }
@@ -82,7 +79,7 @@ public struct PictureContent: Sendable, Hashable {
             case .reports:
                 let (marks, labels) = ReportMark.marks(of: data.rankedReports, in: region)
                 add(marks, labels) { .reports($0) }
-            case .areas: addAreas(layer.areas.flatMap { data.areas[$0] } ?? [])
+            case .areas: addAreas(layer.areas.flatMap { data.drawnAreas[$0] } ?? [])
             case .aircraft:
                 let (marks, labels) = TrafficMark.marks(of: data.positions, labels: labels, in: region)
                 add(marks, labels) { .traffic($0) }

@@ -6,7 +6,7 @@ public import Turbulence
 /// may be left empty.
 public struct PictureData: Sendable {
     /// The instant that the pictures show.
-    public var instant: Instant
+    public let instant: Instant
     /// The data of the cell layers.
     public var plane: FramePlane?
     /// The data of the turbulence polygon layer; nil if there is none.
@@ -19,7 +19,12 @@ public struct PictureData: Sendable {
     /// The same, sorted once for all pictures.
     package var rankedReports: RankedReports
     /// The areas of each dataset of areas.
-    public var areas: [IssuedArea.DatasetNumber: [IssuedArea]]
+    public var areas: [IssuedArea.DatasetNumber: [IssuedArea]] {
+        get { drawnAreas.mapValues { $0.map(\.area) } }
+        set { drawnAreas = Self.drawn(newValue, at: instant) }
+    }
+    /// The same, with their looks, which are found once for all pictures.
+    package var drawnAreas: [IssuedArea.DatasetNumber: [DrawnArea]]
     /// The positions of aircraft.
     public var positions: [AircraftPosition]
     /// The tracks: each has the positions of one aircraft, oldest first.
@@ -49,8 +54,14 @@ public struct PictureData: Sendable {
         self.plane = plane
         self.polygons = polygons
         rankedReports = RankedReports(reports)
-        self.areas = areas
+        drawnAreas = Self.drawn(areas, at: instant)
         self.positions = positions
         self.tracks = tracks
+    }
+
+    private static func drawn(_ areas: [IssuedArea.DatasetNumber: [IssuedArea]], at instant: Instant)
+        -> [IssuedArea.DatasetNumber: [DrawnArea]]
+    {
+        areas.mapValues { $0.map { DrawnArea($0, at: instant) } }
     }
 }

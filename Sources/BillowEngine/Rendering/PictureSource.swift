@@ -71,7 +71,7 @@ package final class PictureSource: Sendable {
             switch layer.drawing {
             case nil, .cells, .polygons, .field: break
             case .reports: data.rankedReports = found.rankedReports
-            case .areas: data.areas.merge(found.areas) { $1 }
+            case .areas: data.drawnAreas.merge(found.drawnAreas) { $1 }
             case .aircraft: data.positions = found.positions
             case .tracks: data.tracks = found.tracks
             }
