@@ -32,7 +32,8 @@ for collection in edr.collections()["collections"]:
         check(link["href"] == f"{base}/collections/{name}/{query}", f"{name}: {link['href']}")
         check(link["variables"]["query_type"] == query, f"{name} {query}: {link['variables']}")
         check(set(link["variables"]["output_formats"]) <= set(collection["output_formats"]), f"{name} {query}: formats")
-    check(("position" in collection["data_queries"]) == (name == "gtg"), f"{name}: position")
+    has_extent = name not in ("observations", "pireps", "traffic", "tracks")
+    check(("position" in collection["data_queries"]) == has_extent, f"{name}: position")
     for parameter in collection["parameter_names"].values():
         check(parameter["type"] == "Parameter" and parameter["observedProperty"]["label"], f"{name}: {parameter}")
 
@@ -64,6 +65,13 @@ for name, cell in cells.items():
     if nearest_corner(cell, place) > metres + 12_000:
         check(name not in got, f"radius has {name}")
 
+# The cell around a place, and none elsewhere.
+name, cell = min(cells.items())
+middle = [sum(corner[axis] for corner in ring(cell)[1:]) / (len(ring(cell)) - 1) for axis in (0, 1)]
+found = edr.query_data("hexagons", "position", coords=f"POINT({middle[0]} {middle[1]})")["features"]
+check([feature["id"] for feature in found] == [name], f"position: {found}")
+check(not edr.query_data("hexagons", "position", coords="POINT(-150 -40)")["features"], "position: elsewhere")
+
 found = edr.query_data("hexagons", "cube", bbox=[4.9, 49.9, 5.1, 50.1], z="35000/36000")
 check(0 < len(found["features"]) < len(cells), f"cube: {len(found['features'])}")
 check(not edr.query_data("hexagons", "cube", bbox=[4.9, 49.9, 5.1, 50.1], z="10000")["features"], "cube: other level")
@@ -90,7 +98,7 @@ check(all(list(feature["properties"]) == ["severity"] for feature in only), "par
 for query, arguments in [
     ("radius", {"coords": "POINT(5 50)", "within": -1}), ("radius", {"coords": "POINT(5)", "within": 10}),
     ("cube", {"bbox": [1, 2, 3]}), ("trajectory", {"coords": "LINESTRING(5 50)"}),
-    ("locations/NOWHERE", {}), ("position", {"coords": "POINT(5 50)"}),
+    ("locations/NOWHERE", {}), ("position", {"coords": "POINT(5)"}),
 ]:
     try:
         edr.query_data("hexagons", query, **arguments)
