@@ -8,8 +8,8 @@ public enum H3 {
         Cell(uncheckedDense: UInt32(dense(at: place, resolution: Cell.resolution)))
     }
 
-    /// The dense index of the cell of a resolution 0–5 that contains a place. At coarse resolutions, the cell may differ
-    /// from the ancestor of `cell(at:)`, whose outline it only approximates.
+    /// The dense index of the cell of a resolution 0–5 that contains a place. At coarse resolutions, the cell may
+    /// differ from the ancestor of `cell(at:)`, whose outline it only approximates.
     package static func dense(at place: LonLat, resolution: Int) -> Int {
         var coordinate = LatLng(lat: degsToRads(place.latitude), lng: degsToRads(place.longitude))
         var index: H3Index_C = 0

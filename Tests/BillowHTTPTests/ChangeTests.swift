@@ -357,7 +357,8 @@ struct ChangeModelTests {
 
     private func bytes(_ id: String) -> ArraySlice<UInt8> { ArraySlice(Array(id.utf8)) }
 
-    @Test("a log has the changes of a plain comparison, in any order of the features", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "a log has the changes of a plain comparison, in any order of the features", arguments: 0..<20 as Range<UInt64>)
     func oracle(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let isSorted = seed % 2 == 0
@@ -367,7 +368,8 @@ struct ChangeModelTests {
         var features: [String: UInt64] = [:]
         for state in 1...60 as ClosedRange<UInt64> {
             for _ in 0..<UInt64.random(in: 0...6, using: &random) {
-                let id = String(repeating: "x", count: Int.random(in: 0...2, using: &random)) + "\(Int.random(in: 0..<30, using: &random))"
+                let prefix = String(repeating: "x", count: Int.random(in: 0...2, using: &random))
+                let id = "\(prefix)\(Int.random(in: 0..<30, using: &random))"
                 features[id] = Bool.random(using: &random) ? UInt64.random(in: 0..<3, using: &random) : nil
             }
             var next = ChangeLog.Builder(after: log, state: state)

@@ -252,7 +252,9 @@ struct FieldTests {
             }
             // Of an interval the end counts, which may be open.
             let now = noon.description
-            for interval in ["../\(now)", "\(now)/..", "../..", "2026-11-21T00:00:00Z/\(now)", "\(now)/2100-01-01T00:00:00Z"] {
+            for interval in [
+                "../\(now)", "\(now)/..", "../..", "2026-11-21T00:00:00Z/\(now)", "\(now)/2100-01-01T00:00:00Z",
+            ] {
                 #expect(try await levels("&datetime=\(interval)") == all, "\(interval)")
             }
             #expect(try await levels("&z=1000").isEmpty, "what lies 29,000 ft above says nothing")

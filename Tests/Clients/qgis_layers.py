@@ -89,9 +89,9 @@ def around(data, width, choose):
 def differing(one, other, tolerance=8):
     """The share of pixels of two pictures that differ.
 
-    QGIS places pictures at whole pixels, one up or down as it rounds. A place between two pixels is resampled there. So a
-    pixel is equal if each channel lies within the other picture's 3 by 3 pixels around it, and the other way round. A
-    picture of many colours has a palette, hence the tolerance.
+    QGIS places pictures at whole pixels, one up or down as it rounds. A place between two pixels is resampled there.
+    So a pixel is equal if each channel lies within the other picture's 3 by 3 pixels around it, and the other way
+    round. A picture of many colours has a palette, hence the tolerance.
     """
     a, b, width = pixels(one), pixels(other), one.width()
 

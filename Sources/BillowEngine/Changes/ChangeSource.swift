@@ -190,7 +190,8 @@ package final class ChangeSource: Sendable {
             var writer = FeatureWriter(query.collection, as: .geojsonl, hasGeometry: hasGeometry)
             if isOfHexagons {
                 // Most hexagons have not changed, and are neither read nor encoded.
-                cursor = try await features.hexagons(query, in: snapshot, after: cursor, limit: Self.page, to: &writer) {
+                cursor = try await features.hexagons(query, in: snapshot, after: cursor, limit: Self.page, to: &writer)
+                {
                     note(ArraySlice($0.record.row.cell.h3String.utf8), $0.contentHash)
                 }
             } else {

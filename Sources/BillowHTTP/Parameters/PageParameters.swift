@@ -37,8 +37,8 @@ package struct PageParameters: Sendable {
         }
     }
 
-    /// The query of the page that starts after a feature. It names a format other than GeoJSON, even where `Accept` chose
-    /// it, because a link is also opened elsewhere.
+    /// The query of the page that starts after a feature. It names a format other than GeoJSON, even where `Accept`
+    /// chose it, because a link is also opened elsewhere.
     package func next(
         after cursor: FeatureSource.Cursor, at head: Head, of query: FeatureQuery, dataTime: Instant?,
         as format: ExportFormat = .geojson

@@ -303,7 +303,10 @@ struct CollectionRoutes: Sendable {
                 hasGeometry: hasGeometry, properties: page.properties),
             limit: page.limit, address: base + path, query: request.uri.query,
             time: snapshot.publication.asOf, total: try await features.total(query, in: shown), alternates: alternates,
-            next: { base + signer.signed("\(path)?\(page.next(after: $0, at: shown.head, of: query, dataTime: dataTime, as: format))") })
+            next: { cursor in
+                let next = page.next(after: cursor, at: shown.head, of: query, dataTime: dataTime, as: format)
+                return base + signer.signed("\(path)?\(next)")
+            })
         return (dataStatus, pieces)
     }
 
