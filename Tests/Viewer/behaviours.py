@@ -1351,23 +1351,11 @@ def offline(viewer):
         # The pictures of frames do not wait for the worker either.
         viewer.until("""performance.getEntriesByType("resource").some(({ name, workerMatchedSourceType }) =>
             name.includes("/wms?") && workerMatchedSourceType === "network")""")
-        # Data arrives all the time. The worker stores a timeline seconds after the page has it, and the frames must be
-        # those of the stored one.
-        stored = """async () => {
-            const cache = await caches.open("billow-data");
-            const keys = (await cache.keys()).filter(({ url }) => url.includes("timeline.json"));
-            return (await Promise.all(keys.map(async (key) => (await cache.match(key)).text()))).join();
-        }"""
-        for _ in range(20):
-            page.focus("#scrubber")
-            page.keyboard.press("Home")
-            viewer.until(loaded)
-            before = page.evaluate(stored)
-            page.wait_for_timeout(6_000)
-            if before and page.evaluate(stored) == before and page.evaluate(loaded):
-                break
         page.click("#to-live")
         viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
+        viewer.until("""async () => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
+            url.includes("timeline.json"))""")
+        page.wait_for_timeout(1_000)
         context.set_offline(True)
         page.reload(wait_until="load")
         viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
