@@ -55,7 +55,6 @@ worker.addEventListener("install", (event) => {
     /** @type {[path: string, source: string, isData?: boolean][]} */
     const rules = [
         ["assets/*", "cache"], ["tiles/*.png", "network"], ["collections/*", "network"], ["maps/*", "network"],
-        ["wms", "network"],
         ...["tiles/*.json", "status", "styles", "legend.json", "timeline.json"].map((path) =>
             /** @type {[string, string, boolean]} */ ([path, "race-network-and-fetch-handler", true])),
     ];

@@ -1348,9 +1348,6 @@ def offline(viewer):
         page.focus("#scrubber")
         page.keyboard.press("Home")
         viewer.until(loaded)
-        # The pictures of frames do not wait for the worker either.
-        viewer.until("""performance.getEntriesByType("resource").some(({ name, workerMatchedSourceType }) =>
-            name.includes("/wms?") && workerMatchedSourceType === "network")""")
         page.click("#to-live")
         viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
         viewer.until("""async () => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
