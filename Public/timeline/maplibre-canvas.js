@@ -3,7 +3,6 @@
 
 import { limited } from "./request.js";
 import { cornersOf, gridOf, placesOf } from "./tile-grid.js";
-import { rectangleOf, sheetAddress, sheetsOf } from "./tile-sheet.js";
 
 /** @typedef {import("./tile-grid.js").Bounds} Bounds */
 /** @typedef {import("./tile-grid.js").Grid} Grid */
@@ -20,10 +19,7 @@ import { rectangleOf, sheetAddress, sheetsOf } from "./tile-sheet.js";
 /** A tile of a part of a frame.
  * @typedef {Place & { part: number }} PartPlace */
 
-/** A tile: a part of a picture, which may have several. Without a part it is the whole picture.
- * @typedef {{
- *     picture: HTMLImageElement | ImageBitmap, part: { column: number, row: number } | null,
- * }} Tile */
+/** @typedef {HTMLImageElement | ImageBitmap} Tile */
 
 const TILE_PIXELS = 256;
 /** More than the browser sends at once. So it never waits for a page that draws the map. */
@@ -42,10 +38,10 @@ class CanvasFrame {
     /** The loaded tiles by their keys.
      * @type {Map<string, Tile>} */
     tiles = new Map();
-    /** The sheets of tiles to request.
-     * @type {PartPlace[][]} */
+    /** The tiles to request.
+     * @type {PartPlace[]} */
     missing = [];
-    /** The requests in progress by the keys of their tiles.
+    /** The requests in progress by their keys.
      * @type {Map<string, AbortController>} */
     requests = new Map();
 
@@ -61,28 +57,27 @@ class CanvasFrame {
         for (const [key, abort] of this.requests) {
             if (keys.has(key)) continue;
             this.requests.delete(key);
-            if (![...this.requests.values()].includes(abort)) abort.abort();
+            abort.abort();
         }
         for (const key of this.tiles.keys()) if (!keys.has(key)) this.tiles.delete(key);
-        const missing = places.filter(({ key }) => !this.tiles.has(key) && !this.requests.has(key));
-        this.missing = this.parts.flatMap((_, part) => sheetsOf(missing.filter((place) => place.part === part)));
+        this.missing = places.filter(({ key }) => !this.tiles.has(key) && !this.requests.has(key));
         this.hasFailed = false;
     }
 }
 
-/** Loads a picture. An image element costs the browser half of what `fetch` and an ImageBitmap cost, and keeps the
+/** Loads a tile. An image element costs the browser half of what `fetch` and an ImageBitmap cost, and keeps the
  * compressed bytes only. But it sends no headers.
  * @param {string} url
  * @param {Record<string, string>} headers
  * @param {AbortSignal} signal */
-async function loadPicture(url, headers, signal) {
-    if (Object.keys(headers).length) return fetchPicture(url, { headers }, signal);
+async function loadTile(url, headers, signal) {
+    if (Object.keys(headers).length) return fetchTile(url, { headers }, signal);
     try {
         return await limited(signal, (limit) => loadImage(url, limit));
     } catch (error) {
         if (signal.aborted) throw error;
-        // Without the server, the browser may still have it. It never changes, because its address has a version.
-        return fetchPicture(url, { cache: "force-cache" }, signal);
+        // Without the server, the browser may still have the tile. It never changes, because its address has a version.
+        return fetchTile(url, { cache: "force-cache" }, signal);
     }
 }
 
@@ -105,7 +100,7 @@ const loadImage = (url, signal) => new Promise((resolve, reject) => {
 /** @param {string} url
  * @param {RequestInit} request
  * @param {AbortSignal} abort */
-const fetchPicture = (url, request, abort) => limited(abort, async (signal) => {
+const fetchTile = (url, request, abort) => limited(abort, async (signal) => {
     const response = await fetch(url, { ...request, signal });
     if (!response.ok) throw new Error(`${url}: ${response.status}`);
     return createImageBitmap(await response.blob());
@@ -242,56 +237,34 @@ export class MapLibreCanvasFrames {
         for (const frame of [...(this.#shown ? [this.#shown] : []), ...this.#frames]) {
             while (!frame.hasFailed && frame.missing.length) {
                 if (this.#requests >= MAX_REQUESTS) return;
-                this.#loadSheet(frame, /** @type {PartPlace[]} */ (frame.missing.shift()));
+                this.#loadTile(frame, /** @type {PartPlace} */ (frame.missing.shift()));
             }
         }
     }
 
-    /** The address of a sheet; null if its tiles come one by one.
-     * @param {string} template
-     * @param {PartPlace[]} sheet */
-    #addressOf(template, sheet) {
-        const grid = /** @type {Grid} */ (this.#grid);
-        const { left, top, columns, rows } = rectangleOf(sheet);
-        // Around a corner that is there, most tiles would be loaded twice.
-        if (sheet.length < 2 || columns * rows > 2 * sheet.length) return null;
-        return sheetAddress(template, { z: grid.z, left: grid.left + left, top: grid.top + top, columns, rows });
-    }
-
-    /** Loads some tiles of a part of a frame.
-     * @param {CanvasFrame} frame
-     * @param {PartPlace[]} sheet */
-    async #loadSheet(frame, sheet) {
-        const [{ part, z, x, y }] = /** @type {[PartPlace]} */ (/** @type {unknown} */ (sheet));
-        const template = frame.parts[part]?.url ?? "";
-        const address = this.#addressOf(template, sheet);
-        if (address === null && sheet.length > 1) {
-            frame.missing.unshift(...sheet.map((place) => [place]));
-            return;
-        }
-        const { left, top } = rectangleOf(sheet);
-        const url = address ?? template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`);
+    /** @param {CanvasFrame} frame
+     * @param {PartPlace} place */
+    async #loadTile(frame, { key, part, z, x, y }) {
         const abort = new AbortController();
-        for (const { key } of sheet) frame.requests.set(key, abort);
-        /** @type {Tile["picture"] | null} */
-        let picture = null;
+        frame.requests.set(key, abort);
+        const template = frame.parts[part]?.url ?? "";
+        const url = template.replace("{z}", `${z}`).replace("{x}", `${x}`).replace("{y}", `${y}`);
+        /** @type {Tile | null} */
+        let tile = null;
         this.#requests += 1;
         try {
-            picture = await loadPicture(url, this.#options.headers(url), abort.signal);
+            tile = await loadTile(url, this.#options.headers(url), abort.signal);
         } catch {
             // The frame then fails, unless this request was aborted.
         }
         this.#requests -= 1;
         this.#load();
         // Meanwhile the frame may have been removed, or the map have moved.
-        const wanted = sheet.filter(({ key }) => frame.requests.get(key) === abort);
-        for (const { key, column, row } of wanted) {
-            frame.requests.delete(key);
-            const part = address === null ? null : { column: column - left, row: row - top };
-            if (picture) frame.tiles.set(key, { picture, part });
-            else frame.hasFailed = true;
-        }
-        if (wanted.length) this.#redraw();
+        if (frame.requests.get(key) !== abort) return;
+        frame.requests.delete(key);
+        if (tile) frame.tiles.set(key, tile);
+        else frame.hasFailed = true;
+        this.#redraw();
     }
 
     // Drawing
@@ -306,9 +279,7 @@ export class MapLibreCanvasFrames {
     #draw({ parts, tiles }) {
         const grid = /** @type {Grid} */ (this.#grid);
         const { columns, rows } = grid;
-        /** @type {Tile | undefined} */
-        const first = tiles.values().next().value;
-        const pixels = first && !first.part ? first.picture.width : TILE_PIXELS;
+        const pixels = tiles.values().next().value?.width ?? TILE_PIXELS;
         const size = Math.min(pixels, Math.floor(MAX_SIDE_PIXELS / Math.max(columns, rows)));
         const canvas = this.#canvas;
         // MapLibre reads the pixels, so they stay with the processor.
@@ -324,12 +295,7 @@ export class MapLibreCanvasFrames {
             context.globalAlpha = opacity;
             for (const { key, column, row } of this.#places) {
                 const tile = tiles.get(`${part}/${key}`);
-                if (!tile) continue;
-                const side = tile.part ? TILE_PIXELS : tile.picture.width;
-                const { column: from, row: below } = tile.part ?? { column: 0, row: 0 };
-                context.drawImage(
-                    tile.picture, from * side, below * side, side, side, column * size, row * size, size, size,
-                );
+                if (tile) context.drawImage(tile, column * size, row * size, size, size);
             }
         }
         // Tests and pages read here what the canvas shows.

@@ -62,16 +62,7 @@ export type CanvasMap = {
 export type PartPlace = Place & {
     part: number;
 };
-/**
- * A tile: a part of a picture, which may have several. Without a part it is the whole picture.
- */
-export type Tile = {
-    picture: HTMLImageElement | ImageBitmap;
-    part: {
-        column: number;
-        row: number;
-    } | null;
-};
+export type Tile = HTMLImageElement | ImageBitmap;
 /** A frame: its parts, the lowest first, and its tiles in memory. */
 declare class CanvasFrame {
     /** @param {{ url: string, opacity: number }[]} parts */
@@ -83,10 +74,10 @@ declare class CanvasFrame {
     /** The loaded tiles by their keys.
      * @type {Map<string, Tile>} */
     tiles: Map<string, Tile>;
-    /** The sheets of tiles to request.
-     * @type {PartPlace[][]} */
-    missing: PartPlace[][];
-    /** The requests in progress by the keys of their tiles.
+    /** The tiles to request.
+     * @type {PartPlace[]} */
+    missing: PartPlace[];
+    /** The requests in progress by their keys.
      * @type {Map<string, AbortController>} */
     requests: Map<string, AbortController>;
     parts: {

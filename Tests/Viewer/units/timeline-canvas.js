@@ -1,7 +1,6 @@
 // @ts-check
 import { MapLibreCanvasFrames } from "/timeline/maplibre-canvas.js";
 import { cornersOf, gridOf, placesOf } from "/timeline/tile-grid.js";
-import { sheetAddress, sheetsOf } from "/timeline/tile-sheet.js";
 import { equal, ok, test } from "../harness.js";
 
 /** @param {number[]} sides */
@@ -163,62 +162,6 @@ test("with headers, the tiles of a canvas are requested by fetch", async () => {
         const frame = frames.add("/tile.png");
         await until(() => frames.isReady(frame) || frames.hasFailed(frame));
         equal([asked, frames.hasFailed(frame)], [["secret"], false]);
-    } finally {
-        window.fetch = real;
-    }
-});
-
-test("a sheet has the address of its tiles' region, with their filters, style and instant", () => {
-    const template = "https://a.org/b/tiles/gtg,hexagons/20260721T200000Z/{z}/{x}/{y}.png?v=7&hours=2&style=day";
-    const url = new URL(sheetAddress(template, { z: 1, left: 0, top: 0, columns: 2, rows: 1 }) ?? "");
-    const { BBOX = "", ...others } = Object.fromEntries(url.searchParams);
-    equal([url.pathname, others], ["/b/wms", {
-        v: "7", hours: "2", SERVICE: "WMS", VERSION: "1.3.0", REQUEST: "GetMap", LAYERS: "gtg,hexagons",
-        STYLES: "day,day", CRS: "EPSG:3857", WIDTH: "512", HEIGHT: "256", FORMAT: "image/png", TRANSPARENT: "TRUE",
-        TIME: "2026-07-21T20:00:00Z",
-    }]);
-    equal(BBOX.split(",").map((side) => Math.round(Number(side))), [-20037508, 0, 20037508, 20037508]);
-    const live = sheetAddress("/tiles/hexagons/latest/{z}/{x}/{y}.png", gridOf(bounds([170, 10, 200, 20]), 4, 14));
-    ok(live?.startsWith("/wms?") && live.includes("TIME=latest"), `${live}`);
-    const grid = gridOf(bounds([0, 0, 9, 9]), 2, 14);
-    equal([sheetAddress("/other/{z}/{x}/{y}.png", grid),
-        sheetAddress("/tiles/hexagons/latest/{z}/{x}/{y}@2x.png", grid)], [null, null]);
-});
-
-test("a grid has sheets of at most three by three tiles and of almost equal size, and each tile lies in one", () => {
-    const places = Array.from({ length: 28 }, (_, index) => ({ column: index % 7, row: Math.floor(index / 7) }));
-    const sheets = sheetsOf(places);
-    equal(sheets.map(({ length }) => length).sort(), [4, 4, 4, 4, 6, 6]);
-    equal(sheets.flat().length, 28);
-    equal(sheetsOf([{ column: 4, row: 2 }]), [[{ column: 4, row: 2 }]]);
-    equal(sheetsOf([]), []);
-});
-
-test("the tiles of a canvas come in sheets, each tile from its part of one", async () => {
-    const map = new FakeMap();
-    map.sides = [-100, 20, -80, 40];
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [512, 512];
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    context.fillStyle = "red";
-    context.fillRect(0, 0, 512, 512);
-    context.fillStyle = "blue";
-    context.fillRect(256, 256, 256, 256);
-    /** @type {string[]} */
-    const asked = [];
-    const real = window.fetch;
-    window.fetch = async (url) => {
-        asked.push(String(url));
-        return real(canvas.toDataURL());
-    };
-    try {
-        const frames = new MapLibreCanvasFrames(map, { headers: () => ({ "X-API-Key": "secret" }) });
-        const frame = frames.add("/tiles/hexagons/20260721T200000Z/{z}/{x}/{y}.png");
-        await until(() => frames.isReady(frame));
-        frames.show(frame);
-        equal([asked.length, asked[0]?.startsWith("/wms?")], [1, true]);
-        equal([map.pixel(10, 10), map.pixel(300, 10), map.pixel(10, 300), map.pixel(300, 300)],
-            [COLOURS.red, COLOURS.red, COLOURS.red, COLOURS.blue]);
     } finally {
         window.fetch = real;
     }
