@@ -34,11 +34,12 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter, defaultdict
 from pathlib import Path
 
 from harness import HOST, HUBS, free_ports, heading, row, tile
-from soak import bounds, differences
+from soak import bounds, differences, outline
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVERS = 3
@@ -418,7 +419,7 @@ class Faults:
         if some.status != 200 or not some.json["features"]:
             return self.count("features not compared: none")
         # Where there is something to compare.
-        place = source.choice(some.json["features"])["geometry"]["coordinates"][0][0]
+        place = outline(source.choice(some.json["features"])["geometry"])[0]
         path, (_, x, y) = path_of(addresses[frame], zoom, (place[0], max(-80, min(80, place[1]))))
         west, north, east, south = bounds(zoom, x, y)
         items = (f"/collections/hexagons/items?time={instant}&limit=10000"
@@ -484,8 +485,10 @@ class Faults:
             try:
                 body(source, *arguments)
             except Exception as error:  # A checker that ends unseen would find nothing.
+                line = traceback.extract_tb(error.__traceback__)[-1]
                 with self.lock:
-                    self.failures.append(f"{self.phase}: {type(error).__name__}: {error}")
+                    self.failures.append(
+                        f"{self.phase}: {type(error).__name__}: {error} ({line.filename}:{line.lineno})")
                 return
             time.sleep(pause)
 

@@ -165,7 +165,7 @@ class Soak:
         while time.time() < self.end:
             try:
                 body(connection)
-            except (OSError, http.client.HTTPException) as error:
+            except Exception as error:  # A client that ends unseen would find nothing.
                 self.note(f"{type(error).__name__}: {error}")
                 connection.close()
                 connection = self.connection()
@@ -384,12 +384,18 @@ class Soak:
         return 1 if self.problems else 0
 
 
+def outline(geometry):
+    """The outer ring of a polygon, or of the first part of one that the antimeridian cuts."""
+    parts = geometry["coordinates"]
+    return parts[0][0] if geometry["type"] == "MultiPolygon" else parts[0]
+
+
 def differences(drawn, features, zoom, x, y):
     """How a tile of hexagons differs from the features of its frame, or None; and the number of hexagons compared."""
     width, height, pixel = picture(drawn)
     seen, colours = 0, {}
     for feature in features:
-        ring = feature["geometry"]["coordinates"][0][:-1]
+        ring = outline(feature["geometry"])[:-1]
         middle = [sum(place[axis] for place in ring) / len(ring) for axis in (0, 1)]
         column, row = (int(value) for value in project(zoom, x, y, *middle))
         if not (2 <= column < width - 2 and 2 <= row < height - 2):
