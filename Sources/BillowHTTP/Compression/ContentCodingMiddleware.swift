@@ -31,8 +31,7 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
             return response
         }
         if response.status == .notModified {
-            // Returns the form of the tag that the client sent.
-            if request.headers[.ifNoneMatch]?.contains("W/") == true { response.weakenTag() }
+            response.repeatTag(of: request.headers[.ifNoneMatch])
             return response
         }
         guard response.status.kind == .successful, ![.noContent, .partialContent].contains(response.status) else {
@@ -44,14 +43,16 @@ struct ContentCodingMiddleware<Context: RequestContext>: RouterMiddleware {
             guard let bytes = try await bytes(of: response, request, type, coding) else { return response }
             response.body = try BytesResponse.body(of: bytes)
             response.headers[.contentLength] = String(bytes.count)
+            response.headers[.eTag] = response.headers[.eTag].map { EntityTags.coded($0, coding) }
         } else {
             guard let body = try stream(response.body, coding) else { return response }
             response.body = body
+            // The pieces decide about the bytes.
+            response.headers[.eTag] = response.headers[.eTag].map(EntityTags.weak)
         }
         response.headers[.contentEncoding] = coding.rawValue
         // A client with compressed bytes can't resume in the middle, because a range would be of the plain bytes.
         if response.headers[.acceptRanges] != nil { response.headers[.acceptRanges] = "none" }
-        response.weakenTag()
         return response
     }
 
@@ -129,12 +130,11 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// Weakens the entity tag for a compressed body. `If-None-Match` compares weakly and still matches; `If-Range`
-    /// compares strongly and doesn't.
-    ///
-    /// Source: RFC 9110 section 8.8.3.3
-    fileprivate mutating func weakenTag() {
-        if let tag = headers[.eTag], !tag.hasPrefix("W/") { headers[.eTag] = "W/\(tag)" }
+    /// Gives the tag in the form in which the client has it.
+    fileprivate mutating func repeatTag(of header: String?) {
+        guard let tag = headers[.eTag], let header else { return }
+        let forms = [EntityTags.weak(tag)] + EntityTags.codings.map { EntityTags.coded(tag, $0) }
+        if let form = forms.first(where: { header.contains($0) }) { headers[.eTag] = form }
     }
 }
 

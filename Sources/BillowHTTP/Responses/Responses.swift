@@ -146,11 +146,40 @@ struct EntityTags: Sendable {
             var tag = part.drop { $0 == " " }
             while tag.last == " " { tag.removeLast() }
             if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
-            return tag.dropFirst().dropLast()
+            return Self.withoutCoding(tag.dropFirst().dropLast())
         }
     }
 
+    /// Whether the client has the content of a tag, in whatever coding.
     func match(_ tag: String) -> Bool { any || tags.contains { $0 == tag } }
+
+    // MARK: - Tags of compressed bodies
+
+    /// The codings whose bytes have a tag of their own.
+    static let codings: [ContentCoding] = [.gzip, .zstandard, .brotli]
+
+    /// The tag of the compressed bytes of a content: the content's tag with the coding's name. It is strong, because
+    /// the same content is always compressed to the same bytes.
+    ///
+    /// Source: RFC 9110 section 8.8.3.3
+    static func coded(_ tag: String, _ coding: ContentCoding) -> String {
+        "\(tag.dropLast())\(separator)\(coding.rawValue)\""
+    }
+
+    /// The tag of a body that is compressed while it is sent. `If-None-Match` compares weakly and still matches;
+    /// `If-Range` compares strongly and doesn't.
+    static func weak(_ tag: String) -> String { tag.hasPrefix("W/") ? tag : "W/\(tag)" }
+
+    /// Content tags never contain it.
+    private static let separator = "+"
+
+    private static func withoutCoding(_ tag: Substring) -> Substring {
+        for coding in codings {
+            let suffix = "\(separator)\(coding.rawValue)"
+            if tag.hasSuffix(suffix) { return tag.dropLast(suffix.count) }
+        }
+        return tag
+    }
 }
 
 /// The base URL of links in responses: the `publicURL` setting, else the authority of the request.
