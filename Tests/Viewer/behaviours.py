@@ -1599,7 +1599,7 @@ def examples(viewer):
         viewer.eventually(lambda: any(kind in each for each in viewer.requests))
         script = viewer.page.request.get(url.replace(".html", ".js")).text()
         lines = [line for line in script.splitlines() if line.strip() and not line.startswith("//")]
-        assert len(lines) < 32, (url, len(lines))
+        assert len(lines) <= 20, (url, len(lines))
 
 
 COPY = """

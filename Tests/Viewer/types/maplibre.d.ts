@@ -67,6 +67,7 @@ declare namespace maplibregl {
         keyboard: Handler;
         on<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
         once<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
+        once<Name extends keyof MapEvents>(name: Name): Promise<MapEvents[Name]>;
         off<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
         addControl(control: Control, position?: string): this;
         addImage(id: string, image: ImageData, options?: { pixelRatio?: number }): this;
