@@ -266,7 +266,7 @@ package struct BillowApplication: Sendable {
         CorridorAndProfileRoutes(frames: frames, policy: policy, styleStore: styles, airports: .large).add(to: queries)
         let exports = ExportRoutes(
             frames: frames, features: features, policy: policy, work: work, files: exportFiles,
-            packs: packs, timelines: timelines, styleStore: styles)
+            packs: packs, timelines: timelines, styleStore: styles, publicURL: configuration.publicURL)
         exports.add(to: reading)
         ExportJobRoutes(exports: exports, jobs: exportJobs, publicURL: configuration.publicURL, work: work)
             .add(to: reading)

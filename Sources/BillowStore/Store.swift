@@ -55,6 +55,10 @@ package protocol Store: Sendable {
     /// head. A version is readable as long as no row that was closed after it is deleted.
     func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows
 
+    /// The number of stored observations with `from` ≤ t < `to`, including the few closed ones.
+    /// - Complexity: reads the keys of the range.
+    func countObservations(from: Instant, to: Instant) async throws(StoreError) -> Int
+
     /// The packed rows of a part if they are the visible ones at a version; nil if the rows must be read.
     func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]?
 

@@ -26,6 +26,12 @@ struct ExportFileTests {
         }
     }
 
+    private func report(_ id: String, at seconds: Int) throws -> PilotReport {
+        PilotReport(
+            id: id, place: try place(-80, 26), observedAt: noon.advanced(by: seconds), type: "PIREP", aircraft: nil,
+            altitudeFeet: 35_000, turbulence: [], text: "UA", source: try source("awc"))
+    }
+
     private func part(_ range: String, _ world: World, _ more: HTTPFields = [:]) async throws -> TestResponse {
         var headers = more
         headers[.range] = "bytes=\(range)"
@@ -59,6 +65,127 @@ struct ExportFileTests {
             }
             #expect(bytes == Array(buffer: whole.body))
             #expect(try await world.get(Self.path).body.readableBytes > size)
+        }
+    }
+
+    @Test(
+        "the parts of an export join to the whole of its version, though data arrives meanwhile",
+        arguments: [
+            "observations.geojsonl", "observations.csv?severity=3", "hexagons.geojsonl", "hexagons.csv?bbox=0,45,20,55",
+            "hexagons?f=csv", "pireps.geojsonl", "observations.geojsons?minSeverity=4",
+        ])
+    func limitedParts(_ export: String) async throws {
+        try await withObservations { world in
+            try await world.insert([], reports: try (0..<700).map { try report("r\($0)", at: -60 - $0 % 3) })
+            let isTable = export.contains("csv")
+            func lines(_ answer: TestResponse) throws -> [Substring] {
+                let lines = answer.text.split(whereSeparator: \.isNewline)
+                return isTable ? Array(lines.dropFirst()) : lines
+            }
+            let whole = try lines(try await world.get("/export/\(export)"))
+            var joined: [Substring] = []
+            let separator = export.contains("?") ? "&" : "?"
+            var next: String? = "/export/\(export)\(separator)limit=500"
+            var parts = 0
+            while let path = next {
+                let answer = try await world.get(path)
+                #expect(answer.status == .ok && answer.headers[.acceptRanges] == "bytes", "\(path): \(answer.text)")
+                #expect(answer.headers[.contentLength] == "\(answer.body.readableBytes)")
+                let found = try lines(answer)
+                #expect(found.count <= 500)
+                joined += found
+                parts += 1
+                try #require(parts < 20)
+                next = try answer.headers[.link].map { link in
+                    let address = try #require(link.split(separator: ">").first?.dropFirst())
+                    #expect(link.contains("rel=\"next\""))
+                    return String(address).replacing("http://localhost", with: "")
+                }
+                // A part that is repeated is the same, though new data came.
+                let place = try cell(11, 51 + Double(parts))
+                try await world.insert([try observation(place, at: -70 - parts)])
+                if path.contains("after=") { world.clock.advance(by: 61) }
+                #expect(try await world.get(path).body == answer.body)
+            }
+            #expect(joined == whole)
+            #expect(parts == max(1, (whole.count + 499) / 500))
+        }
+    }
+
+    @Test("a start of a part that is changed, or of another export, is refused, and so is a part of a file")
+    func wrongParts() async throws {
+        try await withObservations { world in
+            let link = try #require(try await world.get("/export/observations.csv?limit=10").headers[.link])
+            let address = String(try #require(link.split(separator: ">").first?.dropFirst()))
+            let next = address.replacing("http://localhost", with: "")
+            #expect(try await world.get(next.replacing("observations.csv", with: "observations.geojson")).status == .ok)
+            let changed = next.replacing("&limit", with: "0&limit")
+            for path in [next + "&severity=1", changed, "/export/observations.csv?after=x"] {
+                let answer = try await world.get(path)
+                #expect(answer.status == .badRequest, "\(path)")
+                #expect(try answer.json["parameter"]?.string == "after", "\(path)")
+            }
+            for ending in ["kml", "kmz", "gpkg"] {
+                let answer = try await world.get("/export/observations.\(ending)?limit=10")
+                #expect(try answer.json["parameter"]?.string == "limit" && answer.status == .badRequest, "\(ending)")
+            }
+            #expect(try await world.get("/export/observations.csv?limit=0").status == .badRequest)
+        }
+    }
+
+    @Test("a job makes a part, whose result links to the next one")
+    func partOfJob() async throws {
+        try await withObservations { world in
+            let made = try await world.send(.post, "/export/observations.csv?limit=10")
+            #expect(made.status == .accepted, "\(made.text)")
+            let path = try #require(made.headers[.location])
+            #expect(await world.application.exportJobs.runNext())
+            let result = try await world.get("\(path)/results")
+            #expect(result.text.split(whereSeparator: \.isNewline).count == 11)
+            #expect(result.headers[.link]?.contains("/export/observations.csv?after=") == true)
+            let refused = try await world.send(.post, "/export/observations.csv?estimate")
+            #expect(try refused.json["parameter"]?.string == "estimate" && refused.status == .badRequest)
+        }
+    }
+
+    @Test(
+        "an estimate tells the features and bytes of an export",
+        arguments: [
+            "observations.geojsonl", "observations.csv?severity=4", "hexagons.geojson", "pireps.csv", "polygons.csv",
+        ])
+    func estimates(_ export: String) async throws {
+        try await withObservations { world in
+            let whole = try await world.get("/export/\(export)")
+            let separator = export.contains("?") ? "&" : "?"
+            let estimate = try await world.json("/export/\(export)\(separator)estimate")
+            #expect(estimate["bytes"]?.integer == whole.body.readableBytes)
+            #expect(estimate["exact"]?.bool == true)
+            let lines = whole.text.split(whereSeparator: \.isNewline).count
+            let count =
+                try export.hasSuffix("geojson") ? whole.json.features.count : lines - (export.contains("csv") ? 1 : 0)
+            #expect(estimate["features"]?.integer == count)
+        }
+    }
+
+    @Test("an estimate of many observations is near the export, from a sample of them")
+    func sampledEstimates() async throws {
+        try await withWorld { world in
+            let cells = H3.disk(around: try cell(10, 50), distance: 30)
+            for round in 0..<5 {
+                try await world.insert(
+                    try cells.map { try observation($0, severity: .light, at: -60 - 1_000 * round) })
+            }
+            let estimate = try await world.json("/export/observations.csv?estimate=true")
+            let whole = try await world.get("/export/observations.csv")
+            let features = try #require(estimate["features"]?.integer)
+            let bytes = try #require(estimate["bytes"]?.integer)
+            #expect(estimate["exact"]?.bool == false)
+            #expect(features == 5 * cells.count && cells.count * 5 > ExportEstimate.sampleRecords)
+            #expect(abs(bytes - whole.body.readableBytes) < whole.body.readableBytes / 50)
+            for ending in ["kml", "kmz", "gpkg"] {
+                let files = try await world.json("/export/observations.\(ending)?estimate")
+                #expect(files["features"]?.integer == features && files["bytes"] == nil, "\(ending)")
+            }
         }
     }
 
@@ -150,7 +277,7 @@ struct ExportFileTests {
             ExportRoutes(
                 frames: application.frames, features: application.features, policy: application.policy,
                 work: WorkExecutor(), files: files, packs: application.packs, timelines: application.timelines,
-                styleStore: application.styles
+                styleStore: application.styles, publicURL: nil
             ).add(to: router)
             let whole = try await world.get(Self.path).body
             try await Application(router: router, logger: World.quiet()).test(.router) { client in

@@ -215,7 +215,7 @@ struct PackTests {
             ExportRoutes(
                 frames: application.frames, features: application.features, policy: application.policy,
                 work: WorkExecutor(), files: files, packs: application.packs, timelines: application.timelines,
-                styleStore: application.styles
+                styleStore: application.styles, publicURL: nil
             ).add(to: router)
             try await Application(router: router, logger: World.quiet()).test(.router) { client in
                 let answer = try await client.executeRequest(

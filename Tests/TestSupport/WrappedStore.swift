@@ -46,6 +46,9 @@ extension WrappedStore {
     package func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
         try await store.packed(part, asOf: version)
     }
+    package func countObservations(from: Instant, to: Instant) async throws(StoreError) -> Int {
+        try await store.countObservations(from: from, to: to)
+    }
     package func packedParts() async throws(StoreError) -> [ArchivePart] { try await store.packedParts() }
     package func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
         try await store.unpackedParts(in: range)

@@ -5,14 +5,18 @@ package import BillowSnapshot
 import Datasets
 import Turbulence
 
-/// All features of a query in one format, page by page.
+/// All features of a query in one format, page by page; or a part of them, in the same order.
 package struct FeatureExport: Sendable {
-    private let features: FeatureSource
-    private let query: FeatureQuery
+    let features: FeatureSource
+    let query: FeatureQuery
     private let form: FeatureFormat
-    private let snapshot: Snapshot
-    private let dataStatus: DataStatus
+    let snapshot: Snapshot
+    let dataStatus: DataStatus
     private let style: Style?
+    /// The end of the part before this one; nil for the first part, and for the whole.
+    private let start: FeatureSource.Cursor?
+    /// The most features of a part; nil for all that follow.
+    private let limit: Int?
 
     package init(
         features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, policy: FreshnessPolicy
@@ -22,20 +26,23 @@ package struct FeatureExport: Sendable {
             dataStatus: policy.dataStatus(query, in: snapshot))
     }
 
-    /// - Parameter style: the colours of KML.
+    /// - Parameters:
+    ///   - style: the colours of KML.
+    ///   - start: the end of the part before this one. KML has no parts.
+    ///   - limit: the most features of a part.
     package init(
         features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, dataStatus: DataStatus,
-        style: Style? = nil
+        style: Style? = nil, after start: FeatureSource.Cursor? = nil, limit: Int? = nil
     ) {
         self.init(
             features: features, query: query, in: .text(format), snapshot: snapshot, dataStatus: dataStatus,
-            style: style)
+            style: style, after: start, limit: limit)
     }
 
     init(
         features: FeatureSource, query: FeatureQuery, in form: FeatureFormat, snapshot: Snapshot,
         dataStatus: DataStatus,
-        style: Style? = nil
+        style: Style? = nil, after start: FeatureSource.Cursor? = nil, limit: Int? = nil
     ) {
         self.features = features
         self.query = query
@@ -43,7 +50,21 @@ package struct FeatureExport: Sendable {
         self.snapshot = snapshot
         self.dataStatus = dataStatus
         self.style = style
+        self.start = start
+        self.limit = limit
     }
+
+    private var isKML: Bool { form == .text(.kml) }
+
+    var writer: FeatureWriter {
+        FeatureWriter(
+            query.collection, in: form,
+            members: CollectionMembers(query, snapshot: snapshot, dataStatus: dataStatus),
+            design: isKML ? KMLStyle(query, dataStatus, style, in: snapshot) : nil)
+    }
+
+    /// Whether it ends at a limit, so that only its end tells where the next part begins.
+    package var isLimited: Bool { limit != nil }
 
     /// The pieces of an export, each of some hundred kilobytes.
     package struct Parts: Sendable {
@@ -53,26 +74,27 @@ package struct FeatureExport: Sendable {
         private var byFolder: KMLParts?
 
         fileprivate init(_ export: FeatureExport, isAhead: Bool, in place: FileDestination) {
-            let isKML = export.form == .text(.kml)
-            var writer = FeatureWriter(
-                export.query.collection, in: export.form,
-                members: CollectionMembers(export.query, snapshot: export.snapshot, dataStatus: export.dataStatus),
-                design: isKML ? KMLStyle(export.query, export.dataStatus, export.style, in: export.snapshot) : nil)
+            var writer = export.writer
             writer.begin()
-            if isKML {
+            if export.isKML {
                 byFolder = KMLParts(export.features, export.query, in: export.snapshot, writer, in: place)
                 return
             }
             // Observations can be many, and each is encoded from its row alone.
-            if isAhead, export.query.collection.isOfRows {
+            if isAhead, export.start == nil, export.limit == nil, export.query.collection.isOfRows {
                 sideBySide = ObservationParts(export.features, export.query, in: export.snapshot, writer)
             } else {
-                inOrder = FeatureParts(export.features.reader(export.query, in: export.snapshot), writer)
+                inOrder = FeatureParts(
+                    export.features.reader(export.query, in: export.snapshot, after: export.start), writer,
+                    limit: export.limit)
             }
         }
 
         /// The number of written features.
         package var features: Int { inOrder?.features ?? sideBySide?.features ?? byFolder?.features ?? 0 }
+
+        /// The end of a part after which more features follow, once all its pieces are made.
+        package var nextStart: FeatureSource.Cursor? { inOrder?.nextStart }
 
         /// The bytes of temporary files beside the export.
         package var spooledBytes: Int { byFolder?.spooledBytes ?? 0 }
@@ -97,15 +119,20 @@ package struct FeatureExport: Sendable {
 
 extension FeatureExport.Parts: ResponseParts {}
 
-/// All features of a query, after the start that a writer has already written, and the end.
+/// All features of a query, or the first ones up to a limit, after the start that a writer has already written, and the
+/// end.
 package struct FeatureParts: ResponseParts {
     private var reader: FeatureReader
     private var writer: FeatureWriter
+    private let limit: Int?
     private var isDone = false
+    /// The cursor of the last feature, if the limit is reached and more features follow.
+    private(set) var nextStart: FeatureSource.Cursor?
 
-    package init(_ reader: FeatureReader, _ writer: FeatureWriter) {
+    package init(_ reader: FeatureReader, _ writer: FeatureWriter, limit: Int? = nil) {
         self.reader = reader
         self.writer = writer
+        self.limit = limit
     }
 
     /// The number of written features.
@@ -113,11 +140,25 @@ package struct FeatureParts: ResponseParts {
 
     package mutating func next() async throws(EngineError) -> [UInt8]? {
         guard !isDone else { return nil }
-        repeat { try await reader.read(.piece, to: &writer) } while !reader.isAtEnd && writer.count == 0
-        if reader.isAtEnd {
+        repeat { try await reader.read(room, to: &writer) } while !isComplete && writer.count == 0
+        if isComplete {
             isDone = true
+            nextStart = reader.isAtEnd ? nil : reader.cursor
             writer.end()
         }
         return writer.drain()
+    }
+
+    /// The limit of the next piece. A partly written feature is already counted.
+    private var room: PageLimit {
+        var piece = PageLimit.piece
+        if let limit {
+            piece.features = min(piece.features, limit - writer.features + (reader.isBetweenFeatures ? 0 : 1))
+        }
+        return piece
+    }
+
+    private var isComplete: Bool {
+        reader.isAtEnd || reader.isBetweenFeatures && limit.map { writer.features >= $0 } ?? false
     }
 }

@@ -25,13 +25,14 @@ struct ExportFileMaker: Sendable {
         of export: PreparedExport, check: @Sendable (Progress, FileWriter) throws -> Void
     ) async throws -> ExportedFile {
         switch export.content {
-        case .text(let export): try await file(of: export, check)
-        case .file(let export): try await file(of: export, check)
+        case .text(let text): try await file(of: text, export.part, check)
+        case .file(let file): try await self.file(of: file, check)
         }
     }
 
     private func file(
-        of export: FeatureExport, _ check: @Sendable (Progress, FileWriter) throws -> Void
+        of export: FeatureExport, _ part: (@Sendable (FeatureSource.Cursor) -> String)?,
+        _ check: @Sendable (Progress, FileWriter) throws -> Void
     ) async throws -> ExportedFile {
         let (file, _) = try place.open { _, _ in }
         var pieces = export.parts(isAhead: true, in: place)
@@ -51,7 +52,8 @@ struct ExportFileMaker: Sendable {
             try await NIOThreadPool.singleton.runIfActive { [size] in try file.write(piece, at: size) }
             size += piece.count
         }
-        return ExportedFile(file, size: size, entityTag: try await digest.entityTag())
+        return ExportedFile(
+            file, size: size, entityTag: try await digest.entityTag(), nextPart: pieces.nextStart.flatMap { part?($0) })
     }
 
     private func file(

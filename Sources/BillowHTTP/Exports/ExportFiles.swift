@@ -61,7 +61,7 @@ final class ExportFiles: Sendable {
     var statistics: CacheStatistics { files.statistics }
 
     /// The file of an export, which is written first if there is none.
-    /// - Returns: nil for an export that is too large, or if the disk has no room.
+    /// - Returns: nil for an export that is too large, or if the disk has no room, where it can be streamed instead.
     /// - Throws: `WorkError.overloaded`; errors of reading.
     func file(of export: PreparedExport) async throws -> Pinned? {
         expire()
@@ -83,8 +83,7 @@ final class ExportFiles: Sendable {
             return file.map { Pinned(export: pin.export, file: $0) }
         } catch {
             removePin(key)
-            // Text can be streamed without a file.
-            if case .text = export.content, error is PackError { return nil }
+            if export.isStreamable, error is PackError { return nil }
             throw error
         }
     }
@@ -109,7 +108,7 @@ final class ExportFiles: Sendable {
         }
     }
 
-    /// - Returns: nil for text that is too large.
+    /// - Returns: nil for an export that is too large and can be streamed.
     private func write(_ export: PreparedExport) async throws -> ExportedFile? {
         let hasTurn = state.withLock { state in
             guard state.writing < Self.maximumConcurrentWrites else { return false }
@@ -125,8 +124,7 @@ final class ExportFiles: Sendable {
                 }
             }
         } catch PackError.tooLarge {
-            // Text is streamed without a file.
-            if case .text = export.content { return nil }
+            if export.isStreamable { return nil }
             throw PackError.tooLarge(bytes: largest + 1, limit: largest)
         }
     }

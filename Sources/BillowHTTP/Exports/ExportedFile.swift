@@ -9,12 +9,15 @@ final class ExportedFile: Sendable {
     let size: Int
     /// A hash of the bytes, so that it is equal on every server.
     let entityTag: String
+    /// The path and query of the part that follows this one; nil for the last part, and for a whole export.
+    let nextPart: String?
     private let file: FileWriter
 
-    init(_ file: FileWriter, size: Int, entityTag: String) {
+    init(_ file: FileWriter, size: Int, entityTag: String, nextPart: String? = nil) {
         self.file = file
         self.size = size
         self.entityTag = entityTag
+        self.nextPart = nextPart
     }
 
     /// The answer to a request: the whole file, the requested range of it, or only its headers.

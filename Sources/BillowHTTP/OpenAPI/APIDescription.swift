@@ -118,10 +118,9 @@ struct APIDescription: Sendable {
         case (export, let dataset?):
             if let pack = route.pack {
                 PackParameters.names(pack).subtracting(["f"])
-            } else if route.path.hasSuffix("{format}") {
-                FeatureParameters.names(dataset).subtracting(["f"])
             } else {
-                FeatureParameters.names(dataset)
+                FeatureExportParameters.names(
+                    dataset, .text(.geojson), isNegotiated: !route.path.hasSuffix("{format}"))
             }
         case ("/maps/{layers}", _): MapParameters.names
         case ("/animations/{layers}", _): AnimationParameters.names
@@ -249,6 +248,7 @@ struct APIDescription: Sendable {
         case "/maps/{layers}": QueryParameter.ofPictures(width: MapParameters.defaultWidth)
         case "/animations/{layers}": QueryParameter.ofPictures(width: AnimationParameters.defaultWidth)
         case "/timeline.json": QueryParameter.ofTimelines
+        case export: QueryParameter.ofExports
         case "/wms": QueryParameter.of(.wms)
         case let path where path.hasPrefix("/wmts"): QueryParameter.of(.wmts)
         default: []
@@ -291,10 +291,9 @@ struct APIDescription: Sendable {
             var content: [String: JSONValue] = formats.reduce(into: [:]) { $0[$1.mediaType] = [:] }
             if route.pack == nil {
                 content[ExportFormat.geojson.mediaType] = ["schema": Self.collectionSchema(dataset)]
-            } else {
-                // An estimate.
-                content["application/json"] = ["schema": ["type": "object"]]
             }
+            // An estimate.
+            content["application/json"] = ["schema": ["type": "object"]]
             return .object(content)
         case (_, let dataset?):
             var content: [String: JSONValue] = [

@@ -1,4 +1,5 @@
-import BillowEngine
+package import BillowEngine
+import BillowExchange
 package import Datasets
 
 /// The parameters of `/collections/{id}/items`: those of `FeatureParameters` and `PageParameters`, with `ItemFormat` as
@@ -57,15 +58,49 @@ package struct ItemByIDParameters: Sendable {
 }
 
 /// The parameters of `/export/{collection}.{format}`: those of `FeatureParameters`, with the path's format as the only
-/// one.
+/// one, and these:
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `limit` | whole number of features; text other than KML | from 1; above 10000000 it is 10000000 | all |
+/// | `after` | what a `next` link says; text other than KML | | from the first one |
+/// | `estimate` | true tells only how large the export would be | | false |
 package struct FeatureExportParameters: Sendable {
     package let features: FeatureParameters
+    /// The most features of this part; nil for all.
+    package let limit: Int?
+    /// nil for an export from the first feature on.
+    package let start: PageStart?
+    /// Whether the client requests only the size.
+    package let isEstimate: Bool
     /// The whole query, in a fixed order.
     package let query: String
 
-    package init(_ reader: QueryReader, _ path: ExportParameters) throws(ParameterProblem) {
+    package static let maximumLimit = 10_000_000
+
+    package static func names(_ collection: Dataset, _ format: DownloadFormat, isNegotiated: Bool) -> Set<String> {
+        var names = FeatureParameters.names(collection).union(["estimate"])
+        if format.hasParts { names.formUnion(["limit", "after"]) }
+        return isNegotiated ? names : names.subtracting(["f"])
+    }
+
+    package init(_ reader: QueryReader, _ path: ExportParameters) throws {
         try path.checkFormat(reader)
         features = try FeatureParameters(reader, of: try path.collection)
+        limit = try reader.count("limit", upTo: Self.maximumLimit)
+        start = try PageStart(reader)
+        // A bare `?estimate` counts as true.
+        isEstimate = try reader.text("estimate")?.isEmpty == true ? true : reader.boolean("estimate") ?? false
+        if isEstimate, let name = ["after", "limit"].first(where: { reader.has($0) }) {
+            throw reader.invalid(name, reader.text(name) ?? "", "left out with estimate, which is of the whole export")
+        }
         query = reader.replacing([:])
+    }
+}
+
+extension DownloadFormat {
+    /// Whether features can be divided among several files.
+    package var hasParts: Bool {
+        if case .text(let format) = self { format != .kml } else { false }
     }
 }

@@ -29,12 +29,7 @@ package struct PageParameters: Sendable {
         self.reader = reader
         properties = try reader.properties(of: collection)
         limit = try reader.count("limit", upTo: Self.maximumLimit) ?? defaultLimit ?? Self.defaultLimit
-        start = try reader.text("after").map { (text) throws(EngineError) in try PageStart(text) }
-        if let start, let text = reader.text("after"), !start.matches(reader.all) {
-            // The page would continue another selection, and miss or repeat features.
-            throw reader.invalid(
-                "after", text, "that of a link next, with the other parameters of the same link")
-        }
+        start = try PageStart(reader)
     }
 
     /// The query of the page that starts after a feature. It names a format other than GeoJSON, even where `Accept`

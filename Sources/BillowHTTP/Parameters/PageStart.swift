@@ -39,6 +39,16 @@ package struct PageStart: Sendable {
         cursor = FeatureSource.Cursor(text: String(parts[4]))
     }
 
+    /// The start that a request names; nil without one.
+    init?(_ reader: QueryReader) throws {
+        guard let text = reader.text("after") else { return nil }
+        try self.init(text)
+        guard matches(reader.all) else {
+            // The page would continue another selection, and miss or repeat features.
+            throw reader.invalid("after", text, "that of a link next, with the other parameters of the same link")
+        }
+    }
+
     /// Whether it is unchanged, and its selection is that of a request.
     package func matches(_ parameters: [String: String]) -> Bool { check == expectedCheck(of: parameters) }
 

@@ -220,6 +220,16 @@ package struct QueryParameter: Sendable {
         text("time", "The frame to show: an instant, or an offset from now", example: "now")
     ]
 
+    /// The parameters with another meaning for exports.
+    package static let ofExports: [QueryParameter] = [
+        QueryParameter(
+            "limit",
+            "The most features of a part; above \(FeatureExportParameters.maximumLimit) it counts as that. Not for KML",
+            ["type": "integer", "minimum": 1]),
+        text("after", "The start of a part, copied from the link `next`. Not for KML"),
+        flag("estimate", "Whether the response only gives the size", standard: false),
+    ]
+
     /// Parameters with a different meaning in OGC API – Maps.
     package static let ofMaps: [QueryParameter] = [
         QueryParameter(

@@ -79,6 +79,7 @@ struct ExportJobRoutes: Sendable {
         }
         var headers = job.headers
         headers[.cacheControl] = "private, no-cache"
+        headers.link(toNext: file.nextPart, request, publicURL)
         return try file.response(headers, request, context)
     }
 

@@ -21,6 +21,13 @@ struct PreparedExport: Sendable {
     /// The version of the snapshot.
     var version: Int64
     var content: Content
+    /// The path and query of the part that begins after a feature.
+    var part: (@Sendable (FeatureSource.Cursor) -> String)?
+
+    /// Whether it can be sent without a file. What follows a part is known only when the part is complete.
+    var isStreamable: Bool {
+        if case .text(let export) = content { !export.isLimited } else { false }
+    }
 
     enum Content: Sendable {
         /// An export that can be streamed while it is made.
@@ -34,7 +41,7 @@ struct PreparedExport: Sendable {
 ///
 /// A plain GET of text is streamed, because its length is unknown before the end. HEAD and range requests are answered
 /// from a file. The file is written first and used as long as clients read it, so that its parts match. Packs are
-/// always answered from such a file.
+/// always answered from such a file, and so are parts of an export, whose end tells where the next one begins.
 struct ExportRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
@@ -44,6 +51,7 @@ struct ExportRoutes: Sendable {
     let packs: PackSource
     let timelines: TimelineService
     let styleStore: StyleStore
+    let publicURL: String?
 
     /// This does not run as a job, because every piece is a separate job, also for a file.
     func add(to router: some RouterMethods<some RequestContext>) {
@@ -60,24 +68,34 @@ struct ExportRoutes: Sendable {
         let parameters = context.parameters
         let path = try ExportParameters(request, file: parameters.text("file"))
         let prepared: PreparedExport
-        if path.format.isPack {
-            let parsed = try await work.run(.query) { try await preparePack(path, request) }
-            switch parsed {
-            case .estimate(let estimate, let headers):
-                return try JSONResponse.make(estimate, headers: headers, request: request)
-            case .pack(let pack): prepared = pack
-            }
-        } else {
-            prepared = try await work.run(.query) { try prepare(path, request) }
+        let parsed = try await work.run(.query) {
+            path.format.isPack
+                ? try await preparePack(path, request) : try await prepareFeatures(path, request)
         }
-        let isText = if case .text = prepared.content { true } else { false }
-        let wantsFile = !isText || request.method == .head || received.headers[.range] != nil
+        switch parsed {
+        case .sizeOfPack(let estimate, let headers):
+            return try JSONResponse.make(estimate, headers: headers, request: request)
+        case .sizeOfFeatures(var estimation, let headers):
+            while true {
+                // Each step is a job of its own, so that it delays nothing else for long.
+                let (rest, estimate) = try await work.run(.query) { [estimation] in
+                    var estimation = estimation
+                    let estimate = try await estimation.next()
+                    return (estimation, estimate)
+                }
+                if let estimate { return try JSONResponse.make(estimate, headers: headers, request: request) }
+                estimation = rest
+            }
+        case .export(let export): prepared = export
+        }
+        let wantsFile = !prepared.isStreamable || request.method == .head || received.headers[.range] != nil
         if wantsFile, let pinned = try await files.file(of: prepared) {
             // There is no rest that could be wrong.
             if rest != nil, ByteRange(rest, of: pinned.file.size) == .unsatisfiable {
                 return try Problem.unsatisfiableRange(of: pinned.file.size, request, context)
             }
             var headers = pinned.export.headers
+            headers.link(toNext: pinned.file.nextPart, request, publicURL)
             // Other requests may have newer data meanwhile.
             headers[.cacheControl] = "public, no-cache"
             return try pinned.file.response(headers, request, context)
@@ -99,23 +117,44 @@ struct ExportRoutes: Sendable {
     /// - Throws: `ParameterProblem` also for an estimate, which needs no job.
     func prepare(_ file: String, _ request: Request) async throws -> PreparedExport {
         let path = try ExportParameters(request, file: file)
-        guard path.format.isPack else { return try prepare(path, request) }
-        switch try await preparePack(path, request) {
-        case .pack(let pack): return pack
-        case .estimate:
+        let prepared =
+            path.format.isPack
+            ? try await preparePack(path, request) : try await prepareFeatures(path, request)
+        guard case .export(let export) = prepared else {
             throw ParameterProblem(
                 ParameterError(parameter: "estimate", value: "true", expected: "false, or asked for by GET"))
         }
+        return export
     }
 
-    private func prepare(_ path: ExportParameters, _ request: Request) throws -> PreparedExport {
+    private enum Preparation: Sendable {
+        case sizeOfPack(PackParameters.Estimate, HTTPFields)
+        case sizeOfFeatures(FeatureExport.Estimation, HTTPFields)
+        case export(PreparedExport)
+    }
+
+    private func prepareFeatures(_ path: ExportParameters, _ request: Request) async throws -> Preparation {
         let collection = try path.collection
-        let parsed = try FeatureExportParameters(
-            QueryReader(request, known: FeatureParameters.names(collection)), path)
-        let snapshot = try frames.snapshot()
-        let query = try parsed.features.query(frames, in: snapshot)
-        let dataStatus = policy.dataStatus(query, in: snapshot)
-        var headers = ResponseHeaders.make(dataStatus, freshSeconds: frames.freshSeconds(of: snapshot))
+        let reader = try QueryReader(
+            request, known: FeatureExportParameters.names(collection, path.format, isNegotiated: true))
+        let parsed = try FeatureExportParameters(reader, path)
+        let current = try frames.snapshot()
+        let query = try parsed.features.query(frames, in: current)
+        let snapshot =
+            if let start = parsed.start { try await frames.snapshot(of: start.head, now: current) } else { current }
+        var dataStatus = policy.dataStatus(query, in: current)
+        // A later part shows the version of the first one, which has no newer data.
+        if let start = parsed.start { dataStatus.freshness.dataTime = start.dataTime }
+        let freshSeconds = frames.freshSeconds(of: current)
+        if parsed.isEstimate {
+            let text: ExportFormat? = if case .text(let format) = path.format { format } else { nil }
+            var headers: HTTPFields = [.cacheControl: ResponseHeaders.cacheControl(freshSeconds: freshSeconds)]
+            if path.isNegotiated { headers.vary(by: "Accept") }
+            return .sizeOfFeatures(
+                FeatureExport.estimate(
+                    of: query, as: text, features: features, snapshot: snapshot, dataStatus: dataStatus), headers)
+        }
+        var headers = ResponseHeaders.make(dataStatus, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
         if path.isNegotiated { headers.vary(by: "Accept") }
         headers[.contentDisposition] = ContentDisposition.text(
@@ -126,7 +165,7 @@ struct ExportRoutes: Sendable {
                 .text(
                     FeatureExport(
                         features: features, query: query, format: format, snapshot: snapshot, dataStatus: dataStatus,
-                        style: styleStore.current.default))
+                        style: styleStore.current.default, after: parsed.start?.cursor, limit: parsed.limit))
             case .geoPackage:
                 .file(
                     GeoPackageExport(
@@ -139,9 +178,15 @@ struct ExportRoutes: Sendable {
                         style: styleStore.current.default))
             case .tileset, .archive: preconditionFailure("a pack has no features")
             }
-        return PreparedExport(
-            address: Self.address("\(collection.id).\(path.format.ending)", parsed.query), headers: headers,
-            version: snapshot.publication.version.rawValue, content: content)
+        let (place, head, dataTime) = (request.uri.path, snapshot.head, dataStatus.freshness.dataTime)
+        let named = path.isNegotiated ? path.format.ending : nil
+        return .export(
+            PreparedExport(
+                address: Self.address("\(collection.id).\(path.format.ending)", parsed.query), headers: headers,
+                version: snapshot.publication.version.rawValue, content: content,
+                part: { cursor in
+                    "\(place)?\(query.nextQuery(reader, after: cursor, at: head, dataTime: dataTime, format: named))"
+                }))
     }
 
     private static func address(_ file: String, _ query: String) -> String {
@@ -150,12 +195,7 @@ struct ExportRoutes: Sendable {
 
     // MARK: Packs
 
-    private enum PackPreparation: Sendable {
-        case estimate(PackParameters.Estimate, HTTPFields)
-        case pack(PreparedExport)
-    }
-
-    private func preparePack(_ path: ExportParameters, _ request: Request) async throws -> PackPreparation {
+    private func preparePack(_ path: ExportParameters, _ request: Request) async throws -> Preparation {
         let layers = try LayerList(parameter: path.what)
         let reader = try QueryReader(request, known: PackParameters.names(path.format))
         let parsed = try PackParameters(
@@ -164,7 +204,7 @@ struct ExportRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let freshSeconds = frames.freshSeconds(of: snapshot)
         if parsed.isEstimate {
-            return .estimate(
+            return .sizeOfPack(
                 try await parsed.estimate(timelines, in: snapshot),
                 [.cacheControl: ResponseHeaders.cacheControl(freshSeconds: freshSeconds)])
         }
@@ -176,10 +216,19 @@ struct ExportRoutes: Sendable {
         headers[.contentType] = path.format.mediaType
         if path.isNegotiated { headers.vary(by: "Accept") }
         headers[.contentDisposition] = ContentDisposition.text(path.what, last.instant, ending: path.format.ending)
-        return .pack(
+        return .export(
             PreparedExport(
                 address: Self.address("\(path.what).\(path.format.ending)", reader.replacing([:])), headers: headers,
                 version: snapshot.publication.version.rawValue, content: .file(PackFile(packs, order, in: snapshot))))
+    }
+}
+
+extension HTTPFields {
+    /// Links to the part that follows the one in the response.
+    mutating func link(toNext part: String?, _ request: Request, _ publicURL: String?) {
+        guard let part else { return }
+        let address = BaseURL.of(request, publicURL) + AddressSigner.signed(part)
+        self[.link] = Link("next", address, type: self[.contentType] ?? "").header
     }
 }
 

@@ -183,7 +183,7 @@ struct Export: AsyncParsableCommand {
     // MARK: - Sizes
 
     private func tellSize(_ collection: Dataset, _ format: DownloadFormat) async throws {
-        // Other formats have a size that only their file tells; their features are those of GeoJSON.
+        // Other formats have a size that only their file tells.
         let text: ExportFormat? = if case .text(let format) = format { format } else { nil }
         let settings = try common.settings(needs: .stored)
         let store = try await settings.openDatabase(.reading)
@@ -197,38 +197,14 @@ struct Export: AsyncParsableCommand {
         let status = FreshnessPolicy(FreshnessRegister(settings.freshness()), frames: frames).dataStatus(
             query, in: snapshot)
         let estimate = try await WorkExecutor().reserve(.query) {
-            try await Self.size(of: query, text ?? .geojson, features, snapshot, status, store)
-        }
-        try store.close()
-        Terminal.write(text == nil ? estimate.featureText : estimate.text)
-    }
-
-    /// Counts many observations, and takes those that aren't read to be like a sample. Anything else is made whole.
-    private static func size(
-        of query: FeatureQuery, _ format: ExportFormat, _ features: FeatureSource, _ snapshot: Snapshot,
-        _ status: DataStatus, _ store: any SQLStore
-    ) async throws -> ExportEstimate {
-        if query.collection.isOfRows, format != .kml, !query.hasNothing, let stored = snapshot.logExtent.observed {
-            let from = max(query.from, stored.lowerBound)
-            let to = max(from, min(query.to, stored.upperBound.advanced(by: 1)))
-            let total = try await store.countObservations(from: from, to: to)
-            if total > ExportEstimate.sampleRecords {
-                var sample = FeatureWriter(
-                    query.collection, as: format,
-                    members: CollectionMembers(query, snapshot: snapshot, dataStatus: status))
-                let read = try await features.sample(
-                    query, in: snapshot, of: from..<to, places: ExportEstimate.samplePlaces,
-                    rows: ExportEstimate.sampleRecords / ExportEstimate.samplePlaces, to: &sample)
-                return ExportEstimate(
-                    features: sample.features, bytes: sample.count, read: read, of: max(total, read))
+            var estimation = FeatureExport.estimate(
+                of: query, as: text, features: features, snapshot: snapshot, dataStatus: status)
+            while true {
+                if let estimate = try await estimation.next() { return estimate }
             }
         }
-        var pieces = FeatureExport(
-            features: features, query: query, format: format, snapshot: snapshot, dataStatus: status
-        ).parts()
-        var bytes = 0
-        while let piece = try await pieces.next() { bytes += piece.count }
-        return ExportEstimate(features: pieces.features, bytes: bytes, read: pieces.features, of: pieces.features)
+        try store.close()
+        Terminal.write(estimate.text)
     }
 
     // MARK: - Since the last run

@@ -119,29 +119,10 @@ struct DailyExport {
     }
 }
 
-/// The size of an export before it is written.
-struct ExportEstimate {
-    let features: Int
-    let bytes: Int
-    let isExact: Bool
-
-    static let sampleRecords = 10_000
-    /// The number of times from which a sample is taken.
-    static let samplePlaces = 10
-
-    /// - Parameters:
-    ///   - features: those among the read records that the query selects, and their bytes.
-    ///   - total: the number of all records. Where it is larger than that of the read ones, the others are taken to be
-    ///     like them.
-    init(features: Int, bytes: Int, read: Int, of total: Int) {
-        let factor = read > 0 ? Double(total) / Double(read) : 1
-        self.features = Int((Double(features) * factor).rounded())
-        self.bytes = Int((Double(bytes) * factor).rounded())
-        isExact = total == read
+extension ExportEstimate {
+    var text: String {
+        let about = isExact ? "" : "about "
+        let size = bytes.map { ", \(about)\($0) bytes" } ?? ""
+        return "\(about)\(features) features\(size)"
     }
-
-    var text: String { "\(featureText), \(about)\(bytes) bytes" }
-    /// The number of features alone.
-    var featureText: String { "\(about)\(features) features" }
-    private var about: String { isExact ? "" : "about " }
 }
