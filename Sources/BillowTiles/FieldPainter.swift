@@ -8,15 +8,25 @@ struct FieldPainter {
 
     private let style: Style
     private let region: MapRegion
-    /// The hatch of places without data; it has the same lines as that of incomplete pictures.
-    private let hatch: PlacedPattern
+    /// The steps of the hatch of places without data, for one period from the picture's corner on, row by row. It has
+    /// the same lines as that of incomplete pictures. Empty if such places aren't hatched.
+    private let hatch: [UInt8]
+    private let hatchPeriod: Int
     /// Colours by code; clear for codes that are hatched.
     private let colours: [StraightColour]
 
     init(style: Style, region: MapRegion) {
         self.style = style
         self.region = region
-        hatch = IncompleteMark.pattern(in: region)
+        let pattern = IncompleteMark.pattern(in: region)
+        let period = pattern.pattern.period
+        hatchPeriod = period
+        hatch =
+            style.field.isMissingHatched
+            ? (0..<period * period).map { place in
+                let coverage = Int(pattern.coverage(x: place % period, y: place / period))
+                return UInt8((coverage * Self.hatchSteps + 127) / 255)
+            } : []
         var colours = [StraightColour](repeating: .clear, count: 256)
         if style.field.isByScale {
             for step in 0..<style.field.stepCount {
@@ -46,30 +56,36 @@ struct FieldPainter {
             return Int16(palette.count - 1)
         }
         let isHatched = style.field.isMissingHatched
+        let period = hatchPeriod
         let indices = [UInt8](unsafeUninitializedCapacity: content.codes.count) { indices, count in
             content.codes.withUnsafeBufferPointer { codes in
                 places.withUnsafeMutableBufferPointer { places in
-                    var at = 0
-                    for y in 0..<content.height {
-                        for x in 0..<content.width {
-                            let code = codes[at]
-                            var index: Int16
-                            if code >= FieldContent.Code.missing, isHatched {
-                                let step = hatchStep(x, y)
-                                index = hatchPlaces[step]
-                                if index < 0 {
-                                    index = place(of: hatchColour(step))
-                                    hatchPlaces[step] = index
+                    hatch.withUnsafeBufferPointer { steps in
+                        var at = 0
+                        for y in 0..<content.height {
+                            let row = y % period * period
+                            var column = 0
+                            for _ in 0..<content.width {
+                                let code = codes[at]
+                                var index: Int16
+                                if code >= FieldContent.Code.missing, isHatched {
+                                    let step = Int(steps[row &+ column])
+                                    index = hatchPlaces[step]
+                                    if index < 0 {
+                                        index = place(of: hatchColour(step))
+                                        hatchPlaces[step] = index
+                                    }
+                                } else {
+                                    index = places[Int(code)]
+                                    if index < 0 {
+                                        index = place(of: colours[Int(code)])
+                                        places[Int(code)] = index
+                                    }
                                 }
-                            } else {
-                                index = places[Int(code)]
-                                if index < 0 {
-                                    index = place(of: colours[Int(code)])
-                                    places[Int(code)] = index
-                                }
+                                indices[at] = UInt8(truncatingIfNeeded: index)
+                                at &+= 1
+                                column = column &+ 1 == period ? 0 : column &+ 1
                             }
-                            indices[at] = UInt8(truncatingIfNeeded: index)
-                            at &+= 1
                         }
                     }
                 }
@@ -108,9 +124,7 @@ struct FieldPainter {
         }
     }
 
-    private func hatchStep(_ x: Int, _ y: Int) -> Int {
-        (Int(hatch.coverage(x: x, y: y)) * Self.hatchSteps + 127) / 255
-    }
+    private func hatchStep(_ x: Int, _ y: Int) -> Int { Int(hatch[y % hatchPeriod * hatchPeriod + x % hatchPeriod]) }
 
     private func hatchColour(_ step: Int) -> StraightColour {
         var colour = IncompleteMark.colour(style.theme)
