@@ -83,12 +83,15 @@ extension MapRegion {
         return zoom
     }
 
-    /// The tile with the same pixels, and its scale; nil if the region is no tile.
-    package var tile: (coord: TileCoord, scale: TileScale)? {
-        guard let zoom = zoomOfTiles, let tileScale = TileScale(rawValue: scale), width == tileScale.pixels,
-            height == width, originX % width == 0, originY % width == 0
+    /// The tile with the same pixels, its scale and its size; nil if the region is no tile.
+    package var tile: (coord: TileCoord, scale: TileScale, size: TileSize)? {
+        guard let zoom = zoomOfTiles, let tileScale = TileScale(rawValue: scale),
+            let size = TileSize.allCases.first(where: { $0.pixels(tileScale) == width }), height == width,
+            originX % width == 0, originY % width == 0
         else { return nil }
-        return TileCoord(z: zoom, x: originX / width, y: originY / width).map { ($0, tileScale) }
+        return TileCoord(z: zoom - size.addedZooms, x: originX / width, y: originY / width).map {
+            ($0, tileScale, size)
+        }
     }
 
     /// The place at a pixel's centre, with columns and rows counted from the north-west; nil outside the map.

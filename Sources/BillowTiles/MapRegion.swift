@@ -44,11 +44,11 @@ public struct MapRegion: Sendable, Hashable {
     }
 
     /// The region of a tile.
-    public init(_ coord: TileCoord, scale: TileScale) {
+    public init(_ coord: TileCoord, scale: TileScale, size: TileSize = .standard) {
+        let side = size.pixels(scale)
         self.init(
-            width: scale.pixels, height: scale.pixels, scale: scale.rawValue,
-            worldPixels: Double(scale.pixels << coord.z), originX: coord.x * scale.pixels,
-            originY: coord.y * scale.pixels)
+            width: side, height: side, scale: scale.rawValue, worldPixels: Double(side << coord.z),
+            originX: coord.x * side, originY: coord.y * side)
     }
 
     /// The smallest region of a size that shows a whole box, centered on the box. It is no finer than zoom 22 and shows

@@ -42,9 +42,10 @@ public final class PicturePainter {
 
     /// The PNG of a tile. A single layer of cells takes the exact path; other layers are drawn one over another.
     public func png(
-        _ content: PictureContent, at coord: TileCoord, scale: TileScale, style: Style, encoder: IndexedPNGEncoder
+        _ content: PictureContent, at coord: TileCoord, scale: TileScale, size: TileSize = .standard, style: Style,
+        encoder: IndexedPNGEncoder
     ) throws(PictureError) -> [UInt8] {
-        let region = MapRegion(coord, scale: scale)
+        let region = MapRegion(coord, scale: scale, size: size)
         let picture: IndexedPicture
         if let plain = try plain(content, in: region, style: style) {
             picture = plain

@@ -2,8 +2,8 @@ import BillowRaster
 import Geometry
 import Synchronization
 
-/// A cache of the sprites of small cells, by zoom, scale and chunk of the cell table. Painters share it: a sprite that
-/// one has made is used by all.
+/// A cache of the sprites of small cells, by zoom, scale, size of tile and chunk of the cell table. Painters share it:
+/// a sprite that one has made is used by all.
 public final class SpriteCache: Sendable {
     /// The highest zoom with sprites. At higher zooms, cells are more than 30 px wide and high at any scale.
     static let highestZoom = 6
@@ -13,14 +13,16 @@ public final class SpriteCache: Sendable {
     /// sprites.
     private static let usedLately: UInt64 = 2_000
 
-    /// The zoom and the scale of sprites.
+    /// The zoom and the scale of sprites, and the size of the tiles that they are for.
     struct Size: Hashable, Sendable {
         var zoom: Int
         var scale: TileScale
+        var tile: TileSize
 
-        init(_ zoom: Int, _ scale: TileScale) {
+        init(_ zoom: Int, _ scale: TileScale, _ tile: TileSize = .standard) {
             self.zoom = zoom
             self.scale = scale
+            self.tile = tile
         }
     }
 

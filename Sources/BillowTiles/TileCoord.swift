@@ -53,6 +53,23 @@ public enum TileScale: Int, Sendable, Hashable, CaseIterable {
     public var pixels: Int { 256 * rawValue }
 }
 
+/// The width and height of a tile in points.
+public enum TileSize: Int, Sendable, Hashable, CaseIterable {
+    /// 256 points.
+    case standard = 256
+    /// 512 points. The tile shows its square in the detail of the next zoom: what the four tiles there show.
+    case double = 512
+
+    /// By how many zooms the detail is finer than that of a standard tile.
+    public var addedZooms: Int { self == .double ? 1 : 0 }
+
+    /// The scales that tiles of this size have. Larger pictures would take too much memory.
+    public var scales: [TileScale] { self == .double ? [.one, .two] : TileScale.allCases }
+
+    /// Pixels a side.
+    public func pixels(_ scale: TileScale) -> Int { rawValue * scale.rawValue }
+}
+
 /// The H3 resolution for each zoom: the finest whose mean cell is at least some 3 px wide on a 256 px tile.
 package enum DrawnResolution {
     /// By zoom: coarser H3 parents up to zoom 4. From 5 on, cells are drawn at their own resolution.

@@ -55,21 +55,25 @@ public final class TilePainter {
     /// - Parameter sprites: the cache of the sprites of small cells. Several painters may share it.
     public init(sprites: SpriteCache = SpriteCache()) { self.sprites = SpriteQueue(sprites) }
 
-    /// The picture of a tile's content. Its width and height are 256 × scale pixels.
-    public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses)
-        -> IndexedPicture
-    {
-        let raster = raster(pixels: scale.pixels)
+    /// The picture of a tile's content. Its width and height are the size × scale in pixels.
+    public func paint(
+        _ content: TileContent, at coord: TileCoord, scale: TileScale, size: TileSize = .standard,
+        classes: HexagonClasses
+    ) -> IndexedPicture {
+        let zoom = coord.z + size.addedZooms
+        let raster = raster(pixels: size.pixels(scale))
         raster.use(colours: classes.colours)
         cover(
-            content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z),
-            sprites(zoom: coord.z, scale), borders: classes.borders, raster)
+            content, SubpixelProjection(MapRegion(coord, scale: scale, size: size), zoom: zoom),
+            sprites(zoom: zoom, scale, size), borders: classes.borders, raster)
         return builder(for: classes).picture(from: raster)
     }
 
     /// The picture of a region that is clear of the antimeridian; nil for any other region.
     func paint(_ content: TileContent, in region: MapRegion, classes: HexagonClasses) -> IndexedPicture? {
-        if let (coord, scale) = region.tile { return paint(content, at: coord, scale: scale, classes: classes) }
+        if let tile = region.tile {
+            return paint(content, at: tile.coord, scale: tile.scale, size: tile.size, classes: classes)
+        }
         let projection = SubpixelProjection(region, zoom: region.zoomOfTiles)
         guard projection.isInside else { return nil }
         let raster: InkRaster
@@ -85,8 +89,8 @@ public final class TilePainter {
         return builder(for: classes).picture(from: raster)
     }
 
-    private func sprites(zoom: Int, _ scale: TileScale) -> SpriteCache.TileAccess? {
-        zoom <= SpriteCache.highestZoom ? sprites.store.access(SpriteCache.Size(zoom, scale)) : nil
+    private func sprites(zoom: Int, _ scale: TileScale, _ size: TileSize) -> SpriteCache.TileAccess? {
+        zoom <= SpriteCache.highestZoom ? sprites.store.access(SpriteCache.Size(zoom, scale, size)) : nil
     }
 
     /// Makes sprites of small cells that were drawn without one, up to a limit. Later pictures of the same places are
@@ -106,7 +110,7 @@ public final class TilePainter {
             raster.useBareAreas(ofClassesFrom: first + 1)
             cover(
                 content, SubpixelProjection(MapRegion(coord, scale: scale), zoom: coord.z),
-                sprites(zoom: coord.z, scale), borders: borders, raster)
+                sprites(zoom: coord.z, scale, .standard), borders: borders, raster)
             for (pixel, lanes) in raster.drainLanes().enumerated() {
                 for lane in 0..<4 { shares[pixel][first + lane] = UInt16(truncatingIfNeeded: lanes[lane]) }
             }

@@ -14,6 +14,7 @@ enum SampleAddresses {
         "/tiles/{layers}/{time}/{z}/{x}/{y}": [
             "/tiles/hexagons/latest/0/0/0.png", "/tiles/hexagons/latest/0/0/0.mvt",
             "/tiles/hexagons/latest/9/0/0.mvt", "/tiles/hexagons/latest/9/0/0.png?source=nosuch",
+            "/tiles/hexagons/latest/0/0/0.png?size=512",
         ],
         "/v2/radar/{frame}/{size}/{z}/{x}/{y}/{color}/{options}": [
             "/v2/radar/hexagons-\(noon.compact)-0-0000000000000000/256/0/0/0/0/0.png"

@@ -103,7 +103,8 @@ struct SignedTemplateTests {
             let legend = try #require(style["metadata"]?["billow:legend"]?.string)
             #expect(try await status(world, legend.replacing("http://localhost", with: "")) == 200)
 
-            let timeline = try await world.json(signed("/timeline.json?layers=hexagons&start=-10m&end=now", key))
+            let timeline = try await world.json(
+                signed("/timeline.json?layers=hexagons&start=-10m&end=now&size=512", key))
             let layer = try #require(timeline["layers"]?[0])
             let frames = try #require(layer["frames"]).items
             #expect(frames.count > 3)
@@ -111,6 +112,7 @@ struct SignedTemplateTests {
                 let address = tile(try #require(frame["tiles"]?.string), "4/8/5")
                 #expect(try await status(world, address) == 200, "\(address)")
                 #expect(try await status(world, address.replacing("v=", with: "v=9")) == 401)
+                #expect(try await status(world, address.replacing("size=512", with: "size=256")) == 401)
             }
             let any = try #require(layer["tiles"]?[0]?.string)
             #expect(try await status(world, tile(any, "4/8/5", time: noon.compact)) == 200)

@@ -57,6 +57,84 @@ struct TileTests {
         }
     }
 
+    @Test(
+        "a tile of 512 points is the four tiles of the next zoom, pixel for pixel",
+        arguments: ["hexagons", "polygons", "turbulence,hexagons"], ["", "@2x"])
+    func doubleTiles(layers: String, scale: String) async throws {
+        try await withWorld { world in
+            for (number, severity) in Severity.allCases.enumerated() {
+                for longitude in [Double(number) * 3, 179.5] {
+                    let place = try #require(LonLat(longitude: longitude, latitude: 50 + Double(number) / 2))
+                    _ = try await world.insertDisk(severity, at: place, distance: 3)
+                }
+            }
+            for (z, x, y) in [(0, 0, 0), (4, 8, 5), (5, 31, 10), (5, 0, 10), (6, 32, 21)] {
+                for query in ["", "&style=colour-blind&opacity=0.7", "&minSeverity=1&incomplete=hatch"] {
+                    let tail = "\(scale).png?hours=2\(query)"
+                    let whole = try await world.picture("/tiles/\(layers)/latest/\(z)/\(x)/\(y)\(tail)&size=512")
+                    let side = scale.isEmpty ? 256 : 512
+                    #expect(whole.width == 2 * side && whole.height == 2 * side)
+                    var (worst, drawn) = (0, 0)
+                    for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                        let part = try await world.picture(
+                            "/tiles/\(layers)/latest/\(z + 1)/\(x * 2 + dx)/\(y * 2 + dy)\(tail)&size=256")
+                        for row in 0..<side {
+                            for column in 0..<side {
+                                let (one, other) = (whole[dx * side + column, dy * side + row], part[column, row])
+                                guard let one, let other else { throw CocoaError(.coderInvalidValue) }
+                                drawn += one.alpha > 0 ? 1 : 0
+                                if one == other { continue }
+                                // What is seen of a colour is its share of the pixel.
+                                func seen(_ colour: StraightColour) -> [Int] {
+                                    [colour.red, colour.green, colour.blue, 255].map {
+                                        Int($0) * Int(colour.alpha) / 255
+                                    }
+                                }
+                                worst = max(worst, zip(seen(one), seen(other)).map { abs($0 - $1) }.max() ?? 0)
+                            }
+                        }
+                    }
+                    // A picture of more than 256 colours has a palette of its own, in steps of up to 1/32.
+                    #expect(worst <= 8, "\(z)/\(x)/\(y)\(tail)")
+                    #expect(drawn > 0, "\(z)/\(x)/\(y)\(tail)")
+                }
+            }
+        }
+    }
+
+    @Test("a tile of 512 points has the headers of any tile, and takes no other size, scale or zoom")
+    func doubleTileHeaders() async throws {
+        try await withWorld { world in
+            try await world.insert([try observation(try cell(10, 50), at: -1_200)])
+            let timeline = try await world.json("/timeline.json?layers=hexagons&start=-10m&end=now&size=512")
+            let template = try #require(timeline["layers"]?[0]?["frames"]?[0]?["tiles"]?.string)
+            #expect(template.hasSuffix("&size=512"), "\(template)")
+            let path = template.replacing("http://localhost", with: "").replacing("{z}", with: "4")
+                .replacing("{x}", with: "8").replacing("{y}", with: "5")
+            let tile = try await world.get(path)
+            #expect(tile.status == .ok)
+            #expect(tile.headers[.cacheControl]?.hasSuffix(", immutable") == true)
+            let tag = try tile.headers[.eTag].orMissing("ETag")
+            #expect(try await world.get(path, [.ifNoneMatch: tag]).status == .notModified)
+            let head = try await world.get(path, method: .head)
+            #expect(head.headers[.contentLength] == tile.headers[.contentLength] && head.body.readableBytes == 0)
+            let standard = try await world.get(path.replacing("&size=512", with: ""))
+            #expect(standard.headers[.eTag] != tag)
+            #expect(try await world.get(path.replacing("size=512", with: "size=256")).body == standard.body)
+            // A vector tile has no pixels.
+            let vector = path.replacing(".png", with: ".mvt")
+            #expect(try await world.get(vector).body == world.get(vector.replacing("&size=512", with: "")).body)
+            // A version that the frame never had.
+            let moved = try await world.get(path.replacing(/v=[0-9]+/, with: "v=99999"))
+            #expect(moved.status == .temporaryRedirect)
+            #expect(moved.headers[.location]?.contains("size=512") == true)
+            let empty = try await world.get("/tiles/hexagons/latest/5/0/0.png?size=512")
+            #expect(Array(buffer: empty.body) == (try PNG.emptyTile(size: 512)))
+            let finest = try await world.picture("/tiles/hexagons/latest/21/0/0.png?size=512")
+            #expect(finest.width == 512)
+        }
+    }
+
     @Test("every header of a tile is as the interface says")
     func headers() async throws {
         try await withWorld(at: noon.advanced(by: 13), configured: ["skypath"]) { world in
@@ -321,6 +399,13 @@ struct TileTests {
             #expect(bounds.count == 4 && bounds[0] < bounds[2] && bounds[1] < bounds[3])
             #expect(plain["tiles"]?[0] == .text("http://localhost/tiles/hexagons/latest/{z}/{x}/{y}.png"))
             #expect(plain["time"]?["extent"]?.items.count == 2)
+
+            let double = try await world.json("/tiles/hexagons.json?size=512")
+            #expect(double["tileSize"] == .number(512))
+            #expect(double["maxzoom"] == .number(13))
+            #expect(double["tiles"]?[0] == .text("http://localhost/tiles/hexagons/latest/{z}/{x}/{y}.png?size=512"))
+            let resolutions = plain["billow"]?["resolutions"]?.items ?? []
+            #expect(double["billow"]?["resolutions"]?.items == Array(resolutions.dropFirst()))
 
             let filtered = try await world.json(
                 "/tiles/hexagons.json?hours=1&minAltitude=30000&maxAltitude=40000&minSeverity=2&style=night&junk=%22%3C"

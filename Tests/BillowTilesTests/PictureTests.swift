@@ -133,6 +133,44 @@ struct PictureTests {
         }
     }
 
+    @Test(
+        "a tile of 512 points shows what the four tiles of the next zoom show, in every style",
+        arguments: [
+            (0, 0.0, 0.0), (3, 9.9, 50.1), (5, 179.9, -17.0), (5, -179.9, -17.0), (7, 10.0, 50.0), (5, -105.0, 40.0),
+        ], TileSize.double.scales)
+    func doubleTiles(place: (zoom: Int, longitude: Double, latitude: Double), scale: TileScale) throws {
+        let coord = try #require(
+            TilePainterTests.coord(z: place.zoom, longitude: place.longitude, latitude: place.latitude))
+        let region = MapRegion(coord, scale: scale, size: .double)
+        let side = scale.pixels
+        #expect(region.width == 2 * side && region.zoom == coord.z + 1)
+        #expect(region.tile?.coord == coord && region.tile?.size == .double)
+        let patterns = try FieldContentTests.style(FieldContentTests.scale(), patterns: true)
+        var data = Self.data
+        data.field = FieldContentTests.guidance
+        let all = try LayerList("gtg,turbulence,hazards,forecast,tracks,traffic,pireps")
+        let painter = PicturePainter()
+        for (list, style) in [(all, TilePainterTests.style), (all, patterns), (LayerList(.hexagons), patterns)] {
+            func canvas(_ region: MapRegion) throws -> Canvas {
+                let content = PictureContent(list, of: data, in: region, isHatched: list == all, style: style)
+                return try painter.canvas(content, in: region, style: style)
+            }
+            let whole = try canvas(region)
+            #expect(Set(whole.pixels).count > 4 || list != all)
+            for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                let child = try #require(TileCoord(z: coord.z + 1, x: coord.x * 2 + dx, y: coord.y * 2 + dy))
+                let quarter = try canvas(MapRegion(child, scale: scale))
+                var part: [PremultipliedColour] = []
+                for row in 0..<side {
+                    let start = (row + dy * side) * 2 * side + dx * side
+                    part += whole.pixels[start..<start + side]
+                }
+                // A share of 1/255 may round to either side, and where many lie over each other, roundings add up.
+                #expect(Self.difference(part, quarter.pixels) <= 4, "\(child), \(list)")
+            }
+        }
+    }
+
     @Test("the western edge of the world continues what the eastern edge shows")
     func antimeridian() throws {
         let west = try #require(TileCoord(z: 5, x: 31, y: 17))

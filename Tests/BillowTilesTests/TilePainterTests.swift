@@ -160,7 +160,7 @@ struct TilePainterTests {
                 maxY: Double(coord.y + 1) * side))
         // Four tiles of the next zoom, and parts of them that begin within a tile.
         let whole = try #require(MapRegion(.mercator, exactly: box, width: 512, height: 512))
-        #expect(whole.tile == nil)
+        #expect(whole.tile?.coord == coord && whole.tile?.size == .double)
         let tiles = try (0..<4).map { number in
             let tile = try #require(
                 TileCoord(z: zoom + 1, x: coord.x * 2 + number % 2, y: coord.y * 2 + number / 2))
@@ -236,8 +236,9 @@ struct TilePainterTests {
         let box = try #require(BoundingBox(west: 0, south: 40, east: 20, north: 55))
         let windows =
             TileScale.allCases.map { MapRegion(coord, scale: $0) }
+            + TileSize.double.scales.map { MapRegion(coord, scale: $0, size: .double) }
             + [(512, 512), (256, 512), (300, 256)].compactMap { MapRegion(box, width: $0.0, height: $0.1) }
-        try #require(windows.count == 6)
+        try #require(windows.count == 8)
         let data = PictureData(instant: PictureTests.now, plane: Self.patchwork)
         let encoder = try IndexedPNGEncoder()
         for _ in 0..<3 {

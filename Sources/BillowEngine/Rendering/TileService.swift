@@ -10,6 +10,7 @@ package import Turbulence
 package struct TileRequest: Sendable, Hashable {
     package var coord: TileCoord
     package var scale: TileScale
+    package var size: TileSize
     package var instant: Instant
     private let look: HashedValue<Look>
 
@@ -24,11 +25,12 @@ package struct TileRequest: Sendable, Hashable {
 
     /// - Parameter isHatched: whether the picture is hatched to mark missing data.
     package init(
-        layers: LayerList, coord: TileCoord, scale: TileScale, instant: Instant, filter: Filter, style: Style,
-        labels: Int = PictureContent.defaultLabels, isHatched: Bool = false
+        layers: LayerList, coord: TileCoord, scale: TileScale, size: TileSize = .standard, instant: Instant,
+        filter: Filter, style: Style, labels: Int = PictureContent.defaultLabels, isHatched: Bool = false
     ) {
         self.coord = coord
         self.scale = scale
+        self.size = size
         self.instant = instant
         look = HashedValue(
             Look(layers: layers, filter: filter, style: style, labels: labels, isHatched: isHatched))
@@ -40,6 +42,10 @@ package struct TileRequest: Sendable, Hashable {
     package var labels: Int { look.content.labels }
     /// Whether the picture is hatched to mark missing data.
     var isHatched: Bool { look.content.isHatched }
+
+    fileprivate var region: MapRegion { MapRegion(coord, scale: scale, size: size) }
+    /// Pixels a side.
+    fileprivate var pixels: Int { size.pixels(scale) }
 }
 
 /// Makes tiles. It finds the frame, collects the tile's content, and draws it unless a tile with equal content is
@@ -56,7 +62,8 @@ package final class TileService: Sendable {
     private let tiles: SharedCache<Fingerprint, [UInt8], EngineError>
     /// The fingerprints of the contents of recent tiles, so that a repeated request collects no data.
     private let fingerprints: SharedCache<TileKey, Fingerprint?, Never>
-    private let empty: [TileScale: [UInt8]]
+    /// The empty tiles by their pixels a side.
+    private let empty: [Int: [UInt8]]
 
     /// The inputs of a tile's content.
     private struct TileKey: Hashable, Sendable {
@@ -75,8 +82,10 @@ package final class TileService: Sendable {
         tiles = SharedCache(pictures.caches) { $0.count }
         fingerprints = SharedCache(pictures.caches, keyBytes: { $0.request.estimatedBytes }) { _ in 0 }
         painters = try PainterPool(expecting: work.limits(.tile).threads + work.limits(.renewal).threads)
-        var empty: [TileScale: [UInt8]] = [:]
-        for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }
+        var empty: [Int: [UInt8]] = [:]
+        for side in Set(TileSize.allCases.flatMap { $0.scales.map($0.pixels) }) {
+            empty[side] = try PNG.emptyTile(size: side)
+        }
         self.empty = empty
     }
 
@@ -112,9 +121,9 @@ package final class TileService: Sendable {
         for request in requests {
             try WorkExecutor.checkCancellation()
             let content = PictureContent(
-                request.layers, of: data, in: MapRegion(request.coord, scale: request.scale), labels: request.labels,
-                isHatched: request.isHatched, style: request.style)
-            let empty = content.isEmpty ? emptyTile(request.scale) : nil
+                request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
+                style: request.style)
+            let empty = content.isEmpty ? emptyTile(request) : nil
             let fingerprint = content.isEmpty ? nil : try Self.fingerprint(content, request)
             let tag = empty?.entityTag ?? fingerprint?.text ?? ""
             let old: String?
@@ -127,7 +136,8 @@ package final class TileService: Sendable {
             if png == nil {
                 png = try painters.paint { (painter, encoder) throws(PictureError) in
                     try painter.png(
-                        content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
+                        content, at: request.coord, scale: request.scale, size: request.size, style: request.style,
+                        encoder: encoder)
                 }
             }
             packed.append(PackedTile(request.coord, png, tag: tag))
@@ -138,7 +148,7 @@ package final class TileService: Sendable {
     /// The cached answer for a tile, if there is one.
     private func cached(_ key: TileKey, _ isUnchanged: (String) -> Bool) -> EncodedPicture? {
         guard let known = fingerprints.cachedValue(for: key) else { return nil }
-        guard let fingerprint = known else { return emptyTile(key.request.scale) }
+        guard let fingerprint = known else { return emptyTile(key.request) }
         if isUnchanged(fingerprint.text) { return EncodedPicture(png: [], entityTag: fingerprint.text) }
         return tiles.cachedValue(for: fingerprint).map { EncodedPicture(png: $0, entityTag: fingerprint.text) }
     }
@@ -150,13 +160,12 @@ package final class TileService: Sendable {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         WorkExecutor.assertIsJob()
-        let region = MapRegion(request.coord, scale: request.scale)
         let content = PictureContent(
-            request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched,
+            request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
             style: request.style)
         if content.isEmpty {
             fingerprints.insert(nil, for: key)
-            return emptyTile(request.scale)
+            return emptyTile(request)
         }
         let fingerprint = try Self.fingerprint(content, request)
         fingerprints.insert(fingerprint, for: key)
@@ -167,7 +176,8 @@ package final class TileService: Sendable {
             try metrics.timed(.png, request.layers, zoom: request.coord.z) { () throws(EngineError) in
                 try painters.paint { (painter, encoder) throws(PictureError) in
                     try painter.png(
-                        content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
+                        content, at: request.coord, scale: request.scale, size: request.size, style: request.style,
+                        encoder: encoder)
                 }
             }
         }
@@ -179,9 +189,10 @@ package final class TileService: Sendable {
         painters.prepare(on: work) { [work] in work.statistics(.tile).running + work.statistics(.renewal).running == 0 }
     }
 
-    /// The empty tile of a scale.
-    private func emptyTile(_ scale: TileScale) -> EncodedPicture {
-        EncodedPicture(png: empty[scale] ?? [], entityTag: "empty-\(scale.rawValue)")
+    /// The empty tile of a request's size and scale.
+    private func emptyTile(_ request: TileRequest) -> EncodedPicture {
+        let number = request.size == .standard ? request.scale.rawValue : request.pixels
+        return EncodedPicture(png: empty[request.pixels] ?? [], entityTag: "empty-\(number)")
     }
 
     package var statistics: CacheStatistics { tiles.statistics }
@@ -193,7 +204,7 @@ package final class TileService: Sendable {
         do { fingerprint = try content.fingerprint(style: request.style) } catch { throw .picture(error) }
         fingerprint.mix(rendererBuild)
         fingerprint.mix(UInt64(request.coord.z) << 56 | UInt64(request.coord.x) << 28 | UInt64(request.coord.y))
-        fingerprint.mix(UInt64(request.scale.rawValue))
+        fingerprint.mix(UInt64(request.scale.rawValue | request.size.addedZooms << 8))
         return fingerprint
     }
 }

@@ -166,6 +166,9 @@ package struct QueryParameter: Sendable {
         text("end", "The last frame: an instant, or an offset from now", example: "now"),
         number("intervals", "The most frames", 1...500, isWhole: true),
         flag("anchor", "Whether frame times are rounded"),
+        choice(
+            "size", "Width and height of a tile in points; one of 512 shows the four tiles of the next zoom",
+            TileSize.allCases.map { "\($0.rawValue)" }, standard: "\(TileSize.standard.rawValue)"),
         number("opacity", "Opacity of the picture", 0...1),
         number("labels", "The most aircraft with labels in 256 × 256 points", 0...100, isWhole: true, standard: 25),
         text(

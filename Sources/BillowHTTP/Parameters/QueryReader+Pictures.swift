@@ -27,6 +27,27 @@ extension QueryReader {
         return .colour(colour)
     }
 
+    /// The width and height of a tile in points.
+    func tileSize() throws(ParameterProblem) -> TileSize {
+        try choice("size", TileSize.allCases.map { ("\($0.rawValue)", $0) }) ?? .standard
+    }
+
+    /// The width and height of a tile in points, which must have the detail of a zoom that tiles have.
+    func tileSize(of place: TilePath) throws(ParameterProblem) -> TileSize {
+        let size = try tileSize()
+        guard size.scales.contains(place.scale) else {
+            throw invalid("size", "\(size.rawValue)", "256 with @\(place.scale.rawValue)x")
+        }
+        let finest = TileCoord.maximumZoom - size.addedZooms
+        guard place.coord.z <= finest else {
+            throw ParameterProblem(
+                ParameterError(
+                    parameter: "z", value: "\(place.coord.z)",
+                    expected: "from 0 to \(finest) with size=\(size.rawValue)"), .outsideGrid)
+        }
+        return size
+    }
+
     /// The most labelled aircraft in a block.
     func labels() throws(ParameterProblem) -> Int {
         try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels

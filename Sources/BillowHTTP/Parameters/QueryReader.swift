@@ -26,7 +26,7 @@ package struct QueryReader: Sendable {
         "timestamp",
         "background", "scalebar", "layer", "layers", "theme", "orientation", "f", "start", "end", "intervals", "anchor",
         "rule",
-        "delay", "hold", "loop", "form",
+        "delay", "hold", "loop", "form", "size",
     ])
 
     /// `known`: the permitted parameters of OGC routes, on which any other is an error; nil ignores unknown ones, as

@@ -15,6 +15,7 @@ import Turbulence
 /// | `style`, `opacity` | a style's id, number | 0…1 | skypath, 1 |
 /// | `labels` | pictures only: aircraft named in a block | 0…100 | 25 |
 /// | `incomplete` | pictures only: hatch or none | | none |
+/// | `size` | pictures only: points a side | 256 or 512 | 256 |
 /// | `shape` | of fields: cells, in vector tiles contours too | | cells |
 /// | `mode` | exact or atLeast; a picture is the same by both | | exact |
 package struct TileParameters: Sendable {
@@ -25,6 +26,7 @@ package struct TileParameters: Sendable {
     package let revision: FrameRevision?
     package let filter: Filter
     package let style: Style
+    private let size: TileSize
     private let labels: Int
     private let hatchesIncomplete: Bool
     private let mode: PolygonMode
@@ -46,6 +48,7 @@ package struct TileParameters: Sendable {
         isContoured = try query.isContoured(in: place.format)
         filter = try query.filter(of: layers.layers, for: .pictures, isContoured: isContoured)
         style = try styles.style(query)
+        size = isPicture ? try query.tileSize(of: place) : .standard
         labels = isPicture ? try query.labels() : PictureContent.defaultLabels
         hatchesIncomplete = isPicture ? try query.hatchesIncomplete() : false
     }
@@ -76,8 +79,8 @@ package struct TileParameters: Sendable {
     /// The raster tile request for a scene.
     package func request(_ scene: FrameSource.Scene, isIncomplete: Bool) -> TileRequest {
         TileRequest(
-            layers: scene.layers, coord: place.coord, scale: place.scale, instant: scene.instant, filter: filter,
-            style: style, labels: labels, isHatched: hatchesIncomplete && isIncomplete)
+            layers: scene.layers, coord: place.coord, scale: place.scale, size: size, instant: scene.instant,
+            filter: filter, style: style, labels: labels, isHatched: hatchesIncomplete && isIncomplete)
     }
 
     /// The vector tile request for a scene.
@@ -137,6 +140,7 @@ package struct TileJSONParameters: Sendable {
     package let time: RequestedTime
     package let filter: Filter
     package let style: Style
+    package let size: TileSize
     /// The suffix of the tiles' URLs.
     package let suffix: String
     /// The query of the tiles' URLs, with its question mark; empty for none.
@@ -146,7 +150,7 @@ package struct TileJSONParameters: Sendable {
 
     /// The parameters of a tile, which tile URLs repeat; others are ignored, and stand in no tile URL.
     fileprivate static let passedOnNames = QueryReader.conditionNames.union([
-        "style", "opacity", "labels", "mode", "shape", "incomplete",
+        "style", "opacity", "labels", "mode", "shape", "incomplete", "size",
     ])
     /// The parameters that are read; others are passed over.
     package static let names = passedOnNames.union(QueryReader.filterNames).union(["time", "f"])
@@ -159,6 +163,8 @@ package struct TileJSONParameters: Sendable {
         style = try styles.style(query)
         _ = try query.labels()
         _ = try query.hatchesIncomplete()
+        // Vector tiles have no size in points.
+        size = suffix == "png" ? try query.tileSize() : .standard
         time = try query.time()
         passedOn = query.passedOn(Self.passedOnNames)
         legendFilters = query.passedOn(QueryReader.conditionNames.union(["opacity"])).dropFirst()

@@ -17,7 +17,7 @@ import Turbulence
 /// | `counts` | true or false | | false |
 /// | `time` | instant or offset | the timeline | none |
 /// | `rule` | latest, nearest or exact | | latest |
-/// | `style`, `opacity`, `incomplete` | passed on to the tiles | as of `TileParameters` | |
+/// | `style`, `opacity`, `incomplete`, `size` | passed on to the tiles | as of `TileParameters` | |
 package struct TimelineParameters: Sendable {
     private let timeline: TimelineRequest
     private let layers: [Dataset]
@@ -33,7 +33,7 @@ package struct TimelineParameters: Sendable {
     package static let names = passedOnNames.union(QueryReader.filterNames).union([
         "start", "end", "intervals", "anchor", "layers", "composed", "counts", "time", "rule",
     ])
-    private static let passedOnNames = QueryReader.conditionNames.union(["style", "opacity", "incomplete"])
+    private static let passedOnNames = QueryReader.conditionNames.union(["style", "opacity", "incomplete", "size"])
     /// The maximum length of the parameters that each frame's address repeats, in encoded bytes.
     private static let maximumForwardedBytes = 512
 
@@ -55,6 +55,7 @@ package struct TimelineParameters: Sendable {
         rule = try query.choice("rule", FrameRule.allCases.map { ($0.rawValue, $0) }) ?? .latest
         style = try styles.style(query)
         _ = try query.hatchesIncomplete()
+        _ = try query.tileSize()
     }
 
     /// The request for a manifest.

@@ -109,6 +109,9 @@ struct TileRoutes: Sendable {
 
     // MARK: - TileJSON
 
+    /// The highest zoom that the document names. Maps enlarge its tiles, because cells have no more detail.
+    private static let finestZoom = 14
+
     /// Source: TileJSON 3.0.0, https://github.com/mapbox/tilejson-spec
     private struct TileJSON: Encodable {
         struct Time: Encodable {
@@ -149,9 +152,9 @@ struct TileRoutes: Sendable {
         var description: String
         var attribution: String
         var tiles: [String]
-        var tileSize = 256
+        var tileSize: Int
         var minzoom = 0
-        var maxzoom = 14
+        var maxzoom: Int
         var bounds = [-180.0, -85.051_128_779_806_6, 180, 85.051_128_779_806_6]
         var center = [0.0, 30, 2]
         var scheme = "xyz"
@@ -193,11 +196,13 @@ struct TileRoutes: Sendable {
             base
                 + AddressSigner.signed("/tiles/\(layers)/\(time)/{z}/{x}/{y}.\(suffix)\(passed)", covers: covers)
         }
+        let finest = Self.finestZoom - parsed.size.addedZooms
         let legend = "/legend.png?layer=\(layers)&style=\(parsed.style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
             attribution: PackSource.attribution(of: shownLayers, isSimulated: freshness.isSimulated),
-            tiles: [template(shown, .tiles)], legend: base + AddressSigner.signed(legend),
+            tiles: [template(shown, .tiles)], tileSize: parsed.size.rawValue, maxzoom: finest,
+            legend: base + AddressSigner.signed(legend),
             vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
@@ -207,7 +212,7 @@ struct TileRoutes: Sendable {
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: freshness.dataTime?.description, stale: freshness.isStale, simulated: freshness.isSimulated,
                 incomplete: answered.isIncomplete, completeSince: freshness.completeSince?.description,
-                resolutions: (0...14).map(DrawnResolution.of)))
+                resolutions: (0...finest).map { DrawnResolution.of(zoom: $0 + parsed.size.addedZooms) }))
         var headers = ResponseHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return try JSONResponse.make(answer, headers: headers, request: request)

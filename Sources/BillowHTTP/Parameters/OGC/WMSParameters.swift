@@ -108,7 +108,9 @@ package struct WMSMapParameters: Sendable {
             layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
         let isHatched = hatchesIncomplete && dataStatus.isIncomplete
         let groups = groups(of: scene.layers)
-        if let tile = region.tile, background == nil, groups.count == 1, !hasLegend, !hasTime, !hasScaleBar {
+        if let tile = region.tile, tile.size == .standard, background == nil, groups.count == 1, !hasLegend, !hasTime,
+            !hasScaleBar
+        {
             let request = TileRequest(
                 layers: scene.layers, coord: tile.coord, scale: tile.scale, instant: scene.instant, filter: filter,
                 style: groups[0].style, labels: labels, isHatched: isHatched)
