@@ -170,7 +170,7 @@ export class Dock {
         const names = ["hours", "minAltitude", "maxAltitude", "minSeverity", "severity"];
         return {
             ...Object.fromEntries(names.map((name) => [name, given.get(name)])), style: styleOf(this.#view()).id,
-            counts: "true",
+            counts: "true", size: "512",
         };
     }
 

@@ -2,6 +2,7 @@
 // Frames and points on a Leaflet map.
 
 import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
+import { tileSizeOf } from "./tile-grid.js";
 
 /** Longer than Leaflet's fade of tiles, which takes 200 ms and ends with a frame of the page. */
 const LEAFLET_FADE_MILLISECONDS = 250;
@@ -11,6 +12,13 @@ const LEAFLET_FADE_MILLISECONDS = 250;
 /** Leaflet replaces `{r}` by `@2x` on fine screens.
  * @param {string} url */
 const forAnyScreen = (url) => url.replace("{y}.png", "{y}{r}.png");
+
+/** The options for tiles of another size than Leaflet expects. It counts zooms by tiles of 256 points.
+ * @param {string} url */
+const sizeOptions = (url) => {
+    const tileSize = tileSizeOf(url);
+    return tileSize === 256 ? {} : { tileSize, zoomOffset: -1, minNativeZoom: 1 };
+};
 
 /** The methods of a tile layer of Leaflet that frames use.
  * @typedef {{
@@ -56,7 +64,9 @@ export class LeafletFrames {
     add(url) {
         /** @type {LeafletFrame} */
         const frame = {
-            layer: this.#leaflet.tileLayer(this.#address(url), { ...this.#options, opacity: 0 }),
+            layer: this.#leaflet.tileLayer(
+                this.#address(url), { ...this.#options, ...sizeOptions(url), opacity: 0 },
+            ),
             ready: false, failed: false, timer: undefined,
         };
         frame.layer.on("loading", () => {

@@ -2,7 +2,7 @@
 // Frames on a MapLibre GL map as one canvas.
 
 import { limited } from "./request.js";
-import { cornersOf, gridOf, placesOf } from "./tile-grid.js";
+import { cornersOf, gridOf, placesOf, tileSizeOf } from "./tile-grid.js";
 
 /** @typedef {import("./tile-grid.js").Bounds} Bounds */
 /** @typedef {import("./tile-grid.js").Grid} Grid */
@@ -21,7 +21,6 @@ import { cornersOf, gridOf, placesOf } from "./tile-grid.js";
 
 /** @typedef {HTMLImageElement | ImageBitmap} Tile */
 
-const TILE_PIXELS = 256;
 /** More than the browser sends at once. So it never waits for a page that draws the map. */
 const MAX_REQUESTS = 24;
 /** A larger canvas may be no texture. */
@@ -123,6 +122,8 @@ export class MapLibreCanvasFrames {
     /** The tiles of the grid.
      * @type {Place[]} */
     #places = [];
+    /** The side of the tiles in points. */
+    #tileSize = 256;
     #requests = 0;
     #canvas = document.createElement("canvas");
     /** The grid of the canvas. Its tiles may lie elsewhere than the map, until those of the map have arrived.
@@ -167,7 +168,11 @@ export class MapLibreCanvasFrames {
     add(url) {
         const { address, parts } = this.#options;
         const frame = new CanvasFrame(parts(url).map((part) => ({ ...part, url: address(part.url) })));
+        const tileSize = tileSizeOf(frame.parts[0]?.url ?? "");
+        const isOther = tileSize !== this.#tileSize;
+        this.#tileSize = tileSize;
         if (!this.#frames.size) this.#listen();
+        else if (isOther) this.#end();
         this.#frames.add(frame);
         frame.need(this.#placesOf(frame));
         this.#load();
@@ -203,7 +208,9 @@ export class MapLibreCanvasFrames {
 
     // The part of the world
 
-    #gridNow() { return gridOf(this.#map.getBounds(), this.#map.getZoom(), this.#options.maxzoom); }
+    #gridNow() {
+        return gridOf(this.#map.getBounds(), this.#map.getZoom(), this.#options.maxzoom, this.#tileSize);
+    }
 
     #listen() {
         this.#map.on("move", this.#move);
@@ -279,7 +286,7 @@ export class MapLibreCanvasFrames {
     #draw({ parts, tiles }) {
         const grid = /** @type {Grid} */ (this.#grid);
         const { columns, rows } = grid;
-        const pixels = tiles.values().next().value?.width ?? TILE_PIXELS;
+        const pixels = tiles.values().next().value?.width ?? this.#tileSize;
         const size = Math.min(pixels, Math.floor(MAX_SIDE_PIXELS / Math.max(columns, rows)));
         const canvas = this.#canvas;
         // MapLibre reads the pixels, so they stay with the processor.

@@ -2,6 +2,7 @@
 // Frames and points on a MapLibre GL map.
 
 import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
+import { maxzoomOf, tileSizeOf } from "./tile-grid.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
@@ -69,8 +70,10 @@ export class MapLibreFrames {
         const id = `${prefix}-${(this.#number += 1)}`;
         const rasters = parts(url).map((part, index) => ({ ...part, id: index ? `${id}-${index}` : id }));
         for (const { id, url } of rasters) {
+            const tileSize = tileSizeOf(url);
             this.#map.addSource(id, {
-                type: "raster", tiles: [address(url)], tileSize: 256, maxzoom, ...(attribution ? { attribution } : {}),
+                type: "raster", tiles: [address(url)], tileSize, maxzoom: maxzoomOf(tileSize, maxzoom),
+                ...(attribution ? { attribution } : {}),
             });
             // With opacity 0 MapLibre loads the tiles; with visibility none it would not. Fading would show colours
             // without a meaning.

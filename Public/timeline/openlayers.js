@@ -2,6 +2,7 @@
 // Frames and points on an OpenLayers map.
 
 import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
+import { maxzoomOf, tileSizeOf } from "./tile-grid.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
@@ -40,8 +41,10 @@ export class OpenLayersFrames {
      * @returns {OpenLayersFrame} */
     add(url) {
         const { address, attributions, maxZoom, tilePixelRatio, zIndex } = this.#options;
+        const tileSize = tileSizeOf(url);
         const source = new this.#library.source.XYZ({
-            url: address(url), maxZoom, tilePixelRatio, attributions, crossOrigin: "anonymous", transition: 0,
+            url: address(url), tileSize, maxZoom: maxzoomOf(tileSize, maxZoom), tilePixelRatio, attributions,
+            crossOrigin: "anonymous", transition: 0,
         });
         /** @type {OpenLayersFrame} */
         const frame = {

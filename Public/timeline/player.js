@@ -79,7 +79,8 @@ export class TimelinePlayer extends TimelinePart {
      *   intervals      the maximum number of frames
      *   anchor         true places frames at round UTC times between start, now and end, so that most of them stay the
      *                  same from minute to minute
-     *   parameters     filters and style of the pictures: {hours: 2, minSeverity: 3}
+     *   parameters     filters and style of the pictures: {hours: 2, minSeverity: 3}; with {size: 512} a quarter of the
+     *                  requests load the same pixels
      *   clock          a TimelineClock to share with other parts; it then defines these four:
      *   frameMilliseconds, hold, loops, speed   as in a TimelineClock
      *   ahead          the number of frames that load at once, 4

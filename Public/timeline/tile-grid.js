@@ -11,10 +11,20 @@
  * @typedef {{ key: string, z: number, x: number, y: number, column: number, row: number }} Place */
 
 const MERCATOR_LATITUDE = 85.0511;
-/** MapLibre counts zooms by tiles of 512 px, and these tiles have 256 px. */
-const ZOOM_DIFFERENCE = 1;
-/** A grid of more tiles has a lower zoom. This happens on a tilted map only. */
-const MAX_TILES = 240;
+/** MapLibre counts zooms by tiles of this side. The server's tiles of 512 points have the detail of the next zoom. */
+const LARGE_TILE = 512;
+const STANDARD_TILE = 256;
+/** A grid of more pixels has a lower zoom. This happens on a tilted map only. */
+const MAX_PIXELS = 240 * STANDARD_TILE ** 2;
+
+/** The side of a template's tiles in points, by its parameter `size`.
+ * @param {string} template */
+export const tileSizeOf = (template) => (/[?&]size=512(&|$)/.test(template) ? LARGE_TILE : STANDARD_TILE);
+
+/** The highest zoom of tiles that have the detail of `maxzoom` of standard tiles.
+ * @param {number} tileSize
+ * @param {number} maxzoom */
+export const maxzoomOf = (tileSize, maxzoom) => (tileSize === LARGE_TILE ? maxzoom - 1 : maxzoom);
 
 /** Source: J. P. Snyder, Map Projections: A Working Manual (1987), page 41, doi:10.3133/pp1395
  * @param {number} latitude */
@@ -26,10 +36,12 @@ function heightOf(latitude) {
 /** The tiles that cover bounds, by MapLibre's choice of zoom.
  * @param {Bounds} bounds
  * @param {number} zoom  the map's
- * @param {number} maxzoom  the tiles' highest
+ * @param {number} maxzoom  the highest zoom of standard tiles
+ * @param {number} [tileSize]  the side of a tile in points
  * @returns {Grid} */
-export function gridOf(bounds, zoom, maxzoom) {
-    const z = Math.max(0, Math.min(Math.round(zoom + ZOOM_DIFFERENCE), maxzoom));
+export function gridOf(bounds, zoom, maxzoom, tileSize = STANDARD_TILE) {
+    const difference = Math.log2(LARGE_TILE / tileSize);
+    const z = Math.max(0, Math.min(Math.round(zoom + difference), maxzoomOf(tileSize, maxzoom)));
     const count = 2 ** z;
     const [west, east] = [bounds.getWest(), bounds.getEast()].map((longitude) => (longitude / 360 + 0.5) * count);
     const [north, south] = [bounds.getNorth(), bounds.getSouth()].map((latitude) => heightOf(latitude) * count);
@@ -38,7 +50,8 @@ export function gridOf(bounds, zoom, maxzoom) {
     let left = Math.floor(west), columns = Math.max(1, Math.ceil(east) - left);
     // The whole world; the map repeats it.
     if (columns >= count) [left, columns] = [0, count];
-    if (columns * rows > MAX_TILES && z > 0) return gridOf(bounds, z - 1 - ZOOM_DIFFERENCE, maxzoom);
+    const pixels = columns * rows * tileSize ** 2;
+    if (pixels > MAX_PIXELS && z > 0) return gridOf(bounds, z - 1 - difference, maxzoom, tileSize);
     // MapLibre requires that the middle lies in the world.
     left -= Math.floor((left + columns / 2) / count) * count;
     return { z, left, top, columns, rows };

@@ -1,9 +1,10 @@
 /** The tiles that cover bounds, by MapLibre's choice of zoom.
  * @param {Bounds} bounds
  * @param {number} zoom  the map's
- * @param {number} maxzoom  the tiles' highest
+ * @param {number} maxzoom  the highest zoom of standard tiles
+ * @param {number} [tileSize]  the side of a tile in points
  * @returns {Grid} */
-export function gridOf(bounds: Bounds, zoom: number, maxzoom: number): Grid;
+export function gridOf(bounds: Bounds, zoom: number, maxzoom: number, tileSize?: number | undefined): Grid;
 /** The tiles of a grid, those near its middle first.
  * @param {Grid} grid
  * @returns {Place[]} */
@@ -12,6 +13,8 @@ export function placesOf({ z, left, top, columns, rows }: Grid): Place[];
  * @param {Grid} grid
  * @returns {[number, number][]} */
 export function cornersOf({ z, left, top, columns, rows }: Grid): [number, number][];
+export function tileSizeOf(template: string): 512 | 256;
+export function maxzoomOf(tileSize: number, maxzoom: number): number;
 export type Bounds = {
     getWest(): number;
     getEast(): number;

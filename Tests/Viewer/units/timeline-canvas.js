@@ -1,6 +1,6 @@
 // @ts-check
 import { MapLibreCanvasFrames } from "/timeline/maplibre-canvas.js";
-import { cornersOf, gridOf, placesOf } from "/timeline/tile-grid.js";
+import { cornersOf, gridOf, placesOf, tileSizeOf } from "/timeline/tile-grid.js";
 import { equal, ok, test } from "../harness.js";
 
 /** @param {number[]} sides */
@@ -21,6 +21,24 @@ test("a grid has the tiles of a window, and its middle lies in the world", () =>
     equal(grid([-400, -50, 400, 50], 1), [2, 0, 1, 4, 2], "the map repeats the world");
     const tilted = gridOf(bounds([-90, -80, 90, 85]), 8, 14);
     ok(tilted.columns * tilted.rows <= 240, JSON.stringify(tilted));
+});
+
+test("a grid of tiles of 512 points covers the window with the detail of standard tiles", () => {
+    equal(["/{z}/{x}/{y}.png", "/t.png?hours=2&size=512", "/t.png?size=512&v=1", "/t.png?size=5120"].map(tileSizeOf),
+        [256, 512, 512, 256]);
+    /** @param {number[]} sides
+     * @param {number} zoom */
+    const large = (sides, zoom) => Object.values(gridOf(bounds(sides), zoom, 14, 512));
+    equal(large([-180, -85.06, 180, 85.06], 0), [0, 0, 0, 1, 1]);
+    equal(large([-100, 30, -80, 45], 4), [4, 3, 5, 2, 2]);
+    equal(large([170, 10, 200, 20], 4), [4, -1, 7, 2, 1], "over the antimeridian");
+    equal(large([-100, 30, -99.99, 30.01], 15)[0], 13, "the detail of zoom 14");
+    for (const zoom of [0.4, 2.5, 3.49, 6, 9.5]) {
+        const standard = gridOf(bounds([-100, 30, -90, 40]), zoom, 14);
+        equal(gridOf(bounds([-100, 30, -90, 40]), zoom, 14, 512).z, standard.z - 1);
+    }
+    const tilted = gridOf(bounds([-90, -80, 90, 85]), 8, 14, 512);
+    ok(tilted.columns * tilted.rows <= 60, JSON.stringify(tilted));
 });
 
 test("the tiles of a grid have columns of the world, and its corners are those of its tiles", () => {
@@ -136,6 +154,27 @@ test("after a move the canvas keeps its pixels until the visible frame has its n
     await until(() => frames.isReady(frame));
     ok(map.coordinates !== before && map.source.canvas.width === 512, "the canvas has the new tiles");
     equal([map.pixel(), map.pixel(500)], [COLOURS.red, COLOURS.red]);
+});
+
+test("frames with tiles of 512 points request those of the zoom before", async () => {
+    const map = new FakeMap();
+    /** @type {string[]} */
+    const asked = [];
+    const real = window.fetch;
+    window.fetch = async (url) => {
+        asked.push(String(url));
+        return real(tileOf("red"));
+    };
+    try {
+        const frames = new MapLibreCanvasFrames(map, { headers: () => ({ "X-API-Key": "secret" }) });
+        const standard = frames.add("/{z}/{x}/{y}.png");
+        await until(() => frames.isReady(standard));
+        const large = frames.add("/{z}/{x}/{y}.png?size=512");
+        await until(() => frames.isReady(large));
+        equal([asked.includes("/4/3/6.png"), asked.includes("/3/1/3.png?size=512")], [true, true]);
+    } finally {
+        window.fetch = real;
+    }
 });
 
 test("a frame on a canvas fails with a tile that can't be loaded, and a removed one requests nothing", async () => {

@@ -66,6 +66,26 @@ test("a frame on MapLibre may have several parts, and is ready when all are load
     equal([...map.sources.keys()], ["f-2", "f-2-1"]);
 });
 
+test("frames of tiles of 512 points tell each library so", () => {
+    const url = "/tiles/hexagons/20261128T120000Z/{z}/{x}/{y}.png?v=1&size=512";
+    const map = new FakeMap();
+    const frames = new MapLibreFrames(/** @type {any} */ (map), { prefix: "f" });
+    frames.add(url);
+    frames.add(url.replace("&size=512", ""));
+    equal([...map.sources.values()].map(({ tileSize, maxzoom }) => [tileSize, maxzoom]), [[512, 13], [256, 14]]);
+    /** @type {any[]} */
+    const layers = [];
+    const leaflet = { tileLayer: (/** @type {string} */ _template, /** @type {any} */ options) => {
+        layers.push(options);
+        return { on: () => {}, addTo: () => {} };
+    } };
+    new LeafletFrames({}, /** @type {any} */ (leaflet)).add(url);
+    equal([layers[0].tileSize, layers[0].zoomOffset, layers[0].maxNativeZoom], [512, -1, 14]);
+    const library = new FakeLibrary();
+    new OpenLayersFrames({ on: () => {}, addLayer: () => {} }, library).add(url);
+    equal(library.options.map(({ tileSize, maxZoom }) => [tileSize, maxZoom]), [[512, 13]]);
+});
+
 test("points on MapLibre are filtered by time", () => {
     const map = new FakeMap();
     const points = new MapLibrePoints(/** @type {any} */ (map), { prefix: "p", before: "missing" });
@@ -119,6 +139,9 @@ test("frames on Leaflet have tiles of twice the pixels on fine screens", () => {
 class FakeLibrary {
     /** @type {Record<string, () => void>[]} */
     sources = [];
+    /** The options of the sources.
+     * @type {any[]} */
+    options = [];
     source = { XYZ: this.#source(), Vector: this.#plain() };
     layer = { Tile: this.#plain(), Vector: this.#plain() };
     style = { Style: this.#plain(), Circle: this.#plain(), Fill: this.#plain(), Stroke: this.#plain() };
@@ -142,11 +165,15 @@ class FakeLibrary {
     }
 
     #source() {
-        const { sources } = this;
+        const { sources, options: all } = this;
         return class {
             /** @type {Record<string, () => void>} */
             listeners = {};
-            constructor() { sources.push(this.listeners); }
+            /** @param {object} options */
+            constructor(options) {
+                sources.push(this.listeners);
+                all.push(options);
+            }
             /** @param {string} name
              * @param {() => void} listener */
             on(name, listener) { this.listeners[name] = listener; }
