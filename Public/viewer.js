@@ -6,8 +6,9 @@ import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
 import { byId, fatal } from "./js/dom.js";
-import { FirstPicture } from "./js/first-picture.js";
-import { defaultLayersReady, firstTiles, rememberedPicture } from "./js/prefetch.js";
+import {
+    defaultLayersReady, firstPicture, firstTiles, rememberedDrawing, rememberedPicture,
+} from "./js/prefetch.js";
 import { fieldText } from "./js/field.js";
 import { compactTime, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
@@ -27,6 +28,8 @@ import { boundsOf } from "./js/visible-tiles.js";
 const TICK_MILLISECONDS = 1_000;
 /** The map waits this long for the first picture, because both need the processor. */
 const FIRST_PICTURE_MILLISECONDS = 1_500;
+/** The page's controls wait this long for a picture whose tiles the last visit had. */
+const REMEMBERED_PICTURE_MILLISECONDS = 400;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
 const knowledge = emptyKnowledge(firstView);
@@ -45,6 +48,8 @@ const linkHasLayers = linked.has("layers");
 const linkHasPosition = linked.has("map");
 
 async function start() {
+    // The remembered picture needs the processor.
+    await Promise.race([rememberedDrawing?.catch(() => {}), pause(REMEMBERED_PICTURE_MILLISECONDS)]);
     showLinkProblems(firstProblems);
     measureCards();
     /** Applies changes that the user makes before the map exists.
@@ -57,7 +62,6 @@ async function start() {
     const legend = new Legend(byId("legend"), changeWhenReady);
     const status = new StatusBar(() => changeWhenReady({ time: null }));
     const controls = new Controls(view, changeWhenReady, () => knowledge.extent);
-    const firstPicture = new FirstPicture();
     /** Shows the state of the first picture; later that of the map. */
     let showState = () => {
         if (!firstPicture.current) return;
@@ -89,8 +93,8 @@ async function start() {
         const tiles = rememberedPicture ?? await firstTiles;
         if (!tiles) return;
         knowledge.pictures = firstPicture;
-        const drawn = firstPicture.draw(view, themeOf(view), tiles).then(showState, () => {});
-        await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, FIRST_PICTURE_MILLISECONDS))]);
+        const drawn = (rememberedDrawing ?? firstPicture.draw(view, themeOf(view), tiles)).then(showState, () => {});
+        await Promise.race([drawn.then(nextPaint), pause(FIRST_PICTURE_MILLISECONDS)]);
     }
 
     const ticker = setInterval(showState, TICK_MILLISECONDS);
@@ -484,6 +488,11 @@ async function start() {
     showState = requestDraw;
     begin();
 }
+
+/** @param {number} milliseconds */
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Resolves when the browser has painted the page. A hidden page is not painted. */
+const nextPaint = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
 /** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));

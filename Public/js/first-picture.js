@@ -71,6 +71,7 @@ export class FirstPicture {
             drawGround(context, features, paletteOf(theme), world, view.zoom, bounds);
         });
         const images = await loading;
+        await pageParsed();
         if (this.#isRemoved) return;
         repeat(() => {
             for (const [index, { tile: [z, column, row], opacity }] of tiles.entries()) {
@@ -98,6 +99,11 @@ export class FirstPicture {
         delete byId("map").dataset.picture;
         this.#canvas.remove();
     }
+}
+
+/** Resolves when the page has its elements. This module may run before. */
+async function pageParsed() {
+    while (!document.getElementById("crosshair")) await new Promise((resolve) => setTimeout(resolve));
 }
 
 /** @param {CanvasRenderingContext2D} context

@@ -1,13 +1,13 @@
 // @ts-check
 // Requests the data of the first picture while the map library is still loading.
 import { keyHeaders } from "./api-key.js";
-import { prefetchGround } from "./first-picture.js";
+import { FirstPicture, prefetchGround } from "./first-picture.js";
 import { remember, remembered, requests, tilesOf } from "./first-tiles.js";
 import { compactTime } from "./format.js";
 import { defaultLayers } from "./layers.js";
 import { pictureRequest } from "./picture-request.js";
 import { keepPrefetchedTiles, prefetchJSON, prefetchTile } from "./server.js";
-import { allStyles, loadStyles, presumeStyles } from "./styles.js";
+import { allStyles, loadStyles, presumeStyles, themeOf } from "./styles.js";
 import { parseHash, pictureAddress, setDefaultLayers } from "./view.js";
 
 const namesLayers = new URLSearchParams(location.hash.replace(/^#/, "")).has("layers");
@@ -22,6 +22,9 @@ if (remembered) {
 export const rememberedPicture = remembered && pictureOf(remembered.tileJSON, null);
 prefetchJSON("styles");
 prefetchGround();
+export const firstPicture = new FirstPicture();
+/** The drawing of the remembered picture, which does not wait for the page's other modules; null without one. */
+export const rememberedDrawing = rememberedPicture && drawRemembered(rememberedPicture);
 const linkedTiles = namesLayers ? prefetchPicture() : null;
 
 /** Resolves after the request of `/status`. The status decides the layers of a link that names none.
@@ -34,6 +37,14 @@ export const firstTiles = linkedTiles ?? defaultLayersReady.then(prefetchPicture
 
 /** @returns {[width: number, height: number]} */
 function windowSize() { return [innerWidth, innerHeight]; }
+
+/** @param {import("./first-picture.js").Prefetched} picture */
+function drawRemembered(picture) {
+    const { view } = parseHash(location.hash);
+    const drawing = firstPicture.draw(view, themeOf(view), picture);
+    drawing.catch(() => {});
+    return drawing;
+}
 
 /** A copy of a prefetched tile. The map uses the tile itself.
  * @param {string} url */
