@@ -291,7 +291,7 @@ async function start() {
         await Promise.all([pollPicture(signal), pollStatus(signal), pollLegend()]);
         if (signal.aborted) return;
         draw();
-        timer = setTimeout(poll, pollMilliseconds(changes !== null));
+        timer = setTimeout(poll, pollMilliseconds(changes !== null, view.time === null ? renewalDue() : Infinity));
     }
 
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
@@ -307,7 +307,7 @@ async function start() {
             poll();
             dock.refresh();
         };
-        const delay = () => renewalDelay(Math.max(renewedAt, pictures.current?.requestedAt ?? 0), renewedBytes());
+        const delay = () => Math.max(renewalDelay(renewedAt, renewedBytes()), renewalDue());
         onAttention(() => {
             if (pendingPoll === null) return;
             clearTimeout(pendingPoll);
@@ -365,6 +365,8 @@ async function start() {
     }
 
     const renewedBytes = () => pictures.current?.bytes ?? 0;
+    /** The time until the live picture is renewed. */
+    const renewalDue = () => renewalDelay(pictures.current?.requestedAt ?? 0, renewedBytes());
 
     /** Whether the map completely shows a live picture that is too new to be renewed.
      * @param {string} subject */
@@ -405,7 +407,8 @@ async function start() {
         dock.describe();
         import("./js/complete-map.js").then(({ completeMap }) => {
             completePicture = completeMap(
-                map, () => ({ ...view, time: shownTime() }), () => pictures.current?.tiles ?? []);
+                map, () => ({ ...view, time: shownTime() }), () => pictures.current?.tiles ?? [],
+                (layers) => changes?.versionOf(layers) ?? null);
         }, () => {});
     }
 

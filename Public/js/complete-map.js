@@ -13,8 +13,9 @@ const FINE = assetAddress("vendor/basemap/basemap.geojson");
 /** Returns a function to call with each new picture: it updates the guards of labels, and saves the tiles.
  * @param {maplibregl.Map} map
  * @param {() => Billow.View} view  returns the current view, with the instant of the map
- * @param {() => string[]} tiles  returns the addresses of the picture's tiles */
-export function completeMap(map, view, tiles) {
+ * @param {() => string[]} tiles  returns the addresses of the picture's tiles
+ * @param {(layers: string[]) => number | null} versionOf  returns the version that last changed layers, if known */
+export function completeMap(map, view, tiles, versionOf) {
     /** What is not loaded yet: the lowest zoom that needs it, and how to load it. */
     let missing = [
         { zoom: AIRPORT_ZOOM, load: () => import("./airport-signs.js").then((signs) => signs.showAirports(map)) },
@@ -28,7 +29,7 @@ export function completeMap(map, view, tiles) {
         for (const { load } of due) load().catch(() => {});
     };
     // Without guards some names cover labels.
-    const guard = () => { guardLabels(map, view()).catch(() => {}); };
+    const guard = () => { guardLabels(map, view(), versionOf).catch(() => {}); };
     map.on("moveend", () => {
         load();
         guard();

@@ -5,7 +5,7 @@
 import { boxOf } from "./coverage.js";
 import { bandText } from "./format.js";
 import { inDrawingOrder, LAYERS } from "./layers.js";
-import { getFeatures } from "./server.js";
+import { getFeatures, now } from "./server.js";
 import { filters } from "./view.js";
 import { latitudeAt, mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 
@@ -21,17 +21,30 @@ const WIDTH_STEP = 16;
 /** Heights to try for a label, as shares of the area's height: the server's order. */
 const SHARES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 const EMPTY = { type: "FeatureCollection", features: [] };
+/** Areas begin to hold without a change of the data. */
+const LONGEST_MILLISECONDS = 600_000;
 let requests = 0;
+/** What the guards on the map depend on. */
+let placed = "";
 
 /** @typedef {{ x: number, y: number }} Place  in pixels of the world
  * @typedef {Place & { width: number }} PlacedLabel */
 
-/** Places the guards of the areas and pilot reports that a view shows.
+/** Places the guards of the areas and pilot reports that a view shows, unless they are placed.
  * @param {maplibregl.Map} map
- * @param {Billow.View} view  with the instant of the map */
-export async function guardLabels(map, view) {
+ * @param {Billow.View} view  with the instant of the map
+ * @param {(layers: string[]) => number | null} versionOf  returns the version that last changed layers, if known */
+export async function guardLabels(map, view, versionOf) {
     const request = ++requests;
     const zoom = Math.round(map.getZoom());
+    const guarded = LAYERS.filter(({ id, shape }) => ["areas", "reports"].includes(shape) && view.layers.includes(id));
+    const version = versionOf(guarded.map(({ id }) => id)) ?? `unknown ${request}`;
+    const key = [
+        version, zoom, boxOf(map.getBounds()), filters(view), view.layers, view.time,
+        Math.floor(now() / LONGEST_MILLISECONDS),
+    ].join(" ");
+    if (key === placed) return;
+    placed = "";
     /** @param {string} wanted
      * @returns {Promise<Billow.Feature[]>} */
     const featuresOf = async (wanted) => {
@@ -51,6 +64,7 @@ export async function guardLabels(map, view) {
         featuresOf("areas"), featuresOf("reports"),
     ]);
     if (request !== requests) return;
+    placed = key;
     const world = WORLD_TILE_PIXELS * 2 ** zoom;
     /** @param {number} width
      * @param {number} height */

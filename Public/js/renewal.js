@@ -12,9 +12,10 @@ const BYTES_PER_MILLISECOND = 88_000 / 60_000;
 const BURST_MILLISECONDS = 1_000;
 /** A person who only watches touches the page now and then. */
 const ATTENTION_MILLISECONDS = 120_000;
-/** The interval of polling without events, then the one with events, which announce new data. */
+/** The interval of polling without events, then those with events, which announce new data. */
 const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
+const UNATTENDED_POLL_MILLISECONDS = 60_000;
 /** The interval while the device says that it is offline. Its events may just be silent. */
 const OFFLINE_POLL_MILLISECONDS = 3_000;
 
@@ -53,8 +54,12 @@ export const isRenewed = (requestedAt, bytes) => performance.now() - requestedAt
 
 /** The time between two polls of the server.
  * @param {boolean} hasEvents
+ * @param {number} [due]  the time until the picture must be renewed
  * @param {boolean} isOnline  by the device */
-export function pollMilliseconds(hasEvents, isOnline = navigator.onLine) {
+export function pollMilliseconds(hasEvents, due = Infinity, isOnline = navigator.onLine) {
     if (!isOnline) return OFFLINE_POLL_MILLISECONDS;
-    return hasEvents ? FOLLOWED_POLL_MILLISECONDS : POLL_MILLISECONDS;
+    if (!hasEvents) return POLL_MILLISECONDS;
+    const interval = isAttended() ? FOLLOWED_POLL_MILLISECONDS : UNATTENDED_POLL_MILLISECONDS;
+    // A picture that is due already is loading, or waits for contact.
+    return due > BURST_MILLISECONDS ? Math.min(interval, due) : FOLLOWED_POLL_MILLISECONDS;
 }

@@ -33,7 +33,7 @@ const DEFAULT = {
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
     time: null, style: null, span: null, frames: null, route: null, level: null, flight: null, place: null,
     isRouteOpen: true, isGlobe: false,
-    zoom: 4, longitude: -96, latitude: 39,
+    zoom: 4, longitude: -100, latitude: 39,
 };
 
 /** Sets the default layers. Links without layers show the default.

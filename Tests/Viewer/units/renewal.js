@@ -36,6 +36,13 @@ test("while somebody uses the page, pictures are renewed once a minute, however 
 }));
 
 test("a page on a device that says it is offline polls more often than one without events", () => {
-    ok(pollMilliseconds(true, true) > pollMilliseconds(false, true), "events announce new data");
-    ok(pollMilliseconds(true, false) < 5_000, "a silent stream of events does not hide lost contact");
+    ok(pollMilliseconds(true, Infinity, true) > pollMilliseconds(false, Infinity, true), "events announce new data");
+    ok(pollMilliseconds(true, Infinity, false) < 5_000, "a silent stream of events does not hide lost contact");
 });
+
+test("an unattended page polls once a minute, and when its picture is due", () => ManualTime.use((time) => {
+    time.advance(10_000_000);
+    equal([Infinity, 40_000, 1_000].map((due) => pollMilliseconds(true, due, true)), [60_000, 40_000, 30_000]);
+    dispatchEvent(new Event("keydown"));
+    equal([Infinity, 20_000].map((due) => pollMilliseconds(true, due, true)), [30_000, 20_000]);
+}));
