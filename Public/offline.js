@@ -12,7 +12,7 @@
  * @typedef {{
  *     addEventListener(name: "install" | "activate", listener: (event: LifeEvent) => void): void,
  *     addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void,
- *     addEventListener(name: "message", listener: (event: LifeEvent & { data: { tiles: string[] } }) => void): void,
+ *     addEventListener(name: "message", listener: (event: LifeEvent & { data: { loaded: string[] } }) => void): void,
  *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> },
  *     registration: { scope: string, navigationPreload?: { enable(): Promise<void> } },
  * }} ServiceWorkerScope */
@@ -51,18 +51,14 @@ worker.addEventListener("install", (event) => {
     const { pathname } = new URL(worker.registration.scope);
     // Where browsers know such routes, they look up the files themselves, request data beside this worker, and request
     // the rest without it.
-    /** @type {[path: string, source: string, isData?: boolean][]} */
+    /** @type {[path: string, source: string][]} */
     const rules = [
         ["assets/*", "cache"], ["tiles/*.png", "network"], ["collections/*", "network"], ["maps/*", "network"],
-        ...["tiles/*.json", "status", "styles", "legend.json", "timeline.json"].map((path) =>
-            /** @type {[string, string, boolean]} */ ([path, "race-network-and-fetch-handler", true])),
+        ...["tiles/*.json", "styles", "legend.json", "timeline.json"].map((path) =>
+            /** @type {[string, string]} */ ([path, "race-network-and-fetch-handler"])),
     ];
-    const routes = event.addRoutes?.(rules.map(([path, source, isData]) => ({
-        // The status page has the same path as its data, so navigation is excluded.
-        condition: {
-            urlPattern: { pathname: pathname + path, search: "*" }, ...(isData ? { requestMode: "cors" } : {}),
-        },
-        source,
+    const routes = event.addRoutes?.(rules.map(([path, source]) => ({
+        condition: { urlPattern: { pathname: pathname + path, search: "*" } }, source,
     })));
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
@@ -141,43 +137,52 @@ async function servePage(event) {
 
 /** @param {FetchEvent} event */
 async function serveData(event) {
-    const cache = await caches.open(DATA);
-    const { url } = event.request;
+    const { request } = event;
     requestedAt = Date.now();
     try {
-        const response = await fetch(event.request);
-        if (response.ok) event.waitUntil(cacheResponse(cache, url, response.clone()).catch(() => {}));
+        const response = await fetch(request);
+        // The browser does not store the status, so this worker saves it, and its requests have no route.
+        if (response.ok && response.headers.get("Cache-Control")?.includes("no-store")) {
+            const copy = response.clone();
+            event.waitUntil(pauseOfRequests().then(() => cacheResponse(request.url, copy)).catch(() => {}));
+        }
         return response;
     } catch (error) {
-        const known = event.request.signal.aborted ? undefined : await cache.match(url);
+        const known = request.signal.aborted ? undefined : await caches.match(request.url, { cacheName: DATA });
         if (known) return known;
         throw error;
     }
 }
 
-// The page names the tiles of a complete picture.
-worker.addEventListener("message", (event) => event.waitUntil(cacheTiles(event.data.tiles)));
+// The page names what it has loaded: data, and the tiles of a complete picture. This worker itself would miss some of
+// the data, because a request that the network wins may never reach it.
+worker.addEventListener("message", (event) => event.waitUntil(cacheLoaded(event.data.loaded)));
 
-/** Caches tiles that the page has just loaded, without requesting them again.
+/** Caches responses that the page has just loaded, without requesting them again.
  * @param {string[]} urls */
-async function cacheTiles(urls) {
-    const cache = await caches.open(DATA);
+async function cacheLoaded(urls) {
+    await pauseOfRequests();
     for (const url of urls.filter((each) => each.startsWith(worker.registration.scope))) {
         const response = await fetch(url, { cache: "only-if-cached", mode: "same-origin" }).catch(() => null);
-        if (response?.ok) await cacheResponse(cache, url, response);
+        if (response?.ok) await cacheResponse(url, response);
     }
 }
 
-/** @param {Cache} cache
- * @param {string} url
- * @param {Response} response */
-async function cacheResponse(cache, url, response) {
-    const headers = new Headers(response.headers);
-    headers.set(CACHED_AT, new Date().toISOString());
+/** Resolves when the page requests no data, or after the longest wait. */
+async function pauseOfRequests() {
     for (let waited = 0; waited < LONGEST_WAIT_MILLISECONDS; waited += PAUSE_MILLISECONDS) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
         if (Date.now() - requestedAt >= PAUSE_MILLISECONDS) break;
     }
+}
+
+/** @param {string} url
+ * @param {Response} response */
+async function cacheResponse(url, response) {
+    const cache = await caches.open(DATA);
+    const headers = new Headers(response.headers);
+    // Without the server, the page may load a cached response again, which does not make it newer.
+    headers.set(CACHED_AT, new Date(headers.get("Date") ?? Date.now()).toISOString());
     // The cached body is already decompressed.
     headers.delete("Content-Encoding");
     await cache.put(url, new Response(await response.blob(), { headers }));

@@ -9,6 +9,8 @@ import { assetAddress } from "./server.js";
 /** The coarse base map suffices below this zoom. */
 const FINE_ZOOM = 4.5;
 const FINE = assetAddress("vendor/basemap/basemap.geojson");
+/** The addresses of data that the service worker, offline.js, saves. */
+const SAVED = /\/(tiles\/[^?]+\.json|status|styles|legend\.(json|svg)|timeline\.json)(\?|$)/;
 
 /** Returns a function to call with each new picture: it updates the guards of labels, and saves the tiles.
  * @param {maplibregl.Map} map
@@ -37,11 +39,18 @@ export function completeMap(map, view, tiles, versionOf) {
     load();
     const workers = isSecureContext ? navigator.serviceWorker : undefined;
     workers?.register("offline.js").catch(() => {});
+    /** @param {string[]} loaded */
+    const save = (loaded) => {
+        // A device stores nothing from a server that requires a key.
+        if (!loaded.length || "X-API-Key" in keyHeaders()) return;
+        workers?.ready.then(({ active }) => active?.postMessage({ loaded }), () => {});
+    };
+    new PerformanceObserver((list) => {
+        save(list.getEntries().map(({ name }) => name).filter((name) => SAVED.test(name)));
+    }).observe({ type: "resource", buffered: true });
     const renew = () => {
         guard();
-        // A device stores nothing from a server that requires a key.
-        if ("X-API-Key" in keyHeaders()) return;
-        workers?.ready.then(({ active }) => active?.postMessage({ tiles: tiles() }), () => {});
+        save(tiles());
     };
     renew();
     return renew;

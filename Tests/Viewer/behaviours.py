@@ -1322,6 +1322,8 @@ def offline(viewer):
     try:
         page = viewer.page = context.new_page()
         page.set_default_timeout(WAIT_MILLISECONDS)
+        loaded_urls = set()
+        page.on("requestfinished", lambda request: loaded_urls.add(request.url))
         viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
         viewer.until("navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller !== null)")
         page.reload(wait_until="load")
@@ -1348,9 +1350,10 @@ def offline(viewer):
         viewer.until(loaded)
         page.click("#to-live")
         viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
-        viewer.until("""async () => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
-            url.includes("timeline.json"))""")
-        page.wait_for_timeout(1_000)
+        # The worker saves what the page has loaded, and misses nothing of it.
+        for part in ("/tiles/hexagons.json?", "/legend.json?", "/styles", "/status", "/timeline.json?layers="):
+            viewer.until("""async (part) => (await (await caches.open("billow-data")).keys()).some(({ url }) =>
+                url.includes(part))""", part)
         context.set_offline(True)
         page.reload(wait_until="load")
         viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
@@ -1361,7 +1364,24 @@ def offline(viewer):
         viewer.until("billow.map.getStyle().layers.some(({ paint }) => paint?.['raster-opacity'] === 1)")
         page.focus("#scrubber")
         page.keyboard.press("Home")
-        viewer.until(loaded)
+
+        def frames_are_ready():
+            """The frames of the saved timeline, but for those of data that arrived after the frames had been loaded."""
+            templates = page.evaluate("""async () => {
+                const cache = await caches.open("billow-data");
+                const key = (await cache.keys()).find(({ url }) => url.includes("/timeline.json?layers="));
+                return (await (await cache.match(key)).json()).layers[0].frames.map(({ tiles }) => tiles);
+            }""")
+            ends = [template.split("{z}/{x}/{y}") for template in templates]
+            counts = [sum(url.startswith(start) and url.endswith(end) for url in loaded_urls) for start, end in ends]
+            known = [index for index, count in enumerate(counts) if count == max(counts) > 0]
+            assert len(known) > len(templates) - 3, counts
+            return page.evaluate("""(known) => {
+                const marks = document.querySelectorAll("#marks span");
+                return known.every((index) => marks[index]?.hasAttribute("data-ready"));
+            }""", known)
+
+        viewer.eventually(frames_are_ready)
         viewer.eventually(lambda: viewer.drawn() and viewer.drawn() != {"/latest/"})
         page.click("#to-live")
         context.set_offline(False)
