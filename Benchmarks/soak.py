@@ -2,11 +2,14 @@
 """A server under mixed clients for an hour, while its upstreams fail in turn.
 
 Usage: Benchmarks/soak.py [--billow bin/billow] [--minutes 60] [--short] [--flights 300] [--speed 10]
-    [--clients 8] [--port PORT] [--seed 1]
+    [--clients 8] [--port PORT] [--seed 1] [--no-fill]
 
 The simulator has the demo's flights at ten times their speed, and is asked every second. The clients move maps, play
 timelines, read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault
 for 10 s.
+
+Memory holds the last 6.5 hours. An import fills them before the start, as densely as later data comes, so that as many
+observations leave memory as enter it. `--no-fill`, and `--short`, leave this out.
 
 Printed at the end: latencies by kind of request, answers by status, memory with its slope after a third of the time,
 descriptors, sampled tiles that differ from the features of their frame, and observations that were acknowledged and
@@ -84,6 +87,11 @@ def picture(data):
     return width, height, pixel
 
 
+LIVE_SECONDS = 23_400  # Memory holds data of the last 6.5 hours.
+BACKFILL_SECONDS = 21_600  # The simulator's reports go back six hours.
+SENT_EACH_SECOND = 20
+
+
 class Soak:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -109,11 +117,32 @@ class Soak:
         self.key = subprocess.run(
             [billow, "keys", "create", "--scope", "ingest,admin", "--database", database],
             check=True, capture_output=True, text=True).stdout.strip()
+        if self.options.fill:
+            self.fill(database)
         self.log = open(self.folder / "billow.log", "wb")
         self.server = subprocess.Popen(
             [billow, "serve", "--port", str(self.options.port), "--database", database, "--config",
              self.folder / "billow.yaml"], stderr=self.log)
         wait_ready(self.options.port)
+
+    def fill(self, database):
+        """Imports observations of the hours in memory: as many as clients send, and before the simulator's first
+        report as many as it reports."""
+        source, now, file = random.Random(self.options.seed), int(time.time()), self.folder / "fill.csv"
+        reported = self.options.flights * self.options.speed / 60
+        early = LIVE_SECONDS - BACKFILL_SECONDS
+        ages = [source.randrange(1, LIVE_SECONDS) for _ in range(SENT_EACH_SECOND * LIVE_SECONDS)]
+        ages += [BACKFILL_SECONDS + source.randrange(early) for _ in range(int(reported * early))]
+        with open(file, "w") as rows:
+            rows.write("id,lon,lat,altitude,severity,observedAt\n")
+            for number, age in enumerate(sorted(ages, reverse=True)):
+                instant = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - age))
+                place = f"{source.uniform(-180, 180):.4f},{source.uniform(-60, 60):.4f}"
+                rows.write(f"f{number},{place},33000,{number % 5},{instant}\n")
+        subprocess.run(
+            [self.options.billow, "import", "--simulated", "--database", database, "--source", "fill", file],
+            check=True, capture_output=True)
+        file.unlink()
 
     def wait_for_simulator(self):
         for _ in range(600):
@@ -224,8 +253,8 @@ class Soak:
         def turn(connection):
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 1))
             with self.lock:
-                numbers = range(self.sent, self.sent + 20)
-                self.sent += 20
+                numbers = range(self.sent, self.sent + SENT_EACH_SECOND)
+                self.sent += SENT_EACH_SECOND
             batch = [{"id": f"n{number}", "lon": source.uniform(-180, 180), "lat": source.uniform(-60, 60),
                       "altitude": 33000, "severity": number % 5, "observedAt": now, "source": "soak"}
                      for number in numbers]
@@ -446,8 +475,10 @@ def main():
     parser.add_argument("--clients", type=int)
     parser.add_argument("--port", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-fill", dest="fill", action="store_false", help="begin with an empty database")
     options = parser.parse_args()
     options.minutes = 1 if options.short else options.minutes
+    options.fill = options.fill and not options.short
     options.flights = options.flights or (60 if options.short else 300)
     free, options.upstream = free_ports(2)
     options.port = options.port or free
