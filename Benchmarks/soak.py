@@ -8,7 +8,7 @@ The simulator has the demo's flights at ten times their speed, and is asked ever
 timelines, read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault
 for 10 s.
 
-Memory holds the last 6.5 hours. An import fills them before the start, as densely as later data comes, so that as many
+Memory holds 6.5 to 7.5 hours, and whole hours leave it. An import fills them before the start, as densely as later data comes, so that as many
 observations leave memory as enter it. `--no-fill`, and `--short`, leave this out.
 
 Printed at the end: latencies by kind of request, answers by status, memory with its slope after a third of the time,
@@ -87,7 +87,7 @@ def picture(data):
     return width, height, pixel
 
 
-LIVE_SECONDS = 23_400  # Memory holds data of the last 6.5 hours.
+LIVE_SECONDS = 27_000  # Memory holds the last 6.5 hours, from the full hour before. Whole hours leave it.
 BACKFILL_SECONDS = 21_600  # The simulator's reports go back six hours.
 SENT_EACH_SECOND = 20
 
