@@ -8,8 +8,8 @@ The simulator has the demo's flights at ten times their speed, and is asked ever
 timelines, read features, exports, alerts and events, and send observations in. Every 20 s the upstreams get a fault
 for 10 s.
 
-Memory holds 6.5 to 7.5 hours, and whole hours leave it. An import fills them before the start, as densely as later data comes, so that as many
-observations leave memory as enter it. `--no-fill`, and `--short`, leave this out.
+Memory holds 6.5 to 7.5 hours, and whole hours leave it. An import fills them before the start, as densely as later data
+comes, so that as many observations leave memory as enter it. `--no-fill`, and `--short`, leave this out.
 
 Printed at the end: latencies by kind of request, answers by status, memory with its slope after a third of the time,
 descriptors, sampled tiles that differ from the features of their frame, and observations that were acknowledged and
