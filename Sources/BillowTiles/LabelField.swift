@@ -62,7 +62,7 @@ struct LabelField {
     private let places: [Point]
     /// Ranks by the square of their anchors. Squares are so large that a label can only overlap labels of adjacent
     /// squares.
-    private var squares: [SIMD2<Int32>: [Int32]] = [:]
+    private typealias Squares = [SIMD2<Int32>: [Int32]]
     private let columns: Int32
     private let square: SIMD2<Double>
 
@@ -89,20 +89,31 @@ struct LabelField {
         self.first = first
         self.starts = starts
         places = anchors.map(\.place)
-        for anchor in anchors { squares[self.square(of: anchor.place), default: []].append(Int32(anchor.rank)) }
+    }
+
+    private func squares() -> Squares {
+        var squares: Squares = [:]
+        for rank in 0..<starts.count - 1 {
+            for place in places[starts[rank]..<starts[rank + 1]] {
+                squares[square(of: place), default: []].append(Int32(rank))
+            }
+        }
+        return squares
     }
 
     /// The labels that reach into the region, in the order of their rank.
     func marks() -> [LabelMark] {
         let wanted = near()
         if wanted.isEmpty { return [] }
+        // Most tiles have no label near them.
+        let squares = squares()
         let scale = Double(region.scale)
         var looked: [Int: Candidate] = [:]
         var waiting = wanted
         while let rank = waiting.popLast() {
             guard looked[rank] == nil else { continue }
             var candidate = candidate(rank)
-            for other in neighbours(rank) where other < rank {
+            for other in neighbours(rank, squares) where other < rank {
                 let boxes = looked[other]?.boxes ?? label(other).boxes(scale: scale)
                 let meets = candidate.boxes.contains { box in
                     boxes.contains { $0.overlaps(box, world: region.worldPixels) }
@@ -150,7 +161,7 @@ struct LabelField {
             ((column % columns) + columns) % columns, Int32(min(max((place.y / square.y).rounded(.down), -1e9), 1e9)))
     }
 
-    private func neighbours(_ rank: Int) -> Set<Int> {
+    private func neighbours(_ rank: Int, _ squares: Squares) -> Set<Int> {
         var found: Set<Int> = []
         for place in places[starts[rank]..<starts[rank + 1]] {
             let here = square(of: place)

@@ -1,4 +1,5 @@
 import BillowRaster
+import Synchronization
 package import Turbulence
 
 /// A pilot report as drawn.
@@ -28,33 +29,35 @@ struct ReportMark: Sendable, Hashable {
     static func marks(of reports: RankedReports, in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
-        let symbols = thinned(reports, grid, everywhere: isLabelled)
-        let marks = grid.copies(of: symbols).map {
+        let placed = placed(reports, grid)
+        let marks = grid.copies(of: placed.symbols).map {
             ReportMark(reports, $0.index, at: PicturePosition($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
         let all = reports.reports
-        let named = symbols.reversed().filter { all[$0.index].altitudeFeet != nil }
         return (
             marks,
-            LabelSource(
-                besideSymbols: grid.first(labelsPerBlock, ofEachBlock: named), gap: 12, scale: Double(region.scale),
-                size: 10.5
-            ) { all[$0].altitudeFeet.map(FlightLevelText.of) ?? "" }
+            LabelSource(besideSymbols: placed.named, gap: 12, scale: Double(region.scale), size: 10.5) {
+                all[$0].altitudeFeet.map(FlightLevelText.of) ?? ""
+            }
         )
     }
 
     /// The reports that are visible in a region, in drawing order: the highest rank last.
     static func shown(_ reports: RankedReports, in region: MapRegion) -> [PilotReport] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
-        return grid.copies(of: thinned(reports, grid, everywhere: false)).map { reports.reports[$0.index] }
+        return grid.copies(of: placed(reports, grid).symbols).map { reports.reports[$0.index] }
     }
 
-    /// The highest rank of each square, in rising order. The reports come in that order, so a later one is better.
-    private static func thinned(_ reports: RankedReports, _ grid: SymbolGrid, everywhere: Bool)
-        -> [SymbolGrid.PlacedSymbol]
-    {
-        grid.thinned(reports.reports, everywhere: everywhere, place: \.place) { _, _ in true }
+    /// The highest rank of each square, and which of them are labelled. The same for all tiles of a zoom and a scale.
+    private static func placed(_ reports: RankedReports, _ grid: SymbolGrid) -> PlacedReports.Placement {
+        reports.placed.value(worldPixels: grid.region.worldPixels, scale: grid.region.scale) {
+            // The reports come in the order of their rank, so a later one is better.
+            let symbols = grid.thinned(reports.reports, everywhere: true, place: \.place) { _, _ in true }
+            let named = symbols.reversed().filter { reports.reports[$0.index].altitudeFeet != nil }
+            return PlacedReports.Placement(
+                symbols: symbols, named: grid.first(labelsPerBlock, ofEachBlock: Array(named)))
+        }
     }
 
     func mix(into fingerprint: inout Fingerprint) {
@@ -79,6 +82,8 @@ package struct RankedReports: Sendable {
     /// Whether each of them is urgent, and its severity: both are found in texts.
     let areUrgent: [Bool]
     let severities: [Severity?]
+    /// Where they are drawn, by zoom and scale.
+    let placed = PlacedReports()
 
     /// Sorts reports by their rank.
     package init(_ reports: [PilotReport]) {
@@ -90,6 +95,36 @@ package struct RankedReports: Sendable {
         self.reports = ranked.map(\.report)
         areUrgent = ranked.map(\.isUrgent)
         severities = ranked.map(\.severity)
+    }
+}
+
+/// The places of a frame's reports on maps of the zooms and scales that were drawn.
+final class PlacedReports: Sendable {
+    struct Placement: Sendable {
+        /// Those that are shown, in rising order of their rank.
+        var symbols: [SymbolGrid.PlacedSymbol]
+        /// Those that are labelled, the highest rank first.
+        var named: [SymbolGrid.PlacedSymbol]
+    }
+
+    private struct Key: Hashable {
+        var worldPixels: Double
+        var scale: Int
+    }
+
+    /// Pictures of any size have zooms of their own, so only some are held.
+    private static let maximum = 16
+    private let known = Mutex<[Key: Placement]>([:])
+
+    func value(worldPixels: Double, scale: Int, _ make: () -> Placement) -> Placement {
+        let key = Key(worldPixels: worldPixels, scale: scale)
+        if let placement = known.withLock({ $0[key] }) { return placement }
+        let placement = make()
+        known.withLock { known in
+            if known.count >= Self.maximum { known.removeAll() }
+            known[key] = placement
+        }
+        return placement
     }
 }
 

@@ -31,7 +31,7 @@ struct SymbolGrid {
     }
 
     /// The index of a shown item, and its place in the world's pixels.
-    struct PlacedSymbol {
+    struct PlacedSymbol: Sendable {
         let index: Int
         let point: Point
     }
