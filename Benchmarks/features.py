@@ -348,14 +348,14 @@ def pictures(options, folder, database):
             places[(zoom, *tile(zoom, x + source.gauss(0, 6), max(-80, min(80, y + source.gauss(0, 5)))))] = True
         places = list(places)
         client = Client(PORT)
-        kinds = [("WMTS 256", "skypath", "", wmts), ("WMS 512, a tile", "skypath-web", "@2x", wms),
-                 ("the same by DPI 192", "day", "@2x", wms_fine),
-                 ("WMS 512, between tiles", "night", "@2x", wms_between)]
+        kinds = [("WMTS 256", "skypath", "", "", wmts), ("WMS 512, a tile", "skypath-web", "", "&size=512", wms),
+                 ("the same by DPI 192", "day", "@2x", "", wms_fine),
+                 ("WMS 512, between tiles", "night", "", "&size=512", wms_between)]
         heading("picture", "state", "connections", "median ms", "p99", "tile's median ms", "p99", "median ÷ tile's",
                 "per s", "tile's", "rate ÷ tile's")
-        for name, style, size, address in kinds:
+        for name, style, scale, size, address in kinds:
             ours = [address(style, *place) for place in places]
-            theirs = [plain(style, *place, size) for place in places]
+            theirs = [plain(style, *place, scale) + size for place in places]
             # Every place is drawn once both ways, so that outlines and sprites are there.
             for path in ours + theirs:
                 client.milliseconds(path.replace("%P", "99"))
@@ -366,8 +366,8 @@ def pictures(options, folder, database):
         server.wait()
 
 
-def plain(style, z, x, y, size):
-    return f"/tiles/hexagons/latest/{z}/{x}/{y}{size}.png?style={style}&opacity=0.%P"
+def plain(style, z, x, y, scale):
+    return f"/tiles/hexagons/latest/{z}/{x}/{y}{scale}.png?style={style}&opacity=0.%P"
 
 
 def wmts(style, z, x, y):

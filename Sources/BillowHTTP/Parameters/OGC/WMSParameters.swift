@@ -108,12 +108,12 @@ package struct WMSMapParameters: Sendable {
             layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
         let isHatched = hatchesIncomplete && dataStatus.isIncomplete
         let groups = groups(of: scene.layers)
-        if let tile = region.tile, tile.size == .standard, background == nil, groups.count == 1, !hasLegend, !hasTime,
-            !hasScaleBar
+        if let tile = region.tile, tile.size.scales.contains(tile.scale), background == nil, groups.count == 1,
+            !hasLegend, !hasTime, !hasScaleBar
         {
             let request = TileRequest(
-                layers: scene.layers, coord: tile.coord, scale: tile.scale, instant: scene.instant, filter: filter,
-                style: groups[0].style, labels: labels, isHatched: isHatched)
+                layers: scene.layers, coord: tile.coord, scale: tile.scale, size: tile.size, instant: scene.instant,
+                filter: filter, style: groups[0].style, labels: labels, isHatched: isHatched)
             return (.tile(request), dataStatus)
         }
         let lookBackSeconds = scene.layers.historySeconds(filter)
