@@ -86,7 +86,8 @@ struct GDALReadingTests {
     /// A server with a disk of cells of one severity around 5° E 50° N.
     private func pictured() async throws -> Server {
         let database = folder.path("y.sqlite")
-        let time = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: -60))
+        // Long enough ago that several whole minutes lie between, however fast the server starts.
+        let time = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: -300))
         var lines = "lon,lat,altitude,severity,observedAt\n"
         for row in -10...10 {
             for column in -10...10 {
