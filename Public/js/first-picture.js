@@ -101,9 +101,11 @@ export class FirstPicture {
     }
 }
 
-/** Resolves when the page has its elements. This module may run before. */
+/** Resolves when the page has its elements, or is read to its end. This module may run before. */
 async function pageParsed() {
-    while (!document.getElementById("crosshair")) await new Promise((resolve) => setTimeout(resolve));
+    while (document.readyState === "loading" && !document.getElementById("crosshair")) {
+        await new Promise((resolve) => setTimeout(resolve));
+    }
 }
 
 /** @param {CanvasRenderingContext2D} context
