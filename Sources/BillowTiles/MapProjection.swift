@@ -75,13 +75,7 @@ extension MapRegion {
     private static func side(_ pixels: Double) -> Int { Int(min(max(pixels, 1), Double(sides.upperBound))) }
 
     /// The zoom of tiles with pixels of the same size; nil if there is none.
-    var zoomOfTiles: Int? {
-        let zoom = zoom
-        guard projection == .mercator, offset == .zero, worldRows == worldPixels,
-            worldPixels == Double(256 * scale << zoom)
-        else { return nil }
-        return zoom
-    }
+    var zoomOfTiles: Int? { world.zoomOfTiles }
 
     /// The tile with the same pixels, its scale and its size; nil if the region is no tile.
     package var tile: (coord: TileCoord, scale: TileScale, size: TileSize)? {

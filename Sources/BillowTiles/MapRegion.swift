@@ -5,23 +5,26 @@ public import Geometry
 /// A region of the map: the shown part of the world and the size in pixels. Regions of one scale onto the web
 /// mercator map fit together, because their corners lie on whole pixels of the world, unless they are made `exactly`.
 public struct MapRegion: Sendable, Hashable {
-    /// The projection of the region.
-    public let projection: MapProjection
+    /// The map that the region is a part of.
+    let world: WorldMap
     /// The width in pixels.
     public let width: Int
     /// The height in pixels.
     public let height: Int
-    /// The pixels per point, 1…3. Symbols, lines and text scale with it.
-    public let scale: Int
-    /// The width of the world in pixels.
-    let worldPixels: Double
-    /// The height in pixels of a square as wide as the world. It equals `worldPixels` if pixels are square.
-    let worldRows: Double
     /// The pixel of the world in the north-west corner. x may lie one or more worlds to either side.
     let originX: Int
     let originY: Int
-    /// The offset of the corner from that pixel's corner, −0.5…0.5 pixels.
-    let offset: SIMD2<Double>
+
+    /// The projection of the region.
+    public var projection: MapProjection { world.projection }
+    /// The pixels per point, 1…3. Symbols, lines and text scale with it.
+    public var scale: Int { world.scale }
+    /// The width of the world in pixels.
+    var worldPixels: Double { world.pixels }
+    /// The height in pixels of a square as wide as the world. It equals `worldPixels` if pixels are square.
+    var worldRows: Double { world.rows }
+    /// The offset of the corner from its pixel's corner, −0.5…0.5 pixels.
+    var offset: SIMD2<Double> { world.offset }
 
     /// The permitted widths and heights in pixels.
     public static let sides = 1...4_096
@@ -32,15 +35,12 @@ public struct MapRegion: Sendable, Hashable {
         width: Int, height: Int, scale: Int, worldPixels: Double, originX: Int, originY: Int,
         projection: MapProjection = .mercator, worldRows: Double? = nil, offset: SIMD2<Double> = .zero
     ) {
+        world = WorldMap(
+            projection: projection, scale: scale, pixels: worldPixels, rows: worldRows ?? worldPixels, offset: offset)
         self.width = width
         self.height = height
-        self.scale = scale
-        self.worldPixels = worldPixels
         self.originX = originX
         self.originY = originY
-        self.projection = projection
-        self.worldRows = worldRows ?? worldPixels
-        self.offset = offset
     }
 
     /// The region of a tile.
@@ -159,10 +159,7 @@ public struct MapRegion: Sendable, Hashable {
     }
 
     /// The zoom whose tiles have this resolution, rounded. It determines the detail of the picture.
-    public var zoom: Int {
-        let zoom = log2(worldPixels / Double(256 * scale)).rounded()
-        return Int(min(max(zoom, 0), Double(TileCoord.maximumZoom)))
-    }
+    public var zoom: Int { world.zoom }
 
     /// The shown part of the world in grid units, extended by some pixels on each side.
     func box(margin: Int = 0) -> GridBox {
@@ -197,11 +194,7 @@ public struct MapRegion: Sendable, Hashable {
 
     /// The position of a place in pixels of the first copy of the world.
     @inline(__always)
-    func worldPoint(_ place: LonLat) -> Point {
-        Point(
-            x: UnitMercator.x(longitude: place.longitude) * worldPixels - offset.x,
-            y: projection.y(latitude: place.latitude) * worldRows - offset.y)
-    }
+    func worldPoint(_ place: LonLat) -> Point { world.point(place) }
 
     /// The longitude in degrees of a column's center, which may lie one or more worlds to either side.
     @inline(__always)

@@ -1,5 +1,4 @@
 import BillowRaster
-import Synchronization
 package import Turbulence
 
 /// A pilot report as drawn.
@@ -27,10 +26,9 @@ struct ReportMark: Sendable, Hashable {
 
     /// The marks of a region, the highest rank on top, and the labels with their altitudes.
     static func marks(of reports: RankedReports, in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
-        let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
-        let placed = placed(reports, grid)
-        let marks = grid.copies(of: placed.symbols).map {
+        let placed = reports.placed(on: region.world)
+        let marks = grid(region.world).copies(of: placed.symbols, in: region).map {
             ReportMark(reports, $0.index, at: PicturePosition($0.at), zoom: region.zoom)
         }
         guard isLabelled else { return (marks, nil) }
@@ -45,19 +43,22 @@ struct ReportMark: Sendable, Hashable {
 
     /// The reports that are visible in a region, in drawing order: the highest rank last.
     static func shown(_ reports: RankedReports, in region: MapRegion) -> [PilotReport] {
-        let grid = SymbolGrid(region, points: spacing, reach: reach)
-        return grid.copies(of: placed(reports, grid).symbols).map { reports.reports[$0.index] }
+        let symbols = reports.placed(on: region.world).symbols
+        return grid(region.world).copies(of: symbols, in: region).map { reports.reports[$0.index] }
     }
 
-    /// The highest rank of each square, and which of them are labelled. The same for all tiles of a zoom and a scale.
-    private static func placed(_ reports: RankedReports, _ grid: SymbolGrid) -> PlacedReports.Placement {
-        reports.placed.value(worldPixels: grid.region.worldPixels, scale: grid.region.scale) {
-            // The reports come in the order of their rank, so a later one is better.
-            let symbols = grid.thinned(reports.reports, everywhere: true, place: \.place) { _, _ in true }
-            let named = symbols.reversed().filter { reports.reports[$0.index].altitudeFeet != nil }
-            return PlacedReports.Placement(
-                symbols: symbols, named: grid.first(labelsPerBlock, ofEachBlock: Array(named)))
-        }
+    private static func grid(_ world: WorldMap) -> SymbolGrid {
+        SymbolGrid(world, points: spacing, reach: reach)
+    }
+
+    /// The highest rank of each square of a map, and which of them are labelled.
+    fileprivate static func placed(_ reports: [PilotReport], on world: WorldMap) -> RankedReports.Placement {
+        let grid = grid(world)
+        // The reports come in the order of their rank, so a later one is better.
+        let symbols = grid.thinned(reports, place: \.place) { _, _ in true }
+        let named = symbols.reversed().filter { reports[$0.index].altitudeFeet != nil }
+        return RankedReports.Placement(
+            symbols: symbols, named: grid.first(labelsPerBlock, ofEachBlock: Array(named)))
     }
 
     func mix(into fingerprint: inout Fingerprint) {
@@ -82,8 +83,15 @@ package struct RankedReports: Sendable {
     /// Whether each of them is urgent, and its severity: both are found in texts.
     let areUrgent: [Bool]
     let severities: [Severity?]
-    /// Where they are drawn, by zoom and scale.
-    let placed = PlacedReports()
+    private let placements = WorldMapCache<Placement>()
+
+    /// The places of the reports on a map.
+    struct Placement: Sendable {
+        /// Those that are shown, in rising order of their rank.
+        var symbols: [SymbolGrid.PlacedSymbol]
+        /// Those that are labelled, the highest rank first.
+        var named: [SymbolGrid.PlacedSymbol]
+    }
 
     /// Sorts reports by their rank.
     package init(_ reports: [PilotReport]) {
@@ -96,35 +104,9 @@ package struct RankedReports: Sendable {
         areUrgent = ranked.map(\.isUrgent)
         severities = ranked.map(\.severity)
     }
-}
 
-/// The places of a frame's reports on maps of the zooms and scales that were drawn.
-final class PlacedReports: Sendable {
-    struct Placement: Sendable {
-        /// Those that are shown, in rising order of their rank.
-        var symbols: [SymbolGrid.PlacedSymbol]
-        /// Those that are labelled, the highest rank first.
-        var named: [SymbolGrid.PlacedSymbol]
-    }
-
-    private struct Key: Hashable {
-        var worldPixels: Double
-        var scale: Int
-    }
-
-    /// Pictures of any size have zooms of their own, so only some are held.
-    private static let maximum = 16
-    private let known = Mutex<[Key: Placement]>([:])
-
-    func value(worldPixels: Double, scale: Int, _ make: () -> Placement) -> Placement {
-        let key = Key(worldPixels: worldPixels, scale: scale)
-        if let placement = known.withLock({ $0[key] }) { return placement }
-        let placement = make()
-        known.withLock { known in
-            if known.count >= Self.maximum { known.removeAll() }
-            known[key] = placement
-        }
-        return placement
+    func placed(on world: WorldMap) -> Placement {
+        placements.value(on: world) { ReportMark.placed(reports, on: $0) }
     }
 }
 

@@ -1,7 +1,7 @@
 import BillowRaster
 import Geometry
 
-/// Thins out symbols that would overlap, and places the remaining ones in a region.
+/// Thins out symbols that would overlap, and places the remaining ones in regions of a map.
 ///
 /// The map is divided into squares of some points, counted from the world's north-west corner. One symbol of each
 /// square is shown. So the choice depends only on the zoom, not on the region, and a symbol on the edge between two
@@ -10,7 +10,7 @@ import Geometry
 /// From `wholeZoom` on, the squares are so small that only symbols at the same place are left out. This bounds the cost
 /// of a picture for any data.
 struct SymbolGrid {
-    let region: MapRegion
+    private let world: WorldMap
     /// The side of a square in pixels.
     private let spacing: Double
     /// The distance outside the region up to which symbols are found, in pixels.
@@ -24,10 +24,10 @@ struct SymbolGrid {
     /// - Parameters:
     ///   - points: the side of a square below `wholeZoom`.
     ///   - reach: how far a symbol extends from its place, in points.
-    init(_ region: MapRegion, points: Double, reach: Double) {
-        self.region = region
-        spacing = (region.zoom >= SymbolGrid.wholeZoom ? 2 : points) * Double(region.scale)
-        margin = reach * Double(region.scale)
+    init(_ world: WorldMap, points: Double, reach: Double) {
+        self.world = world
+        spacing = (world.zoom >= SymbolGrid.wholeZoom ? 2 : points) * Double(world.scale)
+        margin = reach * Double(world.scale)
     }
 
     /// The index of a shown item, and its place in the world's pixels.
@@ -38,16 +38,16 @@ struct SymbolGrid {
 
     /// The items that are shown, in the order of `items`.
     /// - Parameters:
-    ///   - everywhere: whether to include items far from the region.
+    ///   - region: leaves out items far from it; nil for the whole world.
     ///   - isBetter: decides which of two items in a square is shown; must not depend on their order.
     func thinned<Item>(
-        _ items: [Item], everywhere: Bool, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
+        _ items: [Item], near region: MapRegion? = nil, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
     ) -> [PlacedSymbol] {
         var best: [SIMD2<Int32>: PlacedSymbol] = [:]
         for (index, item) in items.enumerated() {
-            let point = region.worldPoint(place(item))
+            let point = world.point(place(item))
             // Items outside the margin matter if they share a square with an item inside it.
-            guard everywhere || isNear(point, margin + spacing) else { continue }
+            if let region, !isNear(point, region, margin + spacing) { continue }
             let square = SIMD2(Int32((point.x / spacing).rounded(.down)), Int32((point.y / spacing).rounded(.down)))
             if let other = best[square], !isBetter(item, items[other.index]) { continue }
             best[square] = PlacedSymbol(index: index, point: point)
@@ -55,9 +55,9 @@ struct SymbolGrid {
         return best.values.sorted { $0.index < $1.index }
     }
 
-    /// The items that reach into the region, once for each visible copy of the world.
-    func copies(of symbols: [PlacedSymbol]) -> [(index: Int, at: Point)] {
-        symbols.filter { isNear($0.point, margin) }.flatMap { symbol in
+    /// The items that reach into a region of the map, once for each visible copy of the world.
+    func copies(of symbols: [PlacedSymbol], in region: MapRegion) -> [(index: Int, at: Point)] {
+        symbols.filter { isNear($0.point, region, margin) }.flatMap { symbol in
             region.copies(from: symbol.point.x, to: symbol.point.x, margin: margin).map { copy in
                 (symbol.index, region.local(symbol.point, copy: copy))
             }
@@ -66,7 +66,7 @@ struct SymbolGrid {
 
     /// The first `most` items of each block of 256 × 256 points of the map.
     func first(_ most: Int, ofEachBlock symbols: [PlacedSymbol]) -> [PlacedSymbol] {
-        let block = Double(SymbolGrid.blockPoints * region.scale)
+        let block = Double(SymbolGrid.blockPoints * world.scale)
         var counts: [SIMD2<Int32>: Int] = [:]
         return symbols.filter { symbol in
             let key = SIMD2(
@@ -76,7 +76,7 @@ struct SymbolGrid {
         }
     }
 
-    private func isNear(_ point: Point, _ margin: Double) -> Bool {
+    private func isNear(_ point: Point, _ region: MapRegion, _ margin: Double) -> Bool {
         point.y >= Double(region.originY) - margin && point.y <= Double(region.originY + region.height) + margin
             && !region.copies(from: point.x, to: point.x, margin: margin).isEmpty
     }

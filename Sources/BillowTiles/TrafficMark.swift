@@ -33,10 +33,10 @@ struct TrafficMark: Sendable, Hashable {
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
         -> (marks: [TrafficMark], labels: LabelSource?)
     {
-        let grid = SymbolGrid(region, points: spacing, reach: reach)
+        let grid = SymbolGrid(region.world, points: spacing, reach: reach)
         let isLabelled = labels > 0 && region.zoom >= firstLabelZoom
-        let symbols = thinned(positions, grid, everywhere: isLabelled)
-        let marks = grid.copies(of: symbols).sorted {
+        let symbols = thinned(positions, grid, near: isLabelled ? nil : region)
+        let marks = grid.copies(of: symbols, in: region).sorted {
             positions[$0.index].isOnGround && !positions[$1.index].isOnGround
         }.map {
             TrafficMark(positions[$0.index], at: PicturePosition($0.at), zoom: region.zoom)
@@ -51,14 +51,14 @@ struct TrafficMark: Sendable, Hashable {
 
     /// The aircraft that are visible in a region.
     static func shown(_ positions: [AircraftPosition], in region: MapRegion) -> [AircraftPosition] {
-        let grid = SymbolGrid(region, points: spacing, reach: reach)
-        return grid.copies(of: thinned(positions, grid, everywhere: false)).map { positions[$0.index] }
+        let grid = SymbolGrid(region.world, points: spacing, reach: reach)
+        return grid.copies(of: thinned(positions, grid, near: region), in: region).map { positions[$0.index] }
     }
 
-    private static func thinned(_ positions: [AircraftPosition], _ grid: SymbolGrid, everywhere: Bool)
+    private static func thinned(_ positions: [AircraftPosition], _ grid: SymbolGrid, near region: MapRegion?)
         -> [SymbolGrid.PlacedSymbol]
     {
-        grid.thinned(positions, everywhere: everywhere, place: \.place, isBetter: isBetter)
+        grid.thinned(positions, near: region, place: \.place, isBetter: isBetter)
     }
 
     private static func text(_ position: AircraftPosition) -> String {

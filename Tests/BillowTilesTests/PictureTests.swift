@@ -257,6 +257,42 @@ struct PictureTests {
         }
     }
 
+    @Test("a map is the same whichever maps of the same data were drawn before", arguments: [4, 8])
+    func mapsInTurn(zoom: Int) throws {
+        let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
+        let worlds = Double(1 << zoom)
+        // As wide as the tile, so their worlds have equally many pixels: shifted by parts of a pixel, and in degrees.
+        func shifted(_ pixels: Double) throws -> MapRegion {
+            let (x, y) = (Double(coord.x) + pixels / 256, Double(coord.y) + pixels / 256)
+            let box = try #require(
+                PlaneBox(minX: x / worlds, minY: y / worlds, maxX: (x + 1) / worlds, maxY: (y + 1) / worlds))
+            return try #require(MapRegion(.mercator, exactly: box, width: 256, height: 256))
+        }
+        let x = Double(coord.x) / worlds
+        let y = (90 - 50.0) / 360 - 0.5 / worlds
+        let degrees = try #require(PlaneBox(minX: x, minY: y, maxX: x + 1 / worlds, maxY: y + 1 / worlds))
+        let regions = [
+            MapRegion(coord, scale: .one), try shifted(0.3), try shifted(-0.4),
+            try #require(MapRegion(.geographic, exactly: degrees, width: 256, height: 256)),
+        ]
+        #expect(Set(regions.map(\.worldPixels)).count == 1)
+        func unused() -> PictureData {
+            var data = Self.data
+            data.reports = Self.data.reports
+            data.areas = Self.data.areas
+            return data
+        }
+        let list = try LayerList("hazards,forecast,pireps")
+        let alone = regions.map { PictureContent(list, of: unused(), in: $0) }
+        #expect(alone.allSatisfy { !$0.isEmpty } && Set(alone).count == regions.count)
+        for order in [Array(regions.indices), regions.indices.reversed()] {
+            let data = unused()
+            for index in order {
+                #expect(PictureContent(list, of: data, in: regions[index]) == alone[index], "\(regions[index])")
+            }
+        }
+    }
+
     @Test("layers lie over each other in the order given")
     func order() throws {
         let coord = try #require(TilePainterTests.coord(z: 6, longitude: 10, latitude: 50))
