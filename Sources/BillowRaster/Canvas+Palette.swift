@@ -30,18 +30,43 @@ extension Canvas {
     }
 
     private func commonest(_ runs: RunList) -> [(key: PixelColour, colour: StraightColour)] {
-        var counts: [PixelColour: Int] = [:]
+        var counts = ColourCounts()
         for row in 0..<height {
             for run in runs.rowStarts[row]..<runs.rowStarts[row + 1] {
                 let end = run + 1 < runs.rowStarts[row + 1] ? runs.runs[run + 1].column : width
-                counts[runs.runs[run].colour, default: 0] += end - runs.runs[run].column
+                counts.add(end - runs.runs[run].column, of: runs.runs[run].colour)
             }
         }
-        let common = counts.filter { $0.value > width * height / Canvas.wholeShare }
+        let common = counts.all().filter { $0.value > width * height / Canvas.wholeShare }
         return common.sorted { ($1.value, $0.key.bits) < ($0.value, $1.key.bits) }.prefix(Canvas.maximumExactColours)
             .map {
                 ($0.key, $0.key.straight)
             }
+    }
+}
+
+/// The number of pixels of each colour.
+private struct ColourCounts {
+    /// The colours seen last, each at the slot of its hash, with the pixels that aren't in `others` yet. Most runs have
+    /// one of few colours, and a look at a slot is far cheaper than one in the dictionary.
+    private var slots = [(colour: PixelColour, pixels: Int)](
+        repeating: (PixelColour(bits: 0), 0), count: 1 << slotBits)
+    private var others: [PixelColour: Int] = [:]
+
+    private static let slotBits: UInt32 = 9
+
+    mutating func add(_ pixels: Int, of colour: PixelColour) {
+        let slot = Int(truncatingIfNeeded: (colour.bits &* 0x9E37_79B1) &>> (32 - Self.slotBits))
+        if slots[slot].colour != colour {
+            if slots[slot].pixels > 0 { others[slots[slot].colour, default: 0] += slots[slot].pixels }
+            slots[slot] = (colour, 0)
+        }
+        slots[slot].pixels += pixels
+    }
+
+    consuming func all() -> [PixelColour: Int] {
+        for (colour, pixels) in slots where pixels > 0 { others[colour, default: 0] += pixels }
+        return others
     }
 }
 
@@ -82,17 +107,25 @@ extension PNG {
 extension RunList {
     /// Makes the runs of a picture, in row-major order.
     fileprivate init(_ pixels: [PremultipliedColour], width: Int, height: Int) {
-        func starts(_ at: Int) -> Bool { at % width == 0 || pixels[at] != pixels[at - 1] }
-        self.init(capacity: pixels.indices.count(where: starts), rows: height)
-        var run = 0
-        for row in 0..<height {
-            rowStarts[row] = run
-            for at in row * width..<(row + 1) * width where starts(at) {
-                runs[run] = Run(column: at - row * width, colour: PixelColour(pixels[at]))
-                run += 1
+        self = pixels.withUnsafeBufferPointer { pixels in
+            var count = height
+            for row in 0..<height {
+                let first = row &* width
+                for at in first &+ 1..<first &+ width where pixels[at] != pixels[at &- 1] { count &+= 1 }
             }
+            let list = RunList(capacity: count, rows: height)
+            var run = 0
+            for row in 0..<height {
+                list.rowStarts[row] = run
+                let first = row &* width
+                for column in 0..<width where column == 0 || pixels[first &+ column] != pixels[first &+ column &- 1] {
+                    list.runs[run] = Run(column: column, colour: PixelColour(pixels[first &+ column]))
+                    run &+= 1
+                }
+            }
+            list.rowStarts[height] = run
+            return list
         }
-        rowStarts[height] = run
     }
 }
 

@@ -43,7 +43,7 @@ public struct Canvas: Sendable {
 
     /// Draws a polygon of one colour over the picture, antialiased by exact area. For rings, see `Mask`.
     package mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
-        paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { _, _, coverage in coverage }
+        paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour)
     }
 
     /// Draws one colour over the whole picture.
@@ -55,10 +55,15 @@ public struct Canvas: Sendable {
 
     /// Draws a polygon of one colour over the picture, only on a pattern's lines.
     package mutating func fill(_ rings: [[Point]], with colour: StraightColour, pattern: PlacedPattern) {
-        paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { x, y, coverage in
-            let both = UInt32(coverage) * UInt32(pattern.coverage(x: x, y: y))
-            return UInt8(truncatingIfNeeded: (both + 127) / 255)
-        }
+        paint(
+            Mask(rings: rings, canvasWidth: width, canvasHeight: height), lines: Ink(pattern: pattern, colour: colour))
+    }
+
+    /// Draws a polygon of one colour over the picture, and then another colour on a pattern's lines.
+    package mutating func fill(_ rings: [[Point]], with colour: StraightColour, lines: Ink) {
+        let mask = Mask(rings: rings, canvasWidth: width, canvasHeight: height)
+        paint(mask, colour)
+        paint(mask, lines: lines)
     }
 
     /// Draws a line over the picture.
@@ -131,20 +136,61 @@ public struct Canvas: Sendable {
 
     /// Draws one mask over the picture. The result is the same as for a layer of one part, but only covered pixels are
     /// processed.
-    private mutating func paint(_ mask: Mask, _ colour: StraightColour, share: (Int, Int, UInt8) -> UInt8) {
+    private mutating func paint(_ mask: Mask, _ colour: StraightColour) {
+        forEachRow(of: mask) { row in
+            // Most neighbours are covered alike and lie on alike pixels.
+            var last = (coverage: UInt8(0), below: PremultipliedColour.clear, result: PremultipliedColour.clear)
+            for x in row.coverage.indices where row.coverage[x] > 0 {
+                let (coverage, below) = (row.coverage[x], row.pixels[x])
+                if coverage != last.coverage || below != last.below {
+                    last = (coverage, below, LayerPixel(colour, coverage: coverage).over(below))
+                }
+                row.pixels[x] = last.result
+            }
+        }
+    }
+
+    /// Draws the part of a mask that lies on a pattern's lines over the picture.
+    private mutating func paint(_ mask: Mask, lines: Ink) {
+        let pattern = lines.pattern
+        forEachRow(of: mask) { row in
+            pattern.withRow(x: row.x, y: row.y) { inked, first in
+                var column = first
+                for x in row.coverage.indices {
+                    let ink = inked[column]
+                    column += 1
+                    if column == inked.count { column = 0 }
+                    guard ink > 0, row.coverage[x] > 0 else { continue }
+                    let share = UInt8(truncatingIfNeeded: (UInt32(row.coverage[x]) * UInt32(ink) + 127) / 255)
+                    row.pixels[x] = LayerPixel(lines.colour, coverage: share).over(row.pixels[x])
+                }
+            }
+        }
+    }
+
+    /// The part of a row of the picture that a mask's row lies on.
+    private struct MaskedRow {
+        /// The place of the first pixel.
+        let x: Int
+        let y: Int
+        let coverage: UnsafeBufferPointer<UInt8>
+        /// As many pixels as there are in `coverage`.
+        let pixels: UnsafeMutablePointer<PremultipliedColour>
+    }
+
+    @inline(__always)
+    private mutating func forEachRow(of mask: Mask, _ body: (MaskedRow) -> Void) {
         let (left, right) = (max(0, mask.left), min(width, mask.left + mask.width))
         let (top, bottom) = (max(0, mask.top), min(height, mask.top + mask.height))
         guard left < right, top < bottom else { return }
         let width = width
         mask.coverage.withUnsafeBufferPointer { coverage in
             pixels.withUnsafeMutableBufferPointer { pixels in
+                guard let first = pixels.baseAddress else { return }
                 for y in top..<bottom {
-                    let row = (y - mask.top) * mask.width - mask.left
-                    for x in left..<right where coverage[row + x] > 0 {
-                        var layer = LayerPixel()
-                        layer.add(colour, coverage: share(x, y, coverage[row + x]))
-                        pixels[y * width + x] = layer.over(pixels[y * width + x])
-                    }
+                    let start = (y - mask.top) * mask.width + left - mask.left
+                    let row = UnsafeBufferPointer(rebasing: coverage[start..<start + right - left])
+                    body(MaskedRow(x: left, y: y, coverage: row, pixels: first + y * width + left))
                 }
             }
         }
@@ -183,6 +229,10 @@ private struct LayerPixel {
     private var blue: UInt32 = 0
     /// The accumulated alpha, 0...255 × 255.
     private(set) var alpha: UInt32 = 0
+
+    init() {}
+
+    init(_ colour: StraightColour, coverage: UInt8) { add(colour, coverage: coverage) }
 
     mutating func add(_ colour: StraightColour, coverage: UInt8) {
         let coverage = min(UInt32(coverage), left)

@@ -159,15 +159,18 @@ private struct AreaRows {
     }
 
     func coverage() -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(width * height)
-        for row in 0..<height {
-            var sum = 0.0
-            for column in 0..<width {
-                sum += areas[row * stride + column]
-                result.append(UInt8((min(abs(sum), 1) * 255).rounded()))
+        [UInt8](unsafeUninitializedCapacity: width * height) { result, count in
+            areas.withUnsafeBufferPointer { areas in
+                for row in 0..<height {
+                    var sum = 0.0
+                    for column in 0..<width {
+                        sum += areas[row &* stride &+ column]
+                        // Rounds to the nearest: the value isn't negative.
+                        result[row &* width &+ column] = UInt8(min(abs(sum), 1) * 255 + 0.5)
+                    }
+                }
             }
+            count = width * height
         }
-        return result
     }
 }

@@ -117,4 +117,15 @@ package struct PlacedPattern: Sendable {
 
     @inline(__always)
     package func coverage(x: Int, y: Int) -> UInt8 { pattern.coverage(x: originX + x, y: originY + y) }
+    /// Calls `body` with the shares of one period of a canvas's row, and the index of the share of column x.
+    @inline(__always)
+    func withRow(x: Int, y: Int, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void) {
+        let period = pattern.period
+        let (column, row) = ((originX + x) % period, (originY + y) % period)
+        let start = (row < 0 ? row + period : row) * period
+        pattern.coverage.withUnsafeBufferPointer { coverage in
+            body(
+                UnsafeBufferPointer(rebasing: coverage[start..<start + period]), column < 0 ? column + period : column)
+        }
+    }
 }

@@ -39,11 +39,59 @@ package struct DrawnArea: Sendable {
     package let area: IssuedArea
     let appearance: AreaAppearance
     let caption: String?
+    /// The bounds of each polygon's exterior.
+    let bounds: [PlaceBounds?]
 
     init(_ area: IssuedArea, at instant: Instant) {
         self.area = area
         appearance = AreaAppearance(of: area, at: instant)
         caption = area.caption
+        bounds = area.geometry.polygons.map { $0.first.flatMap(PlaceBounds.init) }
+    }
+}
+
+/// The areas of a dataset at an instant. All pictures of it share them, with the places of their labels.
+package struct DrawnAreas: Sendable {
+    package let areas: [DrawnArea]
+    private let placements = WorldMapCache<AreaLabels>()
+
+    init(_ areas: [IssuedArea], at instant: Instant) { self.areas = areas.map { DrawnArea($0, at: instant) } }
+
+    func labels(on world: WorldMap) -> AreaLabels { placements.value(on: world) { AreaLabels(areas, on: $0) } }
+}
+
+/// The labels of areas on a map: hazard and altitude band, in the first part of each area. Warnings rank before
+/// advisories, turbulence before other hazards, and higher severities before lower ones.
+struct AreaLabels: Sendable {
+    /// In the order of their rank.
+    let labels: [Label]
+    let anchors: [LabelSource.Anchor]
+
+    private static let size = 11.0
+
+    init(_ areas: [DrawnArea], on world: WorldMap) {
+        func rank(_ drawn: DrawnArea) -> (UInt8, UInt8, Int, String) {
+            let severity = -Int(drawn.area.severity?.rawValue ?? 0)
+            return (drawn.appearance.kind.rawValue, drawn.appearance.subject.rawValue, severity, drawn.area.id)
+        }
+        var labels: [Label] = []
+        var anchors: [LabelSource.Anchor] = []
+        for drawn in areas.sorted(by: { rank($0) < rank($1) }) {
+            guard let text = drawn.caption, let ring = drawn.area.geometry.polygons.first?.first, ring.count > 3 else {
+                continue
+            }
+            let places = InteriorPoint.all(of: ring.dropLast().map(world.point))
+            anchors += places.map { LabelSource.Anchor(item: labels.count, place: $0) }
+            labels.append(
+                Label(
+                    text, size: Self.size, ink: .area(drawn.appearance),
+                    spots: places.map {
+                        let baseline = Point(x: $0.x, y: $0.y + 0.36 * Self.size * Double(world.scale))
+                        return Label.Spot(place: baseline, alignment: .middle)
+                    }))
+        }
+        self.labels = labels
+        self.anchors = anchors
     }
 }
 
@@ -67,48 +115,25 @@ struct AreaMark: Sendable, Hashable {
 
     /// The marks of a region, in the order of `areas`.
     static func marks(of areas: [DrawnArea], in region: MapRegion) -> [AreaMark] {
-        areas.flatMap { drawn in
-            drawn.area.geometry.polygons.flatMap { marks(of: $0, drawn.appearance, in: region) }
+        let margin = margin * Double(region.scale)
+        var marks: [AreaMark] = []
+        for drawn in areas {
+            for (polygon, bounds) in zip(drawn.area.geometry.polygons, drawn.bounds) {
+                // Most areas are far from a tile.
+                guard let bounds, region.isNear(bounds, margin: margin) else { continue }
+                for copy in region.copies(of: polygon, margin: margin) {
+                    let rings = zip(polygon, copy).map { MarkRing(thinning: $1, seams: seams($0)) }
+                    marks.append(AreaMark(rings: rings, appearance: drawn.appearance))
+                }
+            }
         }
+        return marks
     }
 
-    /// The labels of areas: hazard and altitude band, in the first part of each area. Warnings rank before advisories,
-    /// turbulence before other hazards, and higher severities before lower ones.
-    static func labels(of areas: [DrawnArea], in region: MapRegion) -> LabelSource? {
+    static func labels(of areas: DrawnAreas, in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
-        func rank(_ area: IssuedArea, _ appearance: AreaAppearance) -> (UInt8, UInt8, Int, String) {
-            (appearance.kind.rawValue, appearance.subject.rawValue, -Int(area.severity?.rawValue ?? 0), area.id)
-        }
-        let named = areas.compactMap {
-            drawn -> (text: String, appearance: AreaAppearance, ring: [Point], area: IssuedArea)? in
-            guard let text = drawn.caption, let ring = drawn.area.geometry.polygons.first?.first, ring.count > 3 else {
-                return nil
-            }
-            return (text, drawn.appearance, ring.dropLast().map(region.worldPoint), drawn.area)
-        }.sorted { rank($0.area, $0.appearance) < rank($1.area, $1.appearance) }
-        let spots = named.map { InteriorPoint.all(of: $0.ring) }
-        let size = 11.0
-        return LabelSource(
-            count: named.count,
-            anchors: spots.enumerated().flatMap { item, places in
-                places.map { LabelSource.Anchor(item: item, place: $0) }
-            }
-        ) { item in
-            Label(
-                named[item].text, size: size, ink: .area(named[item].appearance),
-                spots: spots[item].map {
-                    let baseline = Point(x: $0.x, y: $0.y + 0.36 * size * Double(region.scale))
-                    return Label.Spot(place: baseline, alignment: .middle)
-                })
-        }
-    }
-
-    private static func marks(of polygon: [[LonLat]], _ appearance: AreaAppearance, in region: MapRegion) -> [AreaMark]
-    {
-        region.copies(of: polygon, margin: margin * Double(region.scale)).map { copy in
-            AreaMark(
-                rings: zip(polygon, copy).map { MarkRing(thinning: $1, seams: seams($0)) }, appearance: appearance)
-        }
+        let placed = areas.labels(on: region.world)
+        return LabelSource(count: placed.labels.count, anchors: placed.anchors) { placed.labels[$0] }
     }
 
     private static func seams(_ places: [LonLat]) -> Set<Int> {
@@ -134,8 +159,7 @@ struct AreaMark: Sendable, Hashable {
         let shape = rings.map(\.places)
         let pattern = PlacedPattern(
             appearance.pattern(scale: region.scale), originX: region.originX, originY: region.originY)
-        canvas.fill(shape, with: appearance.ground(style.marks))
-        canvas.fill(shape, with: colour, pattern: pattern)
+        canvas.fill(shape, with: appearance.ground(style.marks), lines: Canvas.Ink(pattern: pattern, colour: colour))
         let stroke = appearance.stroke(scale: Double(region.scale))
         for ring in rings {
             for line in ring.lines {
@@ -215,7 +239,38 @@ enum InteriorPoint {
     }
 }
 
+/// The least and the greatest longitude and latitude of some places, in degrees.
+struct PlaceBounds: Sendable, Hashable {
+    let northWest: LonLat
+    let southEast: LonLat
+
+    /// Returns nil for no places.
+    init?(_ places: [LonLat]) {
+        guard let first = places.first else { return nil }
+        var (west, east, south, north) = (first.longitude, first.longitude, first.latitude, first.latitude)
+        for place in places {
+            west = min(west, place.longitude)
+            east = max(east, place.longitude)
+            south = min(south, place.latitude)
+            north = max(north, place.latitude)
+        }
+        guard let northWest = LonLat(longitude: west, latitude: north),
+            let southEast = LonLat(longitude: east, latitude: south)
+        else { return nil }
+        self.northWest = northWest
+        self.southEast = southEast
+    }
+}
+
 extension MapRegion {
+    /// Whether something within some bounds can come near the region.
+    /// - Parameter margin: pixels around the region that count as near.
+    func isNear(_ bounds: PlaceBounds, margin: Double) -> Bool {
+        let (first, last) = (worldPoint(bounds.northWest), worldPoint(bounds.southEast))
+        return first.y <= Double(originY + height) + margin && last.y >= Double(originY) - margin
+            && !copies(from: first.x, to: last.x, margin: margin).isEmpty
+    }
+
     /// The rings of a polygon in the region's pixels, once for each copy of the world in which they come near it. The
     /// rings aren't closed.
     /// - Parameter margin: pixels around the region that count as near.

@@ -3,7 +3,7 @@ import BillowRaster
 /// The labels that a layer proposes: items in the order of their rank, each with a label.
 struct LabelSource {
     /// An item and a place for its label, in the world's pixels. One item may have several anchors.
-    struct Anchor {
+    struct Anchor: Sendable {
         var item: Int
         var place: Point
     }

@@ -1,9 +1,9 @@
 import BillowRaster
 
 /// A label beside a symbol or in an area, with its possible spots. It is drawn at the first free one.
-struct Label {
+struct Label: Sendable {
     /// A place on the map and the alignment of the text to it.
-    struct Spot {
+    struct Spot: Sendable {
         /// On the baseline, in the world's pixels.
         var place: Point
         var alignment: LabelMark.Alignment

@@ -51,8 +51,8 @@ public struct PictureContent: Sendable, Hashable {
             if !marks.isEmpty { parts.append(part(marks)) }
             if let labels { sources.append(labels) }
         }
-        func addAreas(_ areas: [DrawnArea]) {
-            add(AreaMark.marks(of: areas, in: region), AreaMark.labels(of: areas, in: region)) { .areas($0) }
+        func addAreas(_ areas: DrawnAreas) {
+            add(AreaMark.marks(of: areas.areas, in: region), AreaMark.labels(of: areas, in: region)) { .areas($0) }
         }
         func addCells(_ plane: FramePlane?, isBordered: Bool) {
             guard let plane else { return }
@@ -79,7 +79,7 @@ public struct PictureContent: Sendable, Hashable {
             case .reports:
                 let (marks, labels) = ReportMark.marks(of: data.rankedReports, in: region)
                 add(marks, labels) { .reports($0) }
-            case .areas: addAreas(layer.areas.flatMap { data.drawnAreas[$0] } ?? [])
+            case .areas: if let areas = layer.areas.flatMap({ data.drawnAreas[$0] }) { addAreas(areas) }
             case .aircraft:
                 let (marks, labels) = TrafficMark.marks(of: data.positions, labels: labels, in: region)
                 add(marks, labels) { .traffic($0) }

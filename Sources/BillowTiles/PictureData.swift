@@ -20,11 +20,11 @@ public struct PictureData: Sendable {
     package var rankedReports: RankedReports
     /// The areas of each dataset of areas.
     public var areas: [IssuedArea.DatasetNumber: [IssuedArea]] {
-        get { drawnAreas.mapValues { $0.map(\.area) } }
+        get { drawnAreas.mapValues { $0.areas.map(\.area) } }
         set { drawnAreas = Self.drawn(newValue, at: instant) }
     }
     /// The same, with their looks, which are found once for all pictures.
-    package var drawnAreas: [IssuedArea.DatasetNumber: [DrawnArea]]
+    package var drawnAreas: [IssuedArea.DatasetNumber: DrawnAreas]
     /// The positions of aircraft.
     public var positions: [AircraftPosition]
     /// The tracks: each has the positions of one aircraft, oldest first.
@@ -60,8 +60,8 @@ public struct PictureData: Sendable {
     }
 
     private static func drawn(_ areas: [IssuedArea.DatasetNumber: [IssuedArea]], at instant: Instant)
-        -> [IssuedArea.DatasetNumber: [DrawnArea]]
+        -> [IssuedArea.DatasetNumber: DrawnAreas]
     {
-        areas.mapValues { $0.map { DrawnArea($0, at: instant) } }
+        areas.mapValues { DrawnAreas($0, at: instant) }
     }
 }

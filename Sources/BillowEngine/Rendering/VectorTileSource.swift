@@ -297,7 +297,7 @@ package final class VectorTileSource: Sendable {
         switch layer.drawing {
         case nil, .cells, .polygons, .field: []
         case .reports: PictureContent.shown(data.rankedReports, in: coord).map { feature(Feature($0)) }
-        case .areas: (layer.areas.flatMap { data.drawnAreas[$0] } ?? []).map { feature(Feature($0.area)) }
+        case .areas: (layer.areas.flatMap { data.drawnAreas[$0]?.areas } ?? []).map { feature(Feature($0.area)) }
         case .aircraft:
             PictureContent.shown(data.positions, in: coord).map {
                 feature(Feature($0), id: UInt64($0.icao24.rawValue))
