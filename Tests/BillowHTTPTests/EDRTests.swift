@@ -341,6 +341,42 @@ struct EDRTests {
         }
     }
 
+    @Test("a corridor is a grid as CoverageJSON: values along the route, and nulls beside it")
+    func corridorGrid() async throws {
+        try await withField { world in
+            let line = "coords=LINESTRING(-98%2033,-94%2035)&width=80"
+            let base = "/collections/gtg/corridor?\(line)&f=CoverageJSON"
+            let corridor = try await world.json(base + "&z=30000")
+            #expect(corridor["domain"]?["domainType"]?.string == "Grid")
+            #expect(axis(corridor, "z")?["values"]?.items.compactMap(\.double) == [30_000])
+            // Every value is that of the place's position.
+            let (x, y) = (try #require(axis(corridor, "x")), try #require(axis(corridor, "y")))
+            func places(_ axis: JSON) -> [Double] {
+                let (start, stop) = (axis["start"]?.double ?? 0, axis["stop"]?.double ?? 0)
+                let count = Int(axis["num"]?.double ?? 0)
+                return (0..<count).map { start + (stop - start) * Double($0) / Double(max(count - 1, 1)) }
+            }
+            let found = values(corridor)
+            var known = 0
+            for (index, value) in found.enumerated() {
+                guard let value else { continue }
+                known += 1
+                let (longitude, latitude) = (places(x)[index % places(x).count], places(y)[index / places(x).count])
+                let position = try await world.json(
+                    "/collections/gtg/position?coords=POINT(\(longitude)%20\(latitude))&z=30000&f=CoverageJSON")
+                #expect(values(position) == [value], "\(longitude) \(latitude)")
+            }
+            #expect(known >= 4 && known < found.count)
+            let band = try await world.json(base + "&z=33000&corridor-height=7000")
+            #expect(axis(band, "z")?["values"]?.items.compactMap(\.double) == [30_000, 36_000])
+            let largest = try await world.json(base)
+            #expect(axis(largest, "z") == nil && values(largest).compactMap { $0 }.count == known)
+            let byAccept = try await world.get(
+                "/collections/gtg/corridor?\(line)&z=30000", [.accept: "application/prs.coverage+json"])
+            #expect(try byAccept.json["domain"] == corridor["domain"])
+        }
+    }
+
     @Test("a cube, an area and a radius are grids as CoverageJSON, and never larger than a response may be")
     func grids() async throws {
         try await withField { world in

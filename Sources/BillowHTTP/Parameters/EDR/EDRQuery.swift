@@ -15,8 +15,8 @@ package enum EDRQuery: String, Sendable, CaseIterable {
     /// The formats of a collection, the default first.
     package func formats(of collection: Dataset) -> [DataFormat] {
         switch self {
-        case .items, .corridor: [.geoJSON]
-        case .position, .radius, .area, .cube, .trajectory, .locations:
+        case .items: [.geoJSON]
+        case .position, .radius, .area, .cube, .trajectory, .corridor, .locations:
             collection.isField ? [.geoJSON, .coverageJSON] : [.geoJSON]
         }
     }
