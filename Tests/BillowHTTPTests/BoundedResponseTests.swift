@@ -183,8 +183,8 @@ struct BoundedResponseTests {
                 var pages = 0
                 repeat {
                     var page = FeaturePage(
-                        features.reader(query, in: snapshot, after: cursor), FeatureWriter(collection, as: .geojson),
-                        limit: 25, maximumBytes: 3_000, address: "http://h/x", query: nil
+                        features.reader(query, in: snapshot, after: cursor), at: snapshot.head,
+                        FeatureWriter(collection, as: .geojson), limit: 25, maximumBytes: 3_000, address: "http://h/x", query: nil
                     ) { "after=\($0.text)" }
                     var bytes: [UInt8] = []
                     while let piece = try await page.next() { bytes += piece }
@@ -199,6 +199,29 @@ struct BoundedResponseTests {
                 #expect(ids == all.features.compactMap { $0["id"]?.string })
                 #expect(pages > 2, "\(name)")
             }
+        }
+    }
+
+    @Test("a large page has a tag before it is made, which is another one whenever the page is")
+    func largePageTag() async throws {
+        try await withWorld { world in
+            try await world.insert(try Self.observations(1_900))
+            let address = "/collections/hexagons/items?limit=10000"
+            let page = try await world.get(address)
+            let tag = try #require(page.headers[.eTag])
+            #expect(page.headers[.contentLength] == nil && tag.hasPrefix("\"") && tag.hasSuffix("\""))
+            let again = try await world.get(address)
+            #expect(again.headers[.eTag] == tag && again.body == page.body)
+            let known = try await world.get(address, [.ifNoneMatch: tag])
+            #expect(known.status == .notModified && known.body.readableBytes == 0 && known.headers[.eTag] == tag)
+            for other in ["limit=10000&properties=severity", "limit=1800", "limit=10000&severity=1"] {
+                let answer = try await world.get("/collections/hexagons/items?\(other)")
+                #expect(answer.status == .ok && answer.body != page.body)
+                #expect(answer.headers[.eTag] != nil && answer.headers[.eTag] != tag, "\(other)")
+            }
+            try await world.insert([try observation(id: "new", try cell(10, 50), altitude: 30, at: -10)])
+            let changed = try await world.get(address, [.ifNoneMatch: tag])
+            #expect(changed.status == .ok && changed.headers[.eTag] != tag && changed.body != page.body)
         }
     }
 

@@ -5,13 +5,24 @@ import NIOCore
 
 /// Responses whose pieces are computed as the connection accepts them.
 enum StreamedResponse {
-    /// A response of 200. A single piece is sent with its length and an entity tag.
+    /// A response of 200, or of 304 if the client has the content. A single piece is sent with its length and an entity
+    /// tag of its bytes.
     ///
-    /// - Parameter first: see `body`.
+    /// - Parameters:
+    ///   - first: see `body`.
+    ///   - tag: the entity tag of several pieces. It must be another one whenever a byte of them is.
     static func make(
-        _ first: [UInt8], _ pieces: some ResponseParts, headers: HTTPFields, request: Request, work: WorkExecutor
+        _ first: [UInt8], _ pieces: some ResponseParts, tag: String? = nil, headers: HTTPFields, request: Request,
+        work: WorkExecutor
     ) throws(WorkError) -> Response {
         if pieces.isAtEnd { return try BytesResponse.make(first, headers: headers, request: request) }
+        var headers = headers
+        if let tag {
+            headers[.eTag] = "\"\(tag)\""
+            if EntityTags(request.headers[.ifNoneMatch]).match(tag) {
+                return Response(status: .notModified, headers: headers)
+            }
+        }
         return Response(status: .ok, headers: headers, body: try body(first, pieces, work: work))
     }
 

@@ -4,6 +4,7 @@ import BillowExchange
 import BillowRaster
 import BillowSnapshot
 import BillowStore
+import BillowTiles
 import Datasets
 import Foundation
 import Geometry
@@ -277,10 +278,32 @@ struct CollectionRoutes: Sendable {
             query.collection.id, query.instant, ending: ExportFormat.geojson.rawValue, isShown: true)
         headers.vary(by: "Accept")
         let first = try await pieces.next() ?? []
-        // A small page has a `Content-Length` and an entity tag.
-        if pieces.isAtEnd { return try BytesResponse.make(first, headers: headers, request: request) }
-        return try StreamedResponse.make(first, pieces, headers: headers, request: request, work: work)
+        return try StreamedResponse.make(
+            first, pieces, tag: tag(of: first, pieces.head, in: snapshot, request), headers: headers, request: request,
+            work: work)
     }
+
+    /// The entity tag of a page of several pieces, which is sent before the last one is made. The first piece has the
+    /// state of the data; the others depend on the version, the address and the time of the publication.
+    ///
+    /// nil for a POST: its body would decide too, and nobody caches it.
+    private func tag(of first: [UInt8], _ head: Head, in snapshot: Snapshot, _ request: Request) -> String? {
+        guard request.method == .get || request.method == .head else { return nil }
+        var fingerprint = Fingerprint()
+        fingerprint.mix(Self.process)
+        fingerprint.mix(ContentHash.ofWords(first))
+        for part in [
+            head.log, BaseURL.of(request, publicURL), AddressSigner.signed(request.uri.string),
+            snapshot.publication.asOf.description,
+        ] {
+            fingerprint.mix(part)
+        }
+        fingerprint.mix(UInt64(truncatingIfNeeded: head.version.rawValue))
+        return fingerprint.text
+    }
+
+    /// Settings can change at a start, and features depend on some of them. So a tag doesn't outlive its process.
+    private static let process = UInt64.random(in: 0 ... .max)
 
     private func page(
         _ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request,
@@ -296,7 +319,7 @@ struct CollectionRoutes: Sendable {
         // The end of a page is written when the request has left its middleware.
         let signer = AddressSigner.ofRequest
         let pieces = FeaturePage(
-            features.reader(query, in: shown, after: page.start?.cursor),
+            features.reader(query, in: shown, after: page.start?.cursor), at: shown.head,
             FeatureWriter(
                 query.collection, as: format,
                 members: CollectionMembers(query, snapshot: shown, dataStatus: dataStatus),
@@ -357,6 +380,8 @@ struct CollectionRoutes: Sendable {
 struct FeaturePage: ResponseParts {
     private var reader: FeatureReader
     private var writer: FeatureWriter
+    /// The version of the features.
+    let head: Head
     private let limit: Int
     private let maximumBytes: Int
     private let address: String
@@ -373,12 +398,13 @@ struct FeaturePage: ResponseParts {
     private(set) var nextAddress: String?
 
     init(
-        _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, maximumBytes: Int = CollectionRoutes.maximumBytes,
-        address: String, query: String?, time: Instant? = nil, total: Int? = nil, alternates: [Link] = [],
+        _ reader: FeatureReader, at head: Head, _ writer: FeatureWriter, limit: Int,
+        maximumBytes: Int = CollectionRoutes.maximumBytes, address: String, query: String?, time: Instant? = nil, total: Int? = nil, alternates: [Link] = [],
         next: @escaping @Sendable (FeatureSource.Cursor) -> String
     ) {
         self.reader = reader
         self.writer = writer
+        self.head = head
         self.limit = limit
         self.maximumBytes = maximumBytes
         self.address = address
