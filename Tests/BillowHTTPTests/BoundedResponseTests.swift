@@ -184,7 +184,8 @@ struct BoundedResponseTests {
                 repeat {
                     var page = FeaturePage(
                         features.reader(query, in: snapshot, after: cursor), at: snapshot.head,
-                        FeatureWriter(collection, as: .geojson), limit: 25, maximumBytes: 3_000, address: "http://h/x", query: nil
+                        FeatureWriter(collection, as: .geojson), limit: 25, maximumBytes: 3_000, address: "http://h/x",
+                        query: nil
                     ) { "after=\($0.text)" }
                     var bytes: [UInt8] = []
                     while let piece = try await page.next() { bytes += piece }

@@ -399,7 +399,8 @@ struct FeaturePage: ResponseParts {
 
     init(
         _ reader: FeatureReader, at head: Head, _ writer: FeatureWriter, limit: Int,
-        maximumBytes: Int = CollectionRoutes.maximumBytes, address: String, query: String?, time: Instant? = nil, total: Int? = nil, alternates: [Link] = [],
+        maximumBytes: Int = CollectionRoutes.maximumBytes, address: String, query: String?, time: Instant? = nil,
+        total: Int? = nil, alternates: [Link] = [],
         next: @escaping @Sendable (FeatureSource.Cursor) -> String
     ) {
         self.reader = reader
