@@ -100,6 +100,7 @@ class Soak:
         self.checked = self.skipped = self.hexagons = self.events = self.faults = 0
         self.sent, self.acknowledged = 0, set()
         self.samples = []
+        self.unanswered = 0
 
     # MARK: Processes
 
@@ -345,8 +346,14 @@ class Soak:
                 descriptors = len(os.listdir(folder / "fd"))
             except OSError:
                 return self.note("the server is gone")
-            connection.request("GET", "/metrics", headers={"X-API-Key": self.key})
-            lines = connection.getresponse().read().decode().split("\n")
+            try:
+                connection.request("GET", "/metrics", headers={"X-API-Key": self.key})
+                lines = connection.getresponse().read().decode().split("\n")
+            except (OSError, http.client.HTTPException):
+                # Memory must go on being watched on a machine that is too busy to answer in time.
+                self.unanswered += 1
+                connection = self.connection()
+                continue
             live = next((float(line.split()[1]) for line in lines if line.startswith("billow_live_observations ")), 0)
             self.samples.append((time.time() - started, memory, descriptors, live))
             time.sleep(2)
@@ -394,7 +401,7 @@ class Soak:
         print(f"memory: {mean:.0f} MB, at most {max(each[1] for each in self.samples):.0f} MB, "
               f"{slope / mean * 100:+.2f} % an hour; observations in memory: {settled[0][3]:.0f} to "
               f"{settled[-1][3]:.0f}")
-        print(f"descriptors: {min(descriptors)} to {max(descriptors)}")
+        print(f"descriptors: {min(descriptors)} to {max(descriptors)}; samples without an answer: {self.unanswered}")
         print(f"tiles compared with features: {self.checked} with {self.hexagons} hexagons; "
               f"frames that changed meanwhile: {self.skipped}; faults: {self.faults}")
         print(f"observations: {len(self.acknowledged)} acknowledged, {len(lost)} lost, {twice} twice; "
