@@ -65,7 +65,7 @@ package struct DrawnAreas: Sendable {
 struct AreaLabels: Sendable {
     /// In the order of their rank.
     let labels: [Label]
-    let anchors: [LabelSource.Anchor]
+    let anchors: LabelAnchors
 
     private static let size = 11.0
 
@@ -75,13 +75,13 @@ struct AreaLabels: Sendable {
             return (drawn.appearance.kind.rawValue, drawn.appearance.subject.rawValue, severity, drawn.area.id)
         }
         var labels: [Label] = []
-        var anchors: [LabelSource.Anchor] = []
+        var anchors: [LabelAnchors.Anchor] = []
         for drawn in areas.sorted(by: { rank($0) < rank($1) }) {
             guard let text = drawn.caption, let ring = drawn.area.geometry.polygons.first?.first, ring.count > 3 else {
                 continue
             }
             let places = InteriorPoint.all(of: ring.dropLast().map(world.point))
-            anchors += places.map { LabelSource.Anchor(item: labels.count, place: $0) }
+            anchors += places.map { LabelAnchors.Anchor(item: labels.count, place: $0) }
             labels.append(
                 Label(
                     text, size: Self.size, ink: .area(drawn.appearance),
@@ -91,7 +91,7 @@ struct AreaLabels: Sendable {
                     }))
         }
         self.labels = labels
-        self.anchors = anchors
+        self.anchors = LabelAnchors(count: labels.count, anchors, on: world)
     }
 }
 
@@ -133,7 +133,7 @@ struct AreaMark: Sendable, Hashable {
     static func labels(of areas: DrawnAreas, in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
         let placed = areas.labels(on: region.world)
-        return LabelSource(count: placed.labels.count, anchors: placed.anchors) { placed.labels[$0] }
+        return LabelSource(anchors: placed.anchors) { placed.labels[$0] }
     }
 
     private static func seams(_ places: [LonLat]) -> Set<Int> {

@@ -1,7 +1,54 @@
 import BillowRaster
 
-/// The labels that a layer proposes: items in the order of their rank, each with a label.
-struct LabelSource {
+/// The squares of a map by which labels that may overlap are found. They are so large that a label can only overlap
+/// labels of adjacent squares.
+struct LabelSquares: Sendable {
+    /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and one line of text.
+    private static let points = SIMD2(400.0, 24.0)
+
+    /// How far a label may reach from its anchor, in pixels.
+    let reach: SIMD2<Double>
+    /// The number of squares around the world.
+    private let columns: Int32
+    private let side: SIMD2<Double>
+
+    init(_ world: WorldMap) {
+        reach = Self.points * Double(world.scale)
+        columns = Int32(max(1, (world.pixels / (2 * reach.x)).rounded(.down)))
+        side = SIMD2(world.pixels / Double(columns), 2 * reach.y)
+    }
+
+    /// The column and row of a place's square.
+    func square(of place: Point) -> SIMD2<Int32> { wrapped(unwrapped(place)) }
+
+    /// The squares around one, and itself.
+    func around(_ square: SIMD2<Int32>) -> [SIMD2<Int32>] {
+        all(from: square &- SIMD2(1, 1), to: square &+ SIMD2(1, 1))
+    }
+
+    /// The squares of a rectangle, each once.
+    func all(from first: Point, to last: Point) -> [SIMD2<Int32>] { all(from: unwrapped(first), to: unwrapped(last)) }
+
+    private func all(from first: SIMD2<Int32>, to last: SIMD2<Int32>) -> [SIMD2<Int32>] {
+        let across = min(last.x - first.x, columns - 1)
+        return (first.y...max(first.y, last.y)).flatMap { row in
+            (first.x...first.x + max(across, 0)).map { wrapped(SIMD2($0, row)) }
+        }
+    }
+
+    private func unwrapped(_ place: Point) -> SIMD2<Int32> {
+        SIMD2(
+            Int32(min(max((place.x / side.x).rounded(.down), -1e6), 1e6)),
+            Int32(min(max((place.y / side.y).rounded(.down), -1e9), 1e9)))
+    }
+
+    private func wrapped(_ square: SIMD2<Int32>) -> SIMD2<Int32> {
+        SIMD2(((square.x % columns) + columns) % columns, square.y)
+    }
+}
+
+/// Where the labels of a layer are anchored on a map. Items are in the order of their rank.
+struct LabelAnchors: Sendable {
     /// An item and a place for its label, in the world's pixels. One item may have several anchors.
     struct Anchor: Sendable {
         var item: Int
@@ -10,26 +57,61 @@ struct LabelSource {
 
     /// The number of items. Their indices 0..<count are their order of priority.
     let count: Int
-    let anchors: [Anchor]
-    /// The label of an item. Its spots must lie within `LabelField.reach` of its anchors.
+    /// The places of all items: item i has places[starts[i]..<starts[i + 1]].
+    private let places: [Point]
+    private let starts: [Int]
+    /// The items by the squares of their anchors.
+    private let items: [SIMD2<Int32>: [Int32]]
+
+    /// - Parameter anchors: in the order of their items.
+    init(count: Int, _ anchors: [Anchor], on world: WorldMap) {
+        self.count = count
+        var starts = [Int](repeating: 0, count: count + 1)
+        for anchor in anchors { starts[anchor.item + 1] += 1 }
+        for item in 0..<count { starts[item + 1] += starts[item] }
+        self.starts = starts
+        places = anchors.map(\.place)
+        let squares = LabelSquares(world)
+        var items: [SIMD2<Int32>: [Int32]] = [:]
+        for anchor in anchors { items[squares.square(of: anchor.place), default: []].append(Int32(anchor.item)) }
+        self.items = items
+    }
+
+    func places(of item: Int) -> ArraySlice<Point> { places[starts[item]..<starts[item + 1]] }
+
+    func items(in square: SIMD2<Int32>) -> [Int32] { items[square] ?? [] }
+}
+
+/// The labels that a layer proposes.
+struct LabelSource {
+    let anchors: LabelAnchors
+    /// The label of an item. Its spots must lie within the reach of `LabelSquares` from its anchors.
     let label: (Int) -> Label
+}
+
+extension LabelAnchors {
+    /// - Parameter symbols: the symbols, the most important first.
+    init(of symbols: [SymbolGrid.PlacedSymbol], on world: WorldMap) {
+        self.init(
+            count: symbols.count, symbols.enumerated().map { Anchor(item: $0.offset, place: $0.element.point) },
+            on: world)
+    }
 }
 
 extension LabelSource {
     /// Labels beside symbols: to the right, else to the left.
     /// - Parameters:
     ///   - symbols: the symbols, the most important first.
+    ///   - anchors: those of the symbols.
     ///   - gap: the distance from a symbol's place to its label, in points.
     ///   - scale: pixels per point.
     ///   - size: points per em.
     ///   - text: returns the text of the symbol at an index of `symbols`.
     init(
-        besideSymbols symbols: [SymbolGrid.PlacedSymbol], gap: Double, scale: Double, size: Double,
+        beside symbols: [SymbolGrid.PlacedSymbol], _ anchors: LabelAnchors, gap: Double, scale: Double, size: Double,
         text: @escaping (Int) -> String
     ) {
-        self.init(
-            count: symbols.count, anchors: symbols.enumerated().map { Anchor(item: $0.offset, place: $0.element.point) }
-        ) { item in
+        self.init(anchors: anchors) { item in
             let symbol = symbols[item]
             func spot(_ side: Double, _ alignment: LabelMark.Alignment) -> Label.Spot {
                 Label.Spot(
@@ -46,10 +128,9 @@ extension LabelSource {
 ///
 /// The placement depends on the whole map of a zoom and not on the region, so the labels of adjacent tiles match. It is
 /// computed only for labels near the region, and for labels that those depend on.
+///
+/// - Complexity: O(labels near the region and those that they depend on), whatever the number of all labels.
 struct LabelField {
-    /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and one line of text.
-    static let reach = SIMD2(400.0, 24.0)
-
     private let region: MapRegion
     /// The whole picture that the region is a part of; its edge cuts no label. It is nil if other pictures adjoin, as
     /// with tiles.
@@ -57,63 +138,32 @@ struct LabelField {
     private let sources: [LabelSource]
     /// The rank of each source's first item.
     private let first: [Int]
-    /// The anchors of all ranks. Rank r has the anchors places[starts[r]..<starts[r + 1]].
-    private let starts: [Int]
-    private let places: [Point]
-    /// Ranks by the square of their anchors. Squares are so large that a label can only overlap labels of adjacent
-    /// squares.
-    private typealias Squares = [SIMD2<Int32>: [Int32]]
-    private let columns: Int32
-    private let square: SIMD2<Double>
+    private let squares: LabelSquares
 
-    /// - Parameter sources: the most important first.
+    /// - Parameter sources: the most important first, anchored on the region's map.
     init(_ sources: [LabelSource], in region: MapRegion, within frame: MapRegion? = nil) {
         self.region = region
         self.frame = frame
         self.sources = sources
-        let reach = LabelField.reach * Double(region.scale)
-        columns = Int32(max(1, (region.worldPixels / (2 * reach.x)).rounded(.down)))
-        square = SIMD2(region.worldPixels / Double(columns), 2 * reach.y)
-        var first: [Int] = []
+        squares = LabelSquares(region.world)
         var ranks = 0
-        var anchors: [(rank: Int, place: Point)] = []
-        for source in sources {
-            first.append(ranks)
-            for anchor in source.anchors { anchors.append((ranks + anchor.item, anchor.place)) }
-            ranks += source.count
+        first = sources.map { source in
+            defer { ranks += source.anchors.count }
+            return ranks
         }
-        anchors.sort { $0.rank < $1.rank }
-        var starts = [Int](repeating: 0, count: ranks + 1)
-        for anchor in anchors { starts[anchor.rank + 1] += 1 }
-        for rank in 0..<ranks { starts[rank + 1] += starts[rank] }
-        self.first = first
-        self.starts = starts
-        places = anchors.map(\.place)
-    }
-
-    private func squares() -> Squares {
-        var squares: Squares = [:]
-        for rank in 0..<starts.count - 1 {
-            for place in places[starts[rank]..<starts[rank + 1]] {
-                squares[square(of: place), default: []].append(Int32(rank))
-            }
-        }
-        return squares
     }
 
     /// The labels that reach into the region, in the order of their rank.
     func marks() -> [LabelMark] {
         let wanted = near()
         if wanted.isEmpty { return [] }
-        // Most tiles have no label near them.
-        let squares = squares()
         let scale = Double(region.scale)
         var looked: [Int: Candidate] = [:]
         var waiting = wanted
         while let rank = waiting.popLast() {
             guard looked[rank] == nil else { continue }
             var candidate = candidate(rank)
-            for other in neighbours(rank, squares) where other < rank {
+            for other in neighbours(rank) where other < rank {
                 let boxes = looked[other]?.boxes ?? label(other).boxes(scale: scale)
                 let meets = candidate.boxes.contains { box in
                     boxes.contains { $0.overlaps(box, world: region.worldPixels) }
@@ -150,26 +200,24 @@ struct LabelField {
     }
 
     private func label(_ rank: Int) -> Label {
-        // If several sources begin at one rank, all but the last are empty.
-        let source = first.lastIndex { $0 <= rank } ?? 0
+        let source = source(rank)
         return sources[source].label(rank - first[source])
     }
 
-    private func square(of place: Point) -> SIMD2<Int32> {
-        let column = Int32(min(max((place.x / square.x).rounded(.down), -1e6), 1e6))
-        return SIMD2(
-            ((column % columns) + columns) % columns, Int32(min(max((place.y / square.y).rounded(.down), -1e9), 1e9)))
+    /// The index of a rank's source. If several sources begin at one rank, all but the last are empty.
+    private func source(_ rank: Int) -> Int { first.lastIndex { $0 <= rank } ?? 0 }
+
+    private func neighbours(_ rank: Int) -> Set<Int> {
+        let source = source(rank)
+        let here = Set(sources[source].anchors.places(of: rank - first[source]).map(squares.square))
+        return ranks(in: Set(here.flatMap(squares.around)))
     }
 
-    private func neighbours(_ rank: Int, _ squares: Squares) -> Set<Int> {
+    private func ranks(in squares: Set<SIMD2<Int32>>) -> Set<Int> {
         var found: Set<Int> = []
-        for place in places[starts[rank]..<starts[rank + 1]] {
-            let here = square(of: place)
-            for down in Int32(-1)...1 {
-                for across in Int32(-1)...1 {
-                    let there = SIMD2((here.x + across + columns) % columns, here.y + down)
-                    for other in squares[there] ?? [] { found.insert(Int(other)) }
-                }
+        for (source, first) in zip(sources, first) where source.anchors.count > 0 {
+            for square in squares {
+                for item in source.anchors.items(in: square) { found.insert(first + Int(item)) }
             }
         }
         return found
@@ -177,10 +225,13 @@ struct LabelField {
 
     /// The ranks of labels that may reach into the region.
     private func near() -> [Int] {
-        let reach = LabelField.reach * Double(region.scale)
+        let reach = squares.reach
+        let (left, right) = (Double(region.originX) - reach.x, Double(region.originX + region.width) + reach.x)
         let (top, bottom) = (Double(region.originY) - reach.y, Double(region.originY + region.height) + reach.y)
-        return (0..<starts.count - 1).filter { rank in
-            places[starts[rank]..<starts[rank + 1]].contains { place in
+        let covered = squares.all(from: Point(x: left, y: top), to: Point(x: right, y: bottom))
+        return ranks(in: Set(covered)).filter { rank in
+            let source = source(rank)
+            return sources[source].anchors.places(of: rank - first[source]).contains { place in
                 place.y >= top && place.y <= bottom
                     && !region.copies(from: place.x, to: place.x, margin: reach.x).isEmpty
             }

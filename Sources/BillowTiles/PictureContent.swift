@@ -81,7 +81,7 @@ public struct PictureContent: Sendable, Hashable {
                 add(marks, labels) { .reports($0) }
             case .areas: if let areas = layer.areas.flatMap({ data.drawnAreas[$0] }) { addAreas(areas) }
             case .aircraft:
-                let (marks, labels) = TrafficMark.marks(of: data.positions, labels: labels, in: region)
+                let (marks, labels) = TrafficMark.marks(of: data.traffic, labels: labels, in: region)
                 add(marks, labels) { .traffic($0) }
             case .tracks: add(TrackMark.marks(of: data.tracks, in: region), nil) { .tracks($0) }
             }

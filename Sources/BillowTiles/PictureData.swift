@@ -26,7 +26,12 @@ public struct PictureData: Sendable {
     /// The same, with their looks, which are found once for all pictures.
     package var drawnAreas: [IssuedArea.DatasetNumber: DrawnAreas]
     /// The positions of aircraft.
-    public var positions: [AircraftPosition]
+    public var positions: [AircraftPosition] {
+        get { traffic.positions }
+        set { traffic = DrawnTraffic(newValue) }
+    }
+    /// The same, with their places, which are found once for all pictures.
+    package var traffic: DrawnTraffic
     /// The tracks: each has the positions of one aircraft, oldest first.
     public var tracks: [[AircraftPosition]]
 
@@ -55,7 +60,7 @@ public struct PictureData: Sendable {
         self.polygons = polygons
         rankedReports = RankedReports(reports)
         drawnAreas = Self.drawn(areas, at: instant)
-        self.positions = positions
+        traffic = DrawnTraffic(positions)
         self.tracks = tracks
     }
 

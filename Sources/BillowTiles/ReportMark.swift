@@ -35,7 +35,9 @@ struct ReportMark: Sendable, Hashable {
         let all = reports.reports
         return (
             marks,
-            LabelSource(besideSymbols: placed.named, gap: 12, scale: Double(region.scale), size: 10.5) {
+            LabelSource(
+                beside: placed.named, placed.anchors, gap: 12, scale: Double(region.scale), size: 10.5
+            ) {
                 all[$0].altitudeFeet.map(FlightLevelText.of) ?? ""
             }
         )
@@ -56,9 +58,9 @@ struct ReportMark: Sendable, Hashable {
         let grid = grid(world)
         // The reports come in the order of their rank, so a later one is better.
         let symbols = grid.thinned(reports, place: \.place) { _, _ in true }
-        let named = symbols.reversed().filter { reports[$0.index].altitudeFeet != nil }
-        return RankedReports.Placement(
-            symbols: symbols, named: grid.first(labelsPerBlock, ofEachBlock: Array(named)))
+        let named = grid.first(
+            labelsPerBlock, ofEachBlock: symbols.reversed().filter { reports[$0.index].altitudeFeet != nil })
+        return RankedReports.Placement(symbols: symbols, named: named, anchors: LabelAnchors(of: named, on: world))
     }
 
     func mix(into fingerprint: inout Fingerprint) {
@@ -91,6 +93,7 @@ package struct RankedReports: Sendable {
         var symbols: [SymbolGrid.PlacedSymbol]
         /// Those that are labelled, the highest rank first.
         var named: [SymbolGrid.PlacedSymbol]
+        var anchors: LabelAnchors
     }
 
     /// Sorts reports by their rank.

@@ -37,17 +37,11 @@ struct SymbolGrid {
     }
 
     /// The items that are shown, in the order of `items`.
-    /// - Parameters:
-    ///   - region: leaves out items far from it; nil for the whole world.
-    ///   - isBetter: decides which of two items in a square is shown; must not depend on their order.
-    func thinned<Item>(
-        _ items: [Item], near region: MapRegion? = nil, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
-    ) -> [PlacedSymbol] {
+    /// - Parameter isBetter: decides which of two items in a square is shown; must not depend on their order.
+    func thinned<Item>(_ items: [Item], place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool) -> [PlacedSymbol] {
         var best: [SIMD2<Int32>: PlacedSymbol] = [:]
         for (index, item) in items.enumerated() {
             let point = world.point(place(item))
-            // Items outside the margin matter if they share a square with an item inside it.
-            if let region, !isNear(point, region, margin + spacing) { continue }
             let square = SIMD2(Int32((point.x / spacing).rounded(.down)), Int32((point.y / spacing).rounded(.down)))
             if let other = best[square], !isBetter(item, items[other.index]) { continue }
             best[square] = PlacedSymbol(index: index, point: point)

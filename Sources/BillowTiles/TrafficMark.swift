@@ -1,6 +1,6 @@
 import BillowRaster
 import Geometry
-import Turbulence
+package import Turbulence
 
 /// An aircraft as drawn: an outline from above, turned to its heading, or a disc if the heading is unknown. An aircraft
 /// on the ground is drawn smaller.
@@ -30,35 +30,35 @@ struct TrafficMark: Sendable, Hashable {
 
     /// The marks of a region, with airborne aircraft on top, and their labels. A label is the call sign and level of an
     /// airborne aircraft. Each 256 × 256 points have at most `labels` of them.
-    static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
+    static func marks(of traffic: DrawnTraffic, labels: Int, in region: MapRegion)
         -> (marks: [TrafficMark], labels: LabelSource?)
     {
-        let grid = SymbolGrid(region.world, points: spacing, reach: reach)
-        let isLabelled = labels > 0 && region.zoom >= firstLabelZoom
-        let symbols = thinned(positions, grid, near: isLabelled ? nil : region)
-        let marks = grid.copies(of: symbols, in: region).sorted {
+        let positions = traffic.positions
+        let placed = traffic.placed(on: region.world)
+        let marks = grid(region.world).copies(of: placed.symbols, in: region).sorted {
             positions[$0.index].isOnGround && !positions[$1.index].isOnGround
         }.map {
             TrafficMark(positions[$0.index], at: PicturePosition($0.at), zoom: region.zoom)
         }
-        guard isLabelled else { return (marks, nil) }
-        let named = grid.first(labels, ofEachBlock: symbols.filter { !positions[$0.index].isOnGround })
+        guard labels > 0, region.zoom >= firstLabelZoom else { return (marks, nil) }
+        let named = placed.named(labels, positions, on: region.world)
         return (
             marks,
-            LabelSource(besideSymbols: named, gap: 11, scale: Double(region.scale), size: 10) { text(positions[$0]) }
+            LabelSource(beside: named.symbols, named.anchors, gap: 11, scale: Double(region.scale), size: 10) {
+                text(positions[$0])
+            }
         )
     }
 
     /// The aircraft that are visible in a region.
-    static func shown(_ positions: [AircraftPosition], in region: MapRegion) -> [AircraftPosition] {
-        let grid = SymbolGrid(region.world, points: spacing, reach: reach)
-        return grid.copies(of: thinned(positions, grid, near: region), in: region).map { positions[$0.index] }
+    static func shown(_ traffic: DrawnTraffic, in region: MapRegion) -> [AircraftPosition] {
+        grid(region.world).copies(of: traffic.placed(on: region.world).symbols, in: region).map {
+            traffic.positions[$0.index]
+        }
     }
 
-    private static func thinned(_ positions: [AircraftPosition], _ grid: SymbolGrid, near region: MapRegion?)
-        -> [SymbolGrid.PlacedSymbol]
-    {
-        grid.thinned(positions, near: region, place: \.place, isBetter: isBetter)
+    fileprivate static func grid(_ world: WorldMap) -> SymbolGrid {
+        SymbolGrid(world, points: spacing, reach: reach)
     }
 
     private static func text(_ position: AircraftPosition) -> String {
@@ -67,7 +67,7 @@ struct TrafficMark: Sendable, Hashable {
     }
 
     /// Airborne aircraft rank before those on the ground; then the address decides.
-    private static func isBetter(_ a: AircraftPosition, _ b: AircraftPosition) -> Bool {
+    fileprivate static func isBetter(_ a: AircraftPosition, _ b: AircraftPosition) -> Bool {
         a.isOnGround != b.isOnGround ? b.isOnGround : a.icao24 < b.icao24
     }
 
@@ -80,6 +80,54 @@ struct TrafficMark: Sendable, Hashable {
         let size = scale * (isSmall ? 0.55 : isOnGround ? 0.7 : 1)
         let symbol = AircraftSymbol(headingDegrees: heading, size: size / scale)
         canvas.draw(symbol.drawing(style.marks), at: place.point, scale: scale)
+    }
+}
+
+/// The aircraft of an instant. All pictures of it share them, with their places.
+package struct DrawnTraffic: Sendable {
+    package let positions: [AircraftPosition]
+    private let placements = WorldMapCache<Placement>()
+
+    /// The places of the aircraft on a map.
+    struct Placement: Sendable {
+        /// Those that are shown, in the order of the positions.
+        let symbols: [SymbolGrid.PlacedSymbol]
+        /// Those that are labelled, if as many are as usual.
+        fileprivate let usual: Named
+    }
+
+    /// The aircraft that are labelled, the most important first.
+    struct Named: Sendable {
+        let symbols: [SymbolGrid.PlacedSymbol]
+        let anchors: LabelAnchors
+
+        fileprivate init(
+            _ symbols: [SymbolGrid.PlacedSymbol], labels: Int, _ positions: [AircraftPosition], on world: WorldMap
+        ) {
+            self.symbols = TrafficMark.grid(world).first(
+                labels, ofEachBlock: symbols.filter { !positions[$0.index].isOnGround })
+            anchors = LabelAnchors(of: self.symbols, on: world)
+        }
+    }
+
+    init(_ positions: [AircraftPosition]) { self.positions = positions }
+
+    func placed(on world: WorldMap) -> Placement {
+        placements.value(on: world) { world in
+            let symbols = TrafficMark.grid(world).thinned(
+                positions, place: \.place, isBetter: TrafficMark.isBetter)
+            let labels = world.zoom >= TrafficMark.firstLabelZoom ? PictureContent.defaultLabels : 0
+            return Placement(
+                symbols: symbols, usual: Named(symbols, labels: labels, positions, on: world))
+        }
+    }
+}
+
+extension DrawnTraffic.Placement {
+    /// - Parameter labels: the maximum of each 256 × 256 points.
+    fileprivate func named(_ labels: Int, _ positions: [AircraftPosition], on world: WorldMap) -> DrawnTraffic.Named {
+        labels == PictureContent.defaultLabels
+            ? usual : DrawnTraffic.Named(symbols, labels: labels, positions, on: world)
     }
 }
 

@@ -53,8 +53,8 @@ extension PictureContent {
     }
 
     /// The aircraft of a tile's picture, thinned out at low zoom.
-    package static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
-        TrafficMark.shown(positions, in: MapRegion(coord, scale: .one))
+    package static func shown(_ traffic: DrawnTraffic, in coord: TileCoord) -> [AircraftPosition] {
+        TrafficMark.shown(traffic, in: MapRegion(coord, scale: .one))
     }
 }
 

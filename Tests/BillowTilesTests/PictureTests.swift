@@ -280,9 +280,10 @@ struct PictureTests {
             var data = Self.data
             data.reports = Self.data.reports
             data.areas = Self.data.areas
+            data.positions = Self.data.positions
             return data
         }
-        let list = try LayerList("hazards,forecast,pireps")
+        let list = try LayerList("hazards,forecast,pireps,traffic")
         let alone = regions.map { PictureContent(list, of: unused(), in: $0) }
         #expect(alone.allSatisfy { !$0.isEmpty } && Set(alone).count == regions.count)
         for order in [Array(regions.indices), regions.indices.reversed()] {
@@ -397,15 +398,17 @@ struct PictureTests {
         var data = PictureData(instant: Self.now)
         var random = SeededGenerator(seed: 3)
         let source = try #require(SourceID("test"))
+        var positions: [AircraftPosition] = []
         for index in 0..<8_000 {
             let longitude = 9 + Double(random.next() % 100_000) / 50_000
             let latitude = 49 + Double(random.next() % 100_000) / 50_000
-            data.positions.append(
+            positions.append(
                 AircraftPosition(
                     icao24: try #require(ICAO24(rawValue: UInt32(index))),
                     place: try #require(LonLat(longitude: longitude, latitude: latitude)), source: source,
                     observedAt: Self.now))
         }
+        data.positions = positions
         for zoom in [0, 4, 8, 9] {
             let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
             let content = PictureContent(LayerList(.traffic), of: data, in: MapRegion(coord, scale: .one))

@@ -25,11 +25,15 @@ extension Window {
 }
 
 extension PictureData {
+    /// The bytes of one symbol or label on the maps of the zooms that are usually asked for.
+    private static let placedBytes = 600
+
     var estimatedBytes: Int {
-        let reports = reports.reduce(0) { $0 + $1.estimatedBytes }
-        let areas = areas.values.joined().reduce(0) { $0 + $1.estimatedBytes }
-        let positions = positions.count + tracks.reduce(0) { $0 + $1.count }
-        return reports + areas + positions * MemoryLayout<AircraftPosition>.stride + tracks.count * 32
+        let reports = reports.reduce(0) { $0 + $1.estimatedBytes + Self.placedBytes }
+        let areas = areas.values.joined().reduce(0) { $0 + $1.estimatedBytes + Self.placedBytes }
+        let aircraft = positions.count * (MemoryLayout<AircraftPosition>.stride + Self.placedBytes)
+        let tracked = tracks.reduce(0) { $0 + $1.count }
+        return reports + areas + aircraft + tracked * MemoryLayout<AircraftPosition>.stride + tracks.count * 32
     }
 }
 

@@ -72,7 +72,7 @@ package final class PictureSource: Sendable {
             case nil, .cells, .polygons, .field: break
             case .reports: data.rankedReports = found.rankedReports
             case .areas: data.drawnAreas.merge(found.drawnAreas) { $1 }
-            case .aircraft: data.positions = found.positions
+            case .aircraft: data.traffic = found.traffic
             case .tracks: data.tracks = found.tracks
             }
         }

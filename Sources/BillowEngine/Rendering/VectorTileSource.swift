@@ -299,7 +299,7 @@ package final class VectorTileSource: Sendable {
         case .reports: PictureContent.shown(data.rankedReports, in: coord).map { feature(Feature($0)) }
         case .areas: (layer.areas.flatMap { data.drawnAreas[$0]?.areas } ?? []).map { feature(Feature($0.area)) }
         case .aircraft:
-            PictureContent.shown(data.positions, in: coord).map {
+            PictureContent.shown(data.traffic, in: coord).map {
                 feature(Feature($0), id: UInt64($0.icao24.rawValue))
             }
         case .tracks: data.tracks.compactMap(track)
