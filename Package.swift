@@ -67,15 +67,18 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ] + indirect.map(\.package),
     targets: [
-        .systemLibrary(name: "CH3", pkgConfig: "h3"),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
-        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
-        .systemLibrary(name: "CZstandard", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CH3", pkgConfig: "h3", providers: [.brew(["h3"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+        .systemLibrary(
+            name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
+        .systemLibrary(
+            name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
+        .systemLibrary(name: "CZstandard", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         // Without pkg-config: its file names the system's own include folder. The module map links the library.
-        .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"]), .brew(["geos"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .target(name: "CGeodesic", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .systemLibrary(name: "CMemory"),
         // The commit, where `make` tells it. Without it a build is as good, and says the release alone.
@@ -85,9 +88,10 @@ let package = Package(
                 [.define("BILLOW_BUILD_COMMIT", to: "\"\(commit.filter { $0.isLetter || $0.isNumber || $0 == "-" })\"")]
             } ?? []),
         .systemLibrary(name: "CVector"),
-        .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
+        .systemLibrary(
+            name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"]), .brew(["freetype"])]),
         // Without pkg-config: it names a run path, which the package manager refuses, and the system's own folders.
-        .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
+        .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"]), .brew(["eccodes"])]),
 
         .target(name: "CivilCalendar", swiftSettings: strict),
         .target(
