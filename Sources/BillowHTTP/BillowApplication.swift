@@ -148,7 +148,8 @@ package struct BillowApplication: Sendable {
         registry = configuration.registry
         journal = RequestJournal(
             metrics: RequestMetrics(registry),
-            accessLog: configuration.hasAccessLog ? AccessLog(Logger(label: "billow.access")) : nil)
+            accessLog: configuration.hasAccessLog ? AccessLog(Logger(label: "billow.access")) : nil,
+            proxies: TrustedProxies(configuration.connections.trustedProxies))
         sizes = StoreSizes(store: store)
         self.store = store
         authorizer = Authorizer(

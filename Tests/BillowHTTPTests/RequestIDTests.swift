@@ -47,7 +47,8 @@ struct RequestIDTests {
     func microcache() throws {
         let log = Lines()
         let journal = RequestJournal(
-            metrics: RequestMetrics(MetricRegistry()), accessLog: AccessLog(Logger(label: "access") { _ in log }))
+            metrics: RequestMetrics(MetricRegistry()), accessLog: AccessLog(Logger(label: "access") { _ in log }),
+            proxies: TrustedProxies([try #require(AddressBlock("127.0.0.1"))]))
         let microcache = ResponseMicrocache {
             ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
         }
@@ -56,7 +57,7 @@ struct RequestIDTests {
         func ask(_ id: String?) throws {
             var head = HTTPRequestHead(
                 version: .http1_1, method: .GET, uri: "/tiles/hexagons/latest/0/0/0.png?sig=0123456789abcdef",
-                headers: ["Host": "billow"])
+                headers: ["Host": "billow", "X-Forwarded-For": "2001:db8::7"])
             if let id { head.headers.add(name: "X-Request-Id", value: id) }
             try channel.writeInbound(HTTPServerRequestPart.head(head))
             try channel.writeInbound(HTTPServerRequestPart.end(nil))
@@ -84,7 +85,7 @@ struct RequestIDTests {
         let lines = log.all
         #expect(lines.count == 2 && lines[0].contains("id=second") && lines[1].contains("id=\(own[0])"))
         #expect(lines.allSatisfy { $0.contains("bytes=3") && $0.contains("path=/tiles/hexagons/latest/0/0/0.png") })
-        #expect(lines.allSatisfy { !$0.contains("sig=") })
+        #expect(lines.allSatisfy { !$0.contains("sig=") && $0.contains("client=2001:db8::7") })
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 }

@@ -17,16 +17,16 @@ import UpstreamKit
         var metadata: [String: String]?
     }
 
-    @Test("with logFormat json every line is an object, and with accessLog each request is a line with its id")
+    @Test("with logFormat json every line is an object; with accessLog each request is a line with id and client")
     func json() async throws {
         let folder = try TemporaryFolder()
         let settings = try folder.write(
-            "settings.yaml", "logFormat: json\naccessLog: true\nlogLevel: notice\nserver: { anonymousRead: true }")
+            "settings.yaml", "logFormat: json\naccessLog: true\nlogLevel: notice\nserver: { trustedProxies: [127.0.0.1] }")
         let server = try await Server("--config", settings, "--database", folder.path("a.sqlite"))
         #expect(try await server.get("/healthz?a=b", ["X-Request-Id": "mine-1"]).header("X-Request-Id") == "mine-1")
         // The second one is the microcache's.
         for _ in 0..<2 { _ = try await server.get("/tiles/hexagons/latest/0/0/0.png") }
-        _ = try await server.get("/no%20where")
+        _ = try await server.get("/no%20where", ["X-Forwarded-For": "198.51.100.1, 203.0.113.9"])
         #expect(try await server.stop() == 0)
         let text = try server.command.standardError
         let lines = try text.split(separator: "\n").map {
@@ -43,6 +43,8 @@ import UpstreamKit
             ])
         #expect(requests.map { $0["status"] } == ["200", "200", "200", "404"])
         #expect(requests[0]["id"] == "mine-1" && Set(requests.compactMap { $0["id"] }).count == 4)
+        // Only the proxy's own word counts, which is the last one.
+        #expect(requests.map { $0["client"] } == ["127.0.0.1", "127.0.0.1", "127.0.0.1", "203.0.113.9"])
         #expect(requests.allSatisfy { $0["method"] == "GET" && Double($0["milliseconds"] ?? "") != nil })
     }
 

@@ -35,7 +35,10 @@ package struct AddressBlock: Sendable, Hashable {
 }
 
 /// An IP address without a port. An IPv4 address that is mapped into IPv6 counts as IPv4.
-struct IPAddress: Sendable, Hashable {
+struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The address of the current request's connection: of the client, or of a proxy.
+    @TaskLocal static var ofConnection: IPAddress?
+
     /// 4 or 16 bytes in network order.
     let bytes: [UInt8]
 
@@ -61,6 +64,10 @@ struct IPAddress: Sendable, Hashable {
     init?(_ text: String) {
         guard !text.contains("%"), let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
         self.init(address)
+    }
+
+    var description: String {
+        (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
     }
 
     /// Whether it is an address of the machine itself.

@@ -197,12 +197,15 @@ struct HTTPServerChannel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         await withTaskExecutorPreference(EventLoopExecutor.of(value.channel.eventLoop)) {
-            await ClientAddress.$ofRequest.withValue(ClientAddress(value.channel.remoteAddress)) {
-                // Fails if the client leaves before a protocol is negotiated; then there is nothing to answer.
-                guard let negotiated = try? await value.negotiated.get() else { return }
-                switch negotiated {
-                case .http1_1(let requests): await answer(requests, logger)
-                case .http2(let streams): await answer(streams, value.channel, logger)
+            let address = value.channel.remoteAddress
+            await ClientAddress.$ofRequest.withValue(ClientAddress(address)) {
+                await IPAddress.$ofConnection.withValue(IPAddress(address)) {
+                    // Fails if the client leaves before a protocol is negotiated; then there is nothing to answer.
+                    guard let negotiated = try? await value.negotiated.get() else { return }
+                    switch negotiated {
+                    case .http1_1(let requests): await answer(requests, logger)
+                    case .http2(let streams): await answer(streams, value.channel, logger)
+                    }
                 }
             }
         }

@@ -31,7 +31,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The cached answer for the current request.
     private var answer: ResponseMicrocache.CachedResponse?
     /// The current request and its time of arrival.
-    private var current: (id: String, address: String, at: NIODeadline)?
+    private var current: (id: String, client: IPAddress?, address: String, at: NIODeadline)?
     /// The span that the current request's client names; nil also where no spans are recorded.
     private var parent: String?
     private var recording: Recording?
@@ -52,7 +52,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 answer = microcache.answer(to: head.uri, at: moment, coding: Self.coding(head.headers))
                 if answer != nil {
                     let id = journal.ids.id(head.headers.first(name: RequestIDs.header))
-                    current = (id, head.uri, .now())
+                    current = (id, client(of: head, context.channel), head.uri, .now())
                     if Spans.areRecorded { parent = head.headers.first(name: RequestTrace.header) }
                     answer?.head.headers.add(name: RequestIDs.header, value: id)
                     return
@@ -104,13 +104,23 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let nanoseconds = (NIODeadline.now() - current.at).nanoseconds
         answer.metrics?.note(status: status, nanoseconds: nanoseconds)
         journal.accessLog?.note(
-            id: current.id, method: "GET", path: current.address.prefix { $0 != "?" }, status: status,
+            id: current.id, client: current.client, method: "GET", path: current.address.prefix { $0 != "?" },
+            status: status,
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
         guard Spans.areRecorded else { return }
         RequestTrace.record(
             id: current.id, parent: parent, route: answer.metrics, status: status,
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
         parent = nil
+    }
+
+    /// The client as the log names it; nil if requests are not logged.
+    private func client(of head: HTTPRequestHead, _ channel: any Channel) -> IPAddress? {
+        guard journal.accessLog != nil else { return nil }
+        return journal.client(over: IPAddress(channel.remoteAddress)) { name in
+            let values = head.headers[name]
+            return values.isEmpty ? nil : values.joined(separator: ",")
+        }
     }
 
     /// The content coding that a client gets. Only vector tiles differ by it.

@@ -59,12 +59,16 @@ struct AccessLog: Sendable {
         self.logger = logger
     }
 
-    func note(id: String, method: String, path: Substring, status: Int, bytes: Int?, nanoseconds: Int64) {
+    /// - Parameter client: nil for sockets without an IP address.
+    func note(
+        id: String, client: IPAddress?, method: String, path: Substring, status: Int, bytes: Int?, nanoseconds: Int64
+    ) {
         var metadata: Logger.Metadata = [
             "id": "\(id)", "method": "\(method.printable)", "status": "\(status)",
             "path": "\(String(path.prefix(Self.longestPath)).printable)",
             "milliseconds": "\(Double(nanoseconds / 10_000) / 100)",
         ]
+        if let client { metadata["client"] = "\(client)" }
         if let bytes { metadata["bytes"] = "\(bytes)" }
         logger.info("request", metadata: metadata)
     }
@@ -76,6 +80,16 @@ struct RequestJournal: Sendable {
     let ids = RequestIDs()
     /// nil if requests are not logged.
     var accessLog: AccessLog?
+    var proxies = TrustedProxies([])
+
+    /// The address of the client as the log names it: that of the connection, or what a trusted proxy tells.
+    /// - Parameter header: the values of a field, joined by commas.
+    /// - Returns: nil also if requests are not logged.
+    func client(over connection: IPAddress?, header: (String) -> String?) -> IPAddress? {
+        guard accessLog != nil else { return nil }
+        guard !proxies.isEmpty else { return connection }
+        return proxies.forwarded(over: connection, header: header)?.client ?? connection
+    }
 }
 
 /// Adds the request's id to every answer of the router and to the log. Counts requests, and times them to the head of
@@ -101,12 +115,16 @@ struct RequestJournalMiddleware<Context: RequestContext>: RouterMiddleware {
         context.logger[metadataKey: "hb.request.id"] = "\(id)"
         let clock = ContinuousClock()
         let start = clock.now
+        let client = journal.client(over: IPAddress.ofConnection) { name in
+            HTTPField.Name(name).flatMap { request.headers[$0] }
+        }
         func note(_ status: Int, _ bytes: Int?) {
             let nanoseconds = start.duration(to: clock.now).nanoseconds
             journal.metrics.route(context.endpointPath, request.method, status: status)?
                 .note(status: status, nanoseconds: nanoseconds)
             journal.accessLog?.note(
-                id: id, method: request.method.rawValue, path: request.uri.path[...], status: status, bytes: bytes,
+                id: id, client: client, method: request.method.rawValue, path: request.uri.path[...], status: status,
+                bytes: bytes,
                 nanoseconds: nanoseconds)
         }
         do {
