@@ -301,6 +301,7 @@ package struct BillowApplication: Sendable {
         MetricsSource(
             registry: registry, build: configuration.build, started: now(), now: now, readiness: readiness,
             connections: connections, events: events, work: work, budget: frames.caches,
+            responses: answers, spriteBytes: { [tiles] in tiles.spriteBytes },
             caches: { [microcache, tiles, vectors, maps] in
                 [
                     ("answers", microcache.statistics), ("tiles", tiles.statistics),

@@ -24,6 +24,12 @@ struct Segment: Sendable {
 
     var count: Int { places.count }
 
+    /// The bytes of the rows and of the index of their chunks.
+    var byteCount: Int {
+        let row = 2 * MemoryLayout<Int64>.size + 2 * MemoryLayout<UInt32>.size + MemoryLayout<UInt16>.size + 2
+        return count * row + chunkStarts.count * MemoryLayout<UInt32>.size
+    }
+
     init() {
         places = []
         observedAt = []

@@ -55,6 +55,9 @@ public struct Window: Sendable {
         segments.keys.max().flatMap { segments[$0]?.observedAt.max() }.map { Instant(clamping: Int($0)) }
     }
 
+    /// The bytes that the rows take in memory.
+    package var byteCount: Int { segments.values.reduce(0) { $0 + $1.byteCount } }
+
     /// The time of the newest observation of a source; nil if it has none.
     /// - Complexity: O(rows of the newest hour that it has any in, and of those after)
     package func newest(of source: SourceNumber) -> Instant? {

@@ -48,6 +48,9 @@ public final class SpriteCache: Sendable {
     /// Makes an empty cache.
     public init() {}
 
+    /// The bytes of all cached sprites.
+    package var byteCount: Int { state.withLock { $0.bytes } }
+
     /// The access of one tile to the cache.
     struct TileAccess {
         fileprivate let store: SpriteCache

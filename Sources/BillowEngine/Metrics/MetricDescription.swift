@@ -164,13 +164,16 @@ extension MetricDescription {
         "Recorded spans by result: exported, failed, or dropped by a full queue.")
     package static let residentMemory = Self(
         "process_resident_memory_bytes", .gauge, "Resident memory.")
+    package static let memory = Self(
+        "billow_memory_bytes", .gauge, labels: ["part"],
+        "Memory of the parts that grow with data and requests.")
     package static let descriptors = Self("process_open_fds", .gauge, "Open descriptors.")
     package static let startTime = Self(
         "process_start_time_seconds", .gauge, "When the server started, in Unix seconds.")
 
     /// Every one, in the order of the exposition.
     package static let all = [
-        build, startTime, residentMemory, descriptors, draining, syncLeader, traceSpans, requests,
+        build, startTime, residentMemory, memory, descriptors, draining, syncLeader, traceSpans, requests,
         requestDuration, requestsInFlight, connections, connectionLimit, certificateEnd, rateLimited, listeners,
         listenerLimit, renderDuration,
         workRunning, workWaiting, workQueueLimit, workRefused, exportJobs, exportJobsEnded, exportJobBytes, cacheHits,

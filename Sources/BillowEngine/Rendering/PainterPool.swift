@@ -18,6 +18,9 @@ final class PainterPool: Sendable {
         }
     }
 
+    /// The bytes of the sprites of small cells.
+    var spriteBytes: Int { sprites.byteCount }
+
     private struct PoolState {
         var idle: [PainterSet] = []
         var isPreparing = false

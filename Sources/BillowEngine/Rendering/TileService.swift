@@ -72,6 +72,9 @@ package final class TileService: Sendable {
         var request: TileRequest
     }
 
+    /// The bytes of the sprites of small cells.
+    package var spriteBytes: Int { painters.spriteBytes }
+
     /// - Throws: `PNGError` if libdeflate can't be initialised.
     package init(
         pictures: PictureSource, work: WorkExecutor = WorkExecutor(), metrics: RenderMetrics = RenderMetrics()

@@ -17,6 +17,9 @@ struct MetricsSource: Sendable {
     let events: EventHub
     let work: WorkExecutor
     let budget: CacheBudget
+    let responses: ResponseBudget
+    /// The bytes of the sprites of small cells.
+    let spriteBytes: @Sendable () -> Int
     let caches: @Sendable () -> [(name: String, statistics: CacheStatistics)]
     let publisher: SnapshotPublisher
     let policy: FreshnessPolicy
@@ -30,13 +33,14 @@ struct MetricsSource: Sendable {
 
     func exposition() async -> Exposition {
         var exposition = Exposition()
+        let snapshot = publisher.snapshot
         addProcess(to: &exposition)
+        addMemory(snapshot, to: &exposition)
         addRequests(to: &exposition)
         addWork(to: &exposition)
         addExportJobs(to: &exposition)
         addCaches(to: &exposition)
         let now = now()
-        let snapshot = publisher.snapshot
         addData(snapshot, at: now, to: &exposition)
         addSources(snapshot, at: now, to: &exposition)
         addStore(await sizes.size(at: now), to: &exposition)
@@ -52,6 +56,15 @@ struct MetricsSource: Sendable {
         exposition.add(.draining, readiness.isDraining)
         exposition.add(.traceSpans, from: registry)
         if let fleet { exposition.add(.syncLeader, fleet.isLeading()) }
+    }
+
+    /// The parts that grow with data and requests. The others are code, connections, and running work.
+    private func addMemory(_ snapshot: Snapshot?, to exposition: inout Exposition) {
+        let parts = [
+            ("observations", snapshot?.window.byteCount ?? 0), ("caches", budget.usedBytes),
+            ("sprites", spriteBytes()), ("responses", responses.bytes),
+        ]
+        exposition.add(.memory, parts.map { (labels: [$0], value: Double($1)) })
     }
 
     private func addRequests(to exposition: inout Exposition) {
