@@ -2,10 +2,10 @@
 ///
 /// It owns its fonts, so one instance belongs to one thread at a time. It isn't `Sendable`.
 public final class LegendRenderer {
-    /// The font's path on Debian.
+    /// The path of DejaVu Sans: beside the executable, in `../share/billow/Fonts`, or Debian's.
     public static let defaultFontPath = TextRenderer.defaultFontPath
-    /// The path of DejaVu Sans Bold in Debian's `fonts-dejavu-core`.
-    public static let defaultBoldFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
+    /// The path of DejaVu Sans Bold.
+    public static let defaultBoldFontPath = "\(FontFolder.path)/\(FontFolder.bold)"
 
     private let regular: TextRenderer
     private let bold: TextRenderer

@@ -14,7 +14,7 @@ public enum TextError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .fontNotFound(let path):
-            "the font \(path) can't be opened; install it (Debian: fonts-dejavu-core) or name another"
+            "the font \(path) can't be opened; install it (Debian: fonts-dejavu-core)"
         case .notAFont(let path): "\(path) is not a scalable font"
         case .sizeOutOfRange(let size): "text of \(size) pixels an em; must be 4 to 512"
         case .library(let code, let path): "FreeType error \(code) with \(path)"
@@ -27,8 +27,8 @@ public enum TextError: Error, Sendable, Hashable, CustomStringConvertible {
 ///
 /// It owns a FreeType library and face, so one instance belongs to one thread at a time. It isn't `Sendable`.
 package final class TextRenderer {
-    /// The path of DejaVu Sans in Debian's `fonts-dejavu-core`.
-    package static let defaultFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+    /// The path of DejaVu Sans.
+    package static let defaultFontPath = "\(FontFolder.path)/\(FontFolder.regular)"
     /// The allowed pixels per em.
     package static let sizes: ClosedRange<Double> = 4...512
 

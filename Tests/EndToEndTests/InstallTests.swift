@@ -55,6 +55,13 @@ import Testing
             }
             #expect(try await server.stop() == 0)
         }
+        // The fonts of the installation, on a machine without Debian's.
+        let checked = try await Command.run(
+            "doctor", "--offline", "--database", installation.folder.path("a.sqlite"), executable: executable,
+            workingFolder: Self.root)
+        let fonts = executable.resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "share/billow/Fonts").path
+        #expect(checked.output.contains("\(fonts)/DejaVuSans.ttf, \(fonts)/DejaVuSans-Bold.ttf"))
         // What a link leads to counts, and not where the link lies.
         let link = try installation.emptyFolder().appending(path: "billow")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: executable)
