@@ -30,7 +30,8 @@ struct LimitTableTests {
         Row("open connections", (ConnectionSettings.defaultMaximum, "")),
         Row("length of an address", (ResponseRules.longestURL, " bytes")),
         Row(
-            "header", (RequestRulesHandler.largestHeader >> 10, " KiB"), (RequestRulesHandler.maximumFields, " fields")),
+            "header", (RequestRulesHandler.largestHeader >> 10, " KiB"),
+            (RequestRulesHandler.maximumFields, " fields")),
         Row("time for a header", (Int(ConnectionSettings().headerTimeout.components.seconds), " s")),
         Row(
             "time for a body", (Int(ConnectionSettings().bodyTimeout.components.seconds), " s between bytes"),
@@ -79,7 +80,7 @@ struct LimitTableTests {
         let text = try #require(try Self.table()[row.name])
         let plain = text.replacing(",", with: "")
         for (value, unit) in zip(row.values, row.units) {
-            let number = try Regex("(?<![0-9])\(value)\(unit)(?![0-9])")
+            let number = try Regex("\\b\(value)\(unit)\\b")
             #expect(plain.contains(number), "\(value)\(unit) is not in '\(text)'")
         }
     }

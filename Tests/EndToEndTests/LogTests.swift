@@ -21,7 +21,8 @@ import UpstreamKit
     func json() async throws {
         let folder = try TemporaryFolder()
         let settings = try folder.write(
-            "settings.yaml", "logFormat: json\naccessLog: true\nlogLevel: notice\nserver: { trustedProxies: [127.0.0.1] }")
+            "settings.yaml",
+            "logFormat: json\naccessLog: true\nlogLevel: notice\nserver: { trustedProxies: [127.0.0.1] }")
         let server = try await Server("--config", settings, "--database", folder.path("a.sqlite"))
         #expect(try await server.get("/healthz?a=b", ["X-Request-Id": "mine-1"]).header("X-Request-Id") == "mine-1")
         // The second one is the microcache's.

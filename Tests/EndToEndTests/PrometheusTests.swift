@@ -51,7 +51,8 @@ import Testing
                   - { series: 'billow_layer_stale{job="billow", instance="a", layer="gtg"}', values: '1x20' }
                   - { series: 'billow_source_consecutive_failures{job="billow", instance="a", source="noaa"}',
                       values: '0+1x20' }
-                  - { series: 'billow_work_refused_total{job="billow", instance="a", class="tiles"}', values: '0+60x20' }
+                  - { series: 'billow_work_refused_total{job="billow", instance="a", class="tiles"}',
+                      values: '0+60x20' }
                   - { series: 'billow_work_refused_total{job="billow", instance="a", class="maps"}', values: '7x20' }
                   - { series: 'billow_store_free_bytes{job="billow", instance="a"}', values: '90e9-2e9x20' }
                   - { series: 'billow_sync_leader{job="fleet", instance="b"}', values: '0x20' }
