@@ -17,6 +17,11 @@ const FEET_PER_LEVEL = 100;
 /** The user's own level includes its block of 1,000 feet and two blocks on either side. */
 const OWN_FEET = 2_000;
 
+/** What people write between waypoints. */
+const BETWEEN = /[–—→>]|,(?=\s)/g;
+/** A hyphen or comma joins codes of letters only, because in a flight plan and in positions it has other meanings. */
+const JOINED_CODES = /\b([A-Z]{3,4})[-,](?=[A-Z]{3,4}\b)/g;
+
 /** @typedef {Pick<import("./airports.js").Airports, "find" | "count">} Codes */
 
 /** Parses a route: airport codes, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
@@ -57,7 +62,16 @@ export function parsePlan(text, airports = null) {
 function wordsOf(text) {
     const [, from, route, to] = MESSAGE.exec(text.trim().toUpperCase().replace(/\s+/g, " ")) ?? [];
     const plan = from ? `${from} ${route} ${to}` : text.toUpperCase().replace(/[()]/g, " ");
-    return joinPositions(plan).split(/\s+/).filter(Boolean);
+    return joinPositions(plan.replace(BETWEEN, " ").replace(JOINED_CODES, "$1 ")).split(/\s+/).filter(Boolean);
+}
+
+/** The level of "FL370", "F370", "370", "37000" or "37,000 ft", in feet; NaN for other texts.
+ * @param {string} text */
+export function parseLevel(text) {
+    const [, level] = /^(?:FL?)?\s*(\d{2,3})$/i.exec(text.trim()) ?? [];
+    if (level !== undefined) return Number(level) * FEET_PER_LEVEL;
+    const [, feet] = /^(\d{1,2}[, ]?\d{3})\s*(?:ft|feet)?$/i.exec(text.trim()) ?? [];
+    return feet === undefined ? NaN : Number(feet.replace(/\D/, ""));
 }
 
 /** The location indicator of the airport with a code, or null.

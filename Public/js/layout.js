@@ -6,6 +6,12 @@ const LOW_PIXELS = 560;
 /** Narrow or low windows: the settings are a sheet, the legend is a strip. viewer.css has the same limits. */
 export const COMPACT = matchMedia("(max-width: 900px), (max-height: 560px)");
 
+/** Closes the sheet of the settings, which covers the map in narrow or low windows. */
+export function closeSheet() {
+    const toggle = byId("toggle");
+    if (COMPACT.matches && toggle.getAttribute("aria-expanded") === "true") toggle.click();
+}
+
 /** The width of the map's edges that cards cover while a card is open, in pixels. */
 export function coveredEdges() {
     // The card of a route is wider in a wide window.

@@ -3,9 +3,9 @@
 import { loadAirports } from "./airports.js";
 import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
-import { COMPACT } from "./layout.js";
+import { closeSheet } from "./layout.js";
 import { picking } from "./picking.js";
-import { parsePlan, waypointsOf } from "./flight-plan.js";
+import { parseLevel, parsePlan, waypointsOf } from "./flight-plan.js";
 import { formatPosition } from "./position.js";
 import { Suggestions } from "./airport-suggestions.js";
 import { Waypoints } from "./waypoints.js";
@@ -68,13 +68,16 @@ export class RouteForm {
     async submit() {
         const plan = parsePlan(field.value, await loadAirports());
         const { route, count, level: planned, unknown, resolved } = plan;
-        const level = typedLevel() ?? planned;
+        const typed = typedLevel();
+        const level = typed ?? planned;
         const names = unknown.join(" ");
-        this.#showProblem(count >= 2 ? null : [
+        const isLevelWrong = Number.isNaN(typed);
+        levelField.setAttribute("aria-invalid", String(isLevelWrong));
+        this.#showProblem(count < 2 ? [
             names && `Unknown waypoints: ${names}.`,
             "Enter at least two waypoints: airport codes or names, or positions such as 4430N05000W.",
-        ].filter(Boolean).join(" "));
-        if (count < 2) return;
+        ].filter(Boolean).join(" ") : isLevelWrong ? "Enter the level as FL370 or as 37000 feet." : null, count < 2);
+        if (count < 2 || isLevelWrong) return;
         const notes = [
             resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}`,
         ].filter(Boolean);
@@ -83,6 +86,7 @@ export class RouteForm {
         field.value = route;
         this.#fit();
         this.#change({ route, level: level === null ? null : Math.round(level / 1000) * 1000, isRouteOpen: true });
+        closeSheet();
     }
 
     /** Starts or ends picking points on the map. */
@@ -99,7 +103,7 @@ export class RouteForm {
         picking.onPick = (place) => this.#add(place);
         addEventListener("keydown", this.#key, { capture: true });
         // In compact windows the sheet of the settings covers the map, so it closes.
-        if (COMPACT.matches && byId("toggle").getAttribute("aria-expanded") === "true") byId("toggle").click();
+        closeSheet();
         this.#map.getCanvas().focus();
         this.#show();
     }
@@ -146,7 +150,7 @@ export class RouteForm {
         if (route === this.#view().route) return;
         this.#showProblem(null);
         byId("route-note").hidden = true;
-        this.#change({ route, level: typedLevel() ?? this.#view().level, isRouteOpen: true });
+        this.#change({ route, level: typedLevel() || this.#view().level, isRouteOpen: true });
     }
 
     #end() {
@@ -160,16 +164,17 @@ export class RouteForm {
         removeEventListener("keydown", this.#key, { capture: true });
     }
 
-    /** @param {string | null} text */
-    #showProblem(text) {
+    /** @param {string | null} text
+     * @param {boolean} [isOfRoute]  whether the problem is one of the waypoints */
+    #showProblem(text, isOfRoute = text !== null) {
         byId("route-problem").hidden = text === null;
         byId("route-problem").textContent = text ?? "";
-        field.setAttribute("aria-invalid", String(text !== null));
+        field.setAttribute("aria-invalid", String(isOfRoute));
     }
 }
 
-/** The typed level in feet; null if there is none. */
+/** The typed level in feet, rounded to 1,000; null if there is none, and NaN for anything else. */
 function typedLevel() {
-    const [, level] = /^\s*(?:FL)?\s*(\d{2,3})\s*$/i.exec(levelField.value) ?? [];
-    return level === undefined ? null : Math.round(Math.min(Number(level) * 100, CEILING_FEET) / 1000) * 1000;
+    const text = levelField.value.trim();
+    return text === "" ? null : Math.round(Math.min(parseLevel(text), CEILING_FEET) / 1000) * 1000;
 }

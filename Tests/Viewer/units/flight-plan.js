@@ -1,6 +1,6 @@
 // @ts-check
 import { Airports } from "/js/airports.js";
-import { levelsAround, parsePlan, stretchesOf, waypointsOf, withPositions } from "/js/flight-plan.js";
+import { levelsAround, parseLevel, parsePlan, stretchesOf, waypointsOf, withPositions } from "/js/flight-plan.js";
 import { formatPosition, parsePosition } from "/js/position.js";
 import { typedName } from "/js/airport-suggestions.js";
 import { equal, test } from "../harness.js";
@@ -29,6 +29,19 @@ test("a pasted flight plan is reduced to its waypoints and its first level", () 
         route: "KORD KJFK", count: 2, level: 35_000, unknown: ["MERIT"], resolved: [],
     }, "unknown words are listed");
     equal(parsePlan("KORD NATW").route, "KORD NATW", "without a list the server decides");
+});
+
+test("waypoints may have commas, dashes or arrows between them", () => {
+    for (const text of ["KJFK-EGLL", "KJFK–EGLL", "kjfk — egll", "KJFK, EGLL", "KJFK,EGLL", "KJFK → EGLL", "KJFK>EGLL", "jfk-lhr"]) {
+        equal(parsePlan(text, AIRPORTS).route, "KJFK EGLL", text);
+    }
+    equal(parsePlan("KJFK-44N050W-EGLL", AIRPORTS).unknown, ["KJFK-44N050W-EGLL"], "a hyphen only between letters");
+    equal(parsePlan("KORD–KJFK–EGLL FL370", AIRPORTS).level, 37_000);
+});
+
+test("a level is a flight level or feet, and nothing else", () => {
+    for (const text of ["FL370", "f370", "370", "FL 370", "37000", "37,000 ft"]) equal(parseLevel(text), 37_000, text);
+    for (const text of ["", "high", "3", "FL37000", "-370"]) equal(parseLevel(text), NaN, text);
 });
 
 test("a flight plan message is reduced to departure, route and destination", () => {
