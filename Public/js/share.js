@@ -3,7 +3,7 @@
 // dialog first opens.
 import { element } from "./dom.js";
 import { fetchResponse } from "./server.js";
-import { downloads, snippets } from "./downloads.js";
+import { downloads, snippets, tileAddresses } from "./downloads.js";
 
 /** @param {import("./downloads.js").MapContent} content */
 export function openShareDialog(content) {
@@ -27,6 +27,9 @@ export function openShareDialog(content) {
         isTranslucent ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,
         status,
         element("h3", {}, "In your own map"),
+        ...tileAddresses(content).flatMap(({ url }, index, { length }) => tileRow(
+            url, length > 1 ? `Tile address (XYZ), ${index + 1} of ${length}, the lowest first` : "Tile address (XYZ)",
+            index, status)),
         element("p", { className: "note" }, "Complete pages to copy: ",
             element("a", { href: "examples/" }, "examples for MapLibre, Leaflet and OpenLayers"), "."),
         ...snippets(content).map(({ title, text }) => element("details", { name: "snippet", "data-title": title },
@@ -39,6 +42,19 @@ export function openShareDialog(content) {
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     document.body.append(dialog);
     dialog.showModal();
+}
+
+/** @param {string} url
+ * @param {string} label
+ * @param {number} index
+ * @param {HTMLElement} status */
+function tileRow(url, label, index, status) {
+    const id = `share-tiles-${index}`;
+    return [
+        element("label", { htmlFor: id }, label),
+        element("div", { className: "row" }, element("input", { type: "text", id, readOnly: true, value: url }),
+            copyButton("Copy address", () => url, status)),
+    ];
 }
 
 /** @param {string} label
