@@ -3,7 +3,7 @@
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
-import { coveredEdges, uncoveredCentre } from "./layout.js";
+import { uncoveredArea, uncoveredCentre } from "./uncovered.js";
 import { getFeatures, getJSON, ServerError } from "./server.js";
 
 const TRACK = "flight-track";
@@ -135,11 +135,10 @@ export class Flight {
      * @param {boolean} isNew */
     #keepInView(lng, lat, isNew) {
         const { x, y } = this.#map.project([lng, lat]);
-        const { clientWidth, clientHeight } = this.#map.getContainer();
-        const { left, right, top, bottom } = coveredEdges();
+        const { left, right, top, bottom } = uncoveredArea();
         /** @type {(at: number, from: number, to: number) => boolean} */
         const isOutside = (at, from, to) => Math.abs(at - (from + to) / 2) > (MIDDLE * (to - from)) / 2;
-        if (isNew || isOutside(x, left, clientWidth - right) || isOutside(y, top, clientHeight - bottom)) {
+        if (isNew || isOutside(x, left, right) || isOutside(y, top, bottom)) {
             this.#map.easeTo({
                 center: [lng, lat], zoom: Math.max(this.#map.getZoom(), 6), offset: uncoveredCentre(), animate: false,
             });

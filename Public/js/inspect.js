@@ -5,7 +5,6 @@ import { byId, element, swatch } from "./dom.js";
 import { fieldSections } from "./field.js";
 import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
 import { CELLS, showsCells } from "./layers.js";
-import { uncoveredCentre } from "./layout.js";
 import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
@@ -94,12 +93,13 @@ export class Inspector {
     }
 
     /** Moves the map if the card covers the place. */
-    #uncover() {
+    async #uncover() {
         if (!this.#place) return;
         const { lng, lat } = this.#place;
         const { x, y } = this.#map.project([lng, lat]);
         const { left, right, top, bottom } = this.#root.getBoundingClientRect();
         if (x < left || x > right || y < top || y > bottom) return;
+        const { uncoveredCentre } = await import("./uncovered.js");
         this.#map.easeTo({ center: [lng, lat], offset: uncoveredCentre() });
     }
 

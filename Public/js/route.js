@@ -7,11 +7,11 @@ import { alertGroups, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { age, compactTime, flightLevel } from "./format.js";
 import { CELLS, layerName } from "./layers.js";
-import { coveredEdges, uncoveredCentre } from "./layout.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { getJSON, now, postJSON } from "./server.js";
 import { profileFigure } from "./profile-view.js";
+import { RouteFit } from "./route-fit.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 import { Waypoints } from "./waypoints.js";
@@ -41,6 +41,7 @@ export class RoutePanel {
     #drawn = "";
     /** Whether the map zooms to the whole corridor after the next response. */
     #isFitting = false;
+    #fit;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
@@ -52,6 +53,7 @@ export class RoutePanel {
         this.#view = view;
         this.#legend = legend;
         this.#waypoints = new Waypoints(map, library);
+        this.#fit = new RouteFit(map);
         byId("route-close").addEventListener("click", () => {
             closed();
             this.#show(false);
@@ -65,6 +67,7 @@ export class RoutePanel {
         if (view.route === null) {
             this.#draw(null, view);
             this.#waypoints.show([]);
+            this.#fit.end();
             return this.#show(false);
         }
         const { signal } = (this.#abort = new AbortController());
@@ -136,7 +139,7 @@ export class RoutePanel {
         ]);
         if (signal.aborted) return [];
         this.#draw(ring, view);
-        if (this.#isFitting) this.#fit(ring.geometry);
+        if (this.#isFitting) this.#fit.show(ring.geometry);
         this.#isFitting = false;
         const { id, theme } = styleOf(view);
         const stretches = stretchesOf(cells.features, view.level);
@@ -207,23 +210,6 @@ export class RoutePanel {
                 element("tbody", {}, ...rows)),
             element("p", { className: "note" }, "No report does not mean smooth air."),
         ];
-    }
-
-    /** @param {Billow.Feature["geometry"]} geometry */
-    #fit({ type, coordinates }) {
-        // A corridor in two parts crosses the antimeridian, and no box contains it.
-        if (type !== "Polygon") return;
-        /** @type {number[][]} */
-        const ring = coordinates[0];
-        const [east, north] = [0, 1].map((axis) => Math.max(...ring.map((position) => position[axis])));
-        const [west, south] = [0, 1].map((axis) => Math.min(...ring.map((position) => position[axis])));
-        const box = /** @type {[[number, number], [number, number]]} */ ([[west, south], [east, north]]);
-        this.#map.fitBounds(box, { padding: coveredEdges(), animate: false, maxZoom: 7 });
-        // At fractional zooms, MapLibre scales the tiles together with their labels.
-        const zoom = Math.floor(this.#map.getZoom());
-        this.#map.easeTo({
-            center: [(west + east) / 2, (south + north) / 2], zoom, offset: uncoveredCentre(), animate: false,
-        });
     }
 
     /** @param {{ geometry: object } | null} ring

@@ -997,6 +997,45 @@ def route(viewer):
     viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
 
 
+def route_uncovered(viewer):
+    """the map shows the whole route beside all cards and banners, also later ones, until the user moves it"""
+    # The corridor at both ends, as the map shows it, and what covers it.
+    covered = """() => {
+        const { coordinates } = billow.map.getSource("route")?.serialize().data.geometry ?? {};
+        const points = coordinates[0].map((position) => billow.map.project(position));
+        const cards = [...document.querySelectorAll(".bar, .banner, .legend, .dock, .right > *")]
+            .filter((card) => card.checkVisibility({ checkVisibilityCSS: true }));
+        return points.some(({ x, y }) => x < 0 || y < 0 || x > innerWidth || y > innerHeight) ? ["cut off"]
+            : cards.filter((card) => {
+                const { left, right, top, bottom } = card.getBoundingClientRect();
+                return points.some(({ x, y }) => x > left && x < right && y > top && y < bottom);
+            }).map(({ className }) => className);
+    }"""
+    camera = "[billow.map.getZoom(), ...billow.map.getCenter().toArray()]"
+    for width, height in SIZES:
+        viewer.page.unroute_all()
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.page.goto("about:blank")
+        viewer.open("#route=KJFK+KORD")
+        viewer.until("document.querySelector('#route-body h3')?.textContent === 'KJFK KORD'")
+        viewer.until("billow.map.getSource('route')?.serialize().data.geometry")
+        viewer.eventually(lambda: viewer.page.evaluate(covered) == [])
+        # A banner that comes later.
+        viewer.expected = ["500"]
+        viewer.page.route("**/status*", lambda route: route.fulfill(status=500, body="{}"))
+        viewer.page.evaluate("dispatchEvent(new Event('online'))")
+        viewer.until("document.querySelector('#banners').textContent.includes('status')")
+        viewer.eventually(lambda: viewer.page.evaluate(covered) == [])
+        # The user moves the map, so it stays.
+        viewer.jump("{ zoom: 5 }")
+        before = viewer.page.evaluate(camera)
+        viewer.page.unroute_all()
+        viewer.page.evaluate("dispatchEvent(new Event('online'))")
+        viewer.until("!document.querySelector('#banners').textContent.includes('status')")
+        viewer.until_shown()
+        assert viewer.page.evaluate(camera) == before, (width, height)
+
+
 def route_through_turbulence(viewer):
     """the alerts along a route are in groups, each with its severity or kind and its number"""
     viewer.open("#layers=hexagons")
@@ -1758,7 +1797,8 @@ ALL = [
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
     order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
-    route, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards, take_along, new_user,
+    route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
+    take_along, new_user,
     lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,
     accessible, examples, copied, timeline_elsewhere, status_page,
 ]

@@ -49,6 +49,7 @@ declare namespace maplibregl {
         "style.load": object;
         styledata: object;
         projectiontransition: object;
+        resize: object;
         webglcontextlost: object;
     }
 
@@ -91,10 +92,7 @@ declare namespace maplibregl {
         getCanvasContainer(): HTMLElement;
         getCenter(): LngLat;
         getZoom(): number;
-        fitBounds(
-            bounds: [[number, number], [number, number]],
-            options: { padding: number | object; animate: boolean; maxZoom: number },
-        ): this;
+        getMinZoom(): number;
         easeTo(options: {
             center?: [number, number]; zoom?: number; offset?: [number, number]; animate?: boolean;
         }): this;

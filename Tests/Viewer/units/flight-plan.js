@@ -32,7 +32,9 @@ test("a pasted flight plan is reduced to its waypoints and its first level", () 
 });
 
 test("waypoints may have commas, dashes or arrows between them", () => {
-    for (const text of ["KJFK-EGLL", "KJFK–EGLL", "kjfk — egll", "KJFK, EGLL", "KJFK,EGLL", "KJFK → EGLL", "KJFK>EGLL", "jfk-lhr"]) {
+    for (const text of [
+        "KJFK-EGLL", "KJFK–EGLL", "kjfk — egll", "KJFK, EGLL", "KJFK,EGLL", "KJFK → EGLL", "KJFK>EGLL", "jfk-lhr",
+    ]) {
         equal(parsePlan(text, AIRPORTS).route, "KJFK EGLL", text);
     }
     equal(parsePlan("KJFK-44N050W-EGLL", AIRPORTS).unknown, ["KJFK-44N050W-EGLL"], "a hyphen only between letters");
