@@ -17,7 +17,7 @@ import { closeSheet, measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
-import { isRenewed, onAttention, pollMilliseconds, renewalDelay } from "./js/renewal.js";
+import { isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
@@ -309,6 +309,9 @@ async function start() {
         };
         const delay = () => Math.max(renewalDelay(renewedAt, renewedBytes()), renewalDue());
         onAttention(() => {
+            // An unattended page may have saved the pixels of a fine screen.
+            const { scale = fullScale() } = pictures.current?.request ?? {};
+            if (scale !== fullScale()) poll();
             if (pendingPoll === null) return;
             clearTimeout(pendingPoll);
             pendingPoll = setTimeout(renew, delay());
@@ -342,10 +345,11 @@ async function start() {
             knowledge.extent = tileJSON.time?.extent?.map(instantOf) ?? null;
             if (dock.isOpen) return;
             const isFirst = pictures.current?.request.subject !== subjectOf(requested);
-            const request = await withinExtent(pictureRequest(
-                tileJSON, requested, devicePixelRatio > 1 ? 2 : 1, changes?.versionOf.bind(changes), isFirst));
+            const scale = requested.time === null && savesPixels(renewedBytes()) ? 1 : fullScale();
+            const request = await withinExtent(
+                pictureRequest(tileJSON, requested, scale, changes?.versionOf.bind(changes), isFirst));
             if (signal.aborted) return;
-            if (!isRecent(request.subject)) pictures.show(request);
+            if (!isRecent(request)) pictures.show(request);
         } catch (error) {
             if (signal.aborted) return;
             if (!(error instanceof ServerError)) throw error;
@@ -364,16 +368,17 @@ async function start() {
         }
     }
 
+    const fullScale = () => (devicePixelRatio > 1 ? 2 : 1);
     const renewedBytes = () => pictures.current?.bytes ?? 0;
     /** The time until the live picture is renewed. */
     const renewalDue = () => renewalDelay(pictures.current?.requestedAt ?? 0, renewedBytes());
 
     /** Whether the map completely shows a live picture that is too new to be renewed.
-     * @param {string} subject */
-    function isRecent(subject) {
+     * @param {Billow.PictureRequest} request */
+    function isRecent({ subject, scale }) {
         const { current, next, failed } = pictures;
         return view.time === null && !failed && !next && current?.request.subject === subject
-            && isRenewed(current.requestedAt, renewedBytes());
+            && current.request.scale === scale && isRenewed(current.requestedAt, renewedBytes());
     }
 
     /** @param {AbortSignal} signal */

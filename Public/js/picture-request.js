@@ -65,7 +65,7 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null, isFirst 
         };
     });
     return {
-        tileJSON, subject, key: [subject, ...parts.map(({ key }) => key)].join(" "), parts,
+        tileJSON, subject, key: [subject, `${scale}x`, ...parts.map(({ key }) => key)].join(" "), parts, scale,
         time: view.time, asOf: view.time ?? instantOf(asOf),
     };
 }

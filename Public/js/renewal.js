@@ -20,6 +20,8 @@ const UNATTENDED_POLL_MILLISECONDS = 60_000;
 const OFFLINE_POLL_MILLISECONDS = 3_000;
 
 let attendedAt = -Infinity;
+/** Whether pictures for a fine screen cost too much since somebody last used the page. */
+let isTight = false;
 
 /** Calls back when somebody uses the page after a pause.
  * @param {() => void} callback */
@@ -40,6 +42,14 @@ const isAttended = () => performance.now() - attendedAt < ATTENTION_MILLISECONDS
  * @param {number} bytes  the size of the last renewal */
 export const renewalMilliseconds = (bytes) => (isAttended() ? ATTENDED_MILLISECONDS
     : Math.min(Math.max(Math.round(bytes / BYTES_PER_MILLISECOND), ATTENDED_MILLISECONDS), LONGEST_MILLISECONDS));
+
+/** Whether the next live picture has tiles without the additional pixels of a fine screen. That is the case on an
+ * unattended page if a renewal costs more than the longest interval allows, and ends when somebody uses the page.
+ * @param {number} bytes  the size of the last renewal */
+export function savesPixels(bytes) {
+    isTight = !isAttended() && (isTight || bytes > BYTES_PER_MILLISECOND * LONGEST_MILLISECONDS);
+    return isTight;
+}
 
 /** The time until the picture is renewed, if data has arrived.
  * @param {number} requestedAt  when the last picture was requested

@@ -89,6 +89,8 @@ declare namespace Billow {
         key: string;
         /** The lowest first. */
         parts: { layers: string[]; key: string; template: string; opacity: number }[];
+        /** The pixels of the tiles per pixel of the page, 1 or 2. */
+        scale?: number;
         /** The requested instant, or null for live. */
         time: number | null;
         asOf: number | null;

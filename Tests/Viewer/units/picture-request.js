@@ -44,6 +44,7 @@ test("other filters, layers or instants are other subjects; a newer snapshot is 
     const newer = pictureRequest({ ...TILES, billow: { version: 8, asOf: "2026-07-21T20:00:11Z" } }, FIRST, 1);
     equal(newer.subject, pictureRequest(TILES, FIRST, 1).subject);
     ok(newer.key !== pictureRequest(TILES, FIRST, 1).key, "another key");
+    ok(pictureRequest(TILES, FIRST, 2).key !== pictureRequest(TILES, FIRST, 1).key, "finer tiles are another picture");
 });
 
 test("fields and layers of another opacity are separate parts, in the order of the layers", () => {

@@ -1,7 +1,7 @@
 // @ts-check
 import {
     ATTENDED_MILLISECONDS, isRenewed, LONGEST_MILLISECONDS, onAttention, pollMilliseconds, renewalDelay,
-    renewalMilliseconds,
+    renewalMilliseconds, savesPixels,
 } from "/js/renewal.js";
 import { equal, ManualTime, ok, test } from "../harness.js";
 
@@ -33,6 +33,15 @@ test("while somebody uses the page, pictures are renewed once a minute, however 
     equal(renewalMilliseconds(1e9), LONGEST_MILLISECONDS);
     dispatchEvent(new Event("wheel"));
     equal(calls, 2);
+}));
+
+test("an unattended page saves the pixels of a fine screen if they cost too much", () => ManualTime.use((time) => {
+    time.advance(5_000_000);
+    equal([240_000, 250_000, 0].map(savesPixels), [false, true, true], "until somebody uses the page");
+    dispatchEvent(new Event("keydown"));
+    equal([250_000, 0].map(savesPixels), [false, false]);
+    time.advance(200_000);
+    equal([0, 250_000].map(savesPixels), [false, true]);
 }));
 
 test("a page on a device that says it is offline polls more often than one without events", () => {
