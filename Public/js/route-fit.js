@@ -12,6 +12,8 @@ const NEAR_PIXELS = 8;
 const MAX_ZOOM = 7;
 /** The map has not moved if its centre is within this many pixels. */
 const SAME_PIXELS = 1;
+/** The cards take this long to find their places in a window of another size. */
+const SETTLING_MILLISECONDS = 1_000;
 
 /** @typedef {[[west: number, south: number], [east: number, north: number]]} Box */
 
@@ -22,12 +24,16 @@ export class RouteFit {
     /** The camera after the last fit, and the size of the window then.
      * @type {{ centre: maplibregl.LngLat, zoom: number, size: string } | null} */
     #fitted = null;
+    #resizedAt = -Infinity;
 
     /** @param {maplibregl.Map} map */
     constructor(map) {
         this.#map = map;
         onCardChange(() => this.#refit());
         map.on("resize", () => this.#refit());
+        map.on("moveend", () => {
+            if (this.#isMoved()) this.#box = null;
+        });
     }
 
     /** @param {Billow.Feature["geometry"]} corridor */
@@ -41,13 +47,19 @@ export class RouteFit {
 
     #refit() {
         if (!this.#box || !this.#fitted) return;
-        const { centre, zoom, size } = this.#fitted;
+        if (this.#fitted.size !== this.#size()) this.#resizedAt = performance.now();
+        const isSettling = performance.now() - this.#resizedAt < SETTLING_MILLISECONDS;
+        if (isSettling || this.#isCovered()) this.#fit();
+    }
+
+    /** Whether the map has moved since the last fit. A window of another size moves it too, which does not count. */
+    #isMoved() {
+        if (!this.#fitted || this.#fitted.size !== this.#size()) return false;
+        const { centre, zoom } = this.#fitted;
         const { x, y } = this.#map.project(centre);
         const { clientWidth, clientHeight } = this.#map.getContainer();
-        const isMoved = Math.abs(this.#map.getZoom() - zoom) > 0.01
+        return Math.abs(this.#map.getZoom() - zoom) > 0.01
             || Math.hypot(x - clientWidth / 2, y - clientHeight / 2) > SAME_PIXELS;
-        if (isMoved) this.#box = null;
-        else if (size !== this.#size() || this.#isCovered()) this.#fit();
     }
 
     #size() { return `${innerWidth} ${innerHeight}`; }
@@ -77,6 +89,8 @@ export class RouteFit {
         const area = freeArea(clientWidth, clientHeight, cardAreas(), zoomIn);
         // At fractional zooms, MapLibre scales the tiles together with their labels.
         const zoom = Math.max(zoomIn(area), this.#map.getMinZoom());
+        // The movement of this fit is not one of the user.
+        this.#fitted = null;
         const world = WORLD_TILE_PIXELS * 2 ** zoom;
         const right = (area.left + MARGIN.left + area.right - MARGIN.right - clientWidth) / 2;
         const down = (area.top + MARGIN.top + area.bottom - MARGIN.bottom - clientHeight) / 2;

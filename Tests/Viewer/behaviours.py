@@ -1022,6 +1022,17 @@ def route_uncovered(viewer):
                 return points.some(({ x, y }) => x > left && x < right && y > top && y < bottom);
             }).map(({ className }) => className);
     }"""
+    def expect_uncovered():
+        viewer.eventually(lambda: viewer.page.evaluate(covered) == [])
+
+    # A window that changes its size.
+    viewer.page.set_viewport_size({"width": 1000, "height": 700})
+    viewer.open("#route=KJFK+EGLL")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KJFK EGLL'")
+    viewer.until("billow.map.getSource('route')?.serialize().data.geometry")
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        expect_uncovered()
     camera = "[billow.map.getZoom(), ...billow.map.getCenter().toArray()]"
     for width, height in SIZES:
         viewer.page.unroute_all()
@@ -1030,13 +1041,13 @@ def route_uncovered(viewer):
         viewer.open("#route=KJFK+KORD")
         viewer.until("document.querySelector('#route-body h3')?.textContent === 'KJFK KORD'")
         viewer.until("billow.map.getSource('route')?.serialize().data.geometry")
-        viewer.eventually(lambda: viewer.page.evaluate(covered) == [])
+        expect_uncovered()
         # A banner that comes later.
         viewer.expected = ["500"]
         viewer.page.route("**/status*", lambda route: route.fulfill(status=500, body="{}"))
         viewer.page.evaluate("dispatchEvent(new Event('online'))")
         viewer.until("document.querySelector('#banners').textContent.includes('status')")
-        viewer.eventually(lambda: viewer.page.evaluate(covered) == [])
+        expect_uncovered()
         # The user moves the map, so it stays.
         viewer.jump("{ zoom: 5 }")
         before = viewer.page.evaluate(camera)
@@ -1553,6 +1564,9 @@ def layouts(viewer):
                 # The page sets the cards' heights in the style sheet only after they have changed.
                 viewer.page.wait_for_timeout(250)
             assert not problems, (hash, width, height, problems)
+            # In small windows the attribution waits for its button.
+            viewer.until("(isSmall) => !isSmall || !document.querySelector('.maplibregl-ctrl-attrib-inner')"
+                         ".checkVisibility()", touch)
             # The timeline stays usable beside or below the card of a route.
             assert viewer.page.is_visible("#play"), (hash, width, height)
             assert viewer.page.is_visible("#scrubber"), (hash, width, height)
