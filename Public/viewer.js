@@ -13,7 +13,7 @@ import { fieldText } from "./js/field.js";
 import { compactTime, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
-import { closeSheet, measureCards } from "./js/layout.js";
+import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
@@ -447,9 +447,7 @@ async function start() {
         event.preventDefault();
         loadFlight().then(async ({ flight }) => {
             const found = await flight.find(byId("flight-text", HTMLInputElement).value);
-            if (!found) return;
-            change({ flight: found });
-            closeSheet();
+            if (found) change({ flight: found });
         });
     });
     byId("flight-clear").addEventListener("click", () => inspector.close());

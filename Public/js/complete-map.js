@@ -4,6 +4,7 @@
 import { keyHeaders } from "./api-key.js";
 import { AIRPORT_ZOOM, BASE_MAP, CITY_ZOOM } from "./basemap.js";
 import { guardLabels } from "./label-guards.js";
+import { COMPACT } from "./layout.js";
 import { assetAddress } from "./server.js";
 
 /** The coarse base map suffices below this zoom. */
@@ -37,6 +38,14 @@ export function completeMap(map, view, tiles, versionOf) {
         guard();
     });
     load();
+    // After each change of the window's size MapLibre opens the attribution. In a small one it would be cut off.
+    map.on("resize", () => {
+        if (!COMPACT.matches) return;
+        const attribution = map.getContainer().querySelector(".maplibregl-ctrl-attrib");
+        attribution?.classList.add("maplibregl-compact");
+        attribution?.classList.remove("maplibregl-compact-show");
+        attribution?.removeAttribute("open");
+    });
     const workers = isSecureContext ? navigator.serviceWorker : undefined;
     workers?.register("offline.js").catch(() => {});
     /** @param {string[]} loaded */

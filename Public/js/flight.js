@@ -3,7 +3,7 @@
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
-import { uncoveredArea, uncoveredCentre } from "./uncovered.js";
+import { closeSheet, uncoveredArea, uncoveredCentre } from "./uncovered.js";
 import { getFeatures, getJSON, ServerError } from "./server.js";
 
 const TRACK = "flight-track";
@@ -55,6 +55,7 @@ export class Flight {
         try {
             const found = await this.#search(text);
             if (found.length === 1) {
+                closeSheet();
                 if ("Notification" in window && Notification.permission === "default") Notification.requestPermission();
                 return found[0].properties.icao24;
             }

@@ -5,12 +5,6 @@ import { byId } from "./dom.js";
 /** Narrow or low windows: the settings are a sheet, the legend is a strip. viewer.css has the same limits. */
 export const COMPACT = matchMedia("(max-width: 900px), (max-height: 560px)");
 
-/** Closes the sheet of the settings, which covers the map in narrow or low windows. */
-export function closeSheet() {
-    const toggle = byId("toggle");
-    if (COMPACT.matches && toggle.getAttribute("aria-expanded") === "true") toggle.click();
-}
-
 /** Sets --top, --dock and --legend to the heights of the cards at the edges, and updates them on resize. */
 export function measureCards() {
     const cards = { "--top": byId("top"), "--dock": byId("dock"), "--legend": byId("legend") };

@@ -39,18 +39,9 @@ export function makeMap(view, theme) {
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);
-        // In small windows MapLibre would open the attribution, which hides the map and may be cut off. With this class
-        // it waits for its button.
+        // On a phone MapLibre would open the attribution, which hides the map. With this class it waits for its button.
         const attribution = map.getContainer().querySelector(".maplibregl-ctrl-attrib");
-        const fold = () => {
-            if (!COMPACT.matches) return;
-            attribution?.classList.add("maplibregl-compact");
-            attribution?.classList.remove("maplibregl-compact-show");
-            attribution?.removeAttribute("open");
-        };
-        fold();
-        // MapLibre opens it after each change of the window's size.
-        map.on("resize", fold);
+        if (COMPACT.matches) attribution?.classList.add("maplibregl-compact");
         return map;
     } catch (error) {
         // MapLibre's message is a JSON text if WebGL is missing.

@@ -3,11 +3,11 @@
 import { loadAirports } from "./airports.js";
 import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
-import { closeSheet } from "./layout.js";
 import { picking } from "./picking.js";
 import { parseLevel, parsePlan, waypointsOf } from "./flight-plan.js";
 import { formatPosition } from "./position.js";
 import { Suggestions } from "./airport-suggestions.js";
+import { closeSheet } from "./uncovered.js";
 import { Waypoints } from "./waypoints.js";
 
 const CEILING_FEET = 60_000;

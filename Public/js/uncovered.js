@@ -1,11 +1,18 @@
 // @ts-check
-// Measures the part of the map that no card covers. The page loads this module with a route, flight or card of a place.
+// Measures the part of the map that no card covers, and uncovers it. The page loads this module with a route, flight or
+// card of a place.
 import { byId } from "./dom.js";
 import { freeArea } from "./free-area.js";
 import { COMPACT } from "./layout.js";
 
 /** Windows of at most this height have the card of a place at the right. viewer.css has the same limit. */
 const LOW_PIXELS = 560;
+
+/** Closes the sheet of the settings, which covers the map in narrow or low windows. */
+export function closeSheet() {
+    const toggle = byId("toggle");
+    if (COMPACT.matches && toggle.getAttribute("aria-expanded") === "true") toggle.click();
+}
 
 /** The parts of the window that cards cover. The settings do not count where they are a sheet, which is open for a
  * moment only. A card of a place or route counts with all the room that it may take, because it grows as it loads.
