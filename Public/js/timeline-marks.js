@@ -135,11 +135,18 @@ function rowOf({ id, frames }, times) {
             className: [isComputed && "computed", isAhead && "ahead"].filter(Boolean).join(" "),
         }));
     });
-    const kinds = [...new Set(frames.map(({ forecast, lead }) =>
-        forecast || (lead ?? 0) > 0 ? "forecast" : isComputed ? "nowcast" : kindOf(id)))];
+    /** @type {Set<string>} */
+    const found = new Set(frames.map(({ forecast, lead }) =>
+        forecast || (lead ?? 0) > 0 ? "forecast" : isComputed ? "nowcast" : kindOf(id)));
+    const kinds = KINDS.filter((kind) => found.has(kind));
     return element("div", { className: "own-frames", "data-layer": id },
         element("b", {}, `${layerName(id)}: ${kinds.join(", ") || "no frames"}`), ...marks);
 }
+
+/** The order in which a row names the kinds of its frames. An old nowcast may be missing, so the first frame does not
+ * decide.
+ * @type {readonly string[]} */
+const KINDS = ["observed", "issued", "nowcast", "forecast"];
 
 /** @param {string} id */
 const kindOf = (id) => (LAYERS.find((layer) => layer.id === id)?.shape === "areas" ? "issued" : "observed");
