@@ -7,7 +7,8 @@ package import Turbulence
 /// smooth   light   light-moderate   moderate   moderate-severe
 ///   ○        ∧           ∧_           _∧_         ∧ over _∧_
 /// ```
-/// The badge of an urgent report is a square on its corner instead of a disc. A report without turbulence is a dot.
+/// The badge of an urgent report is a square on its corner instead of a disc. A report without turbulence is a dot, and
+/// one of smooth air has a small badge: most reports are such, and must not hide where it is rough.
 ///
 /// Source: WMO-No. 485, appendix II-4 (turbulence symbols: one hat for moderate, two for severe)
 package struct ReportSymbol: Sendable, Hashable {
@@ -36,15 +37,24 @@ package struct ReportSymbol: Sendable, Hashable {
         let sign = StraightColour(
             red: isLight ? 0x14 : 0xFF, green: isLight ? 0x18 : 0xFF, blue: isLight ? 0x1D : 0xFF,
             alpha: marks.ink.alpha)
+        guard severity != .smooth || isUrgent else {
+            drawing.fill([badge(6.2)], with: marks.halo)
+            drawing.fill([badge(5.4)], with: marks.ink)
+            drawing.fill([badge(4.6)], with: fill)
+            drawing.fill(ring(outside: 2.6, inside: 1.3), with: sign)
+            return drawing
+        }
         drawing.fill([badge(10.2)], with: marks.halo)
         drawing.fill([badge(9.4)], with: marks.ink)
         drawing.fill([badge(8.2)], with: fill)
         for line in lines(severity) { drawing.stroke(line, with: Stroke(width: 1.7), colour: sign) }
-        if severity == .smooth {
-            let ring = [3.9, 2.3].map { Point.circle(centre: middle, radius: $0) }
-            drawing.fill([ring[0], ring[1].reversed()], with: sign)
-        }
+        if severity == .smooth { drawing.fill(ring(outside: 3.9, inside: 2.3), with: sign) }
         return drawing
+    }
+
+    private func ring(outside: Double, inside: Double) -> [[Point]] {
+        let middle = Point(x: 0, y: 0)
+        return [Point.circle(centre: middle, radius: outside), Point.circle(centre: middle, radius: inside).reversed()]
     }
 
     private func badge(_ radius: Double) -> [Point] {
