@@ -210,6 +210,40 @@ struct ExportFileTests {
         }
     }
 
+    @Test("a file stays the address's one while a request waits for it or reads it, however long that takes")
+    func use() async throws {
+        try await withObservations { world in
+            let application = world.application
+            let files = ExportFiles(work: WorkExecutor(), now: { world.clock.now })
+            let routes = ExportRoutes(
+                frames: application.frames, features: application.features, policy: application.policy,
+                work: WorkExecutor(), files: files, packs: application.packs, timelines: application.timelines,
+                styleStore: application.styles, publicURL: nil)
+            let name = try #require(Self.path.split(separator: "/").last.map(String.init))
+            func prepared() async throws -> PreparedExport {
+                let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: Self.path)
+                return try await routes.prepare(name, Request(head: head, body: RequestBody(buffer: ByteBuffer())))
+            }
+            var slow = try await files.file(of: try await prepared())
+            let tag = try #require(slow?.file.entityTag)
+            try await world.insert([try observation(try cell(20, 40))])
+            for _ in 0..<5 {
+                world.clock.advance(by: 100)
+                files.expire()
+                // Another reader comes and goes.
+                #expect(try await files.file(of: try await prepared())?.file.entityTag == tag)
+            }
+            slow = nil
+            world.clock.advance(by: 59)
+            files.expire()
+            #expect(files.statistics.entries == 1)
+            world.clock.advance(by: 2)
+            files.expire()
+            #expect(files.statistics.entries == 0)
+            #expect(try await files.file(of: try await prepared())?.file.entityTag != tag)
+        }
+    }
+
     @Test("a download is resumed with the tag of its beginning only, so that no two versions mix")
     func resumption() async throws {
         try await withObservations { world in

@@ -27,7 +27,12 @@ warnings.filterwarnings("ignore", module="pyogrio")
 findings = Findings("readers")
 # The computed field has as many cells as a small country has people: a box of it is read.
 FIELD = "gtg"
-FIELD_BOX = "-100,35,-97,38"
+
+
+def field_box(base, time):
+    """A box around a place where the field is rough; smooth air has no features."""
+    longitude, latitude = middle(features(base, f"{FIELD}/items?limit=1&time={time}")[0])
+    return ",".join(f"{each:.3f}" for each in (longitude - 1.5, latitude - 1.5, longitude + 1.5, latitude + 1.5))
 
 
 def run(*arguments, cwd=None):
@@ -93,7 +98,7 @@ def owslib(base, time, iso):
 def frames(base, time):
     for entry in get_json(f"{base}/collections")["collections"]:
         name = entry["id"]
-        query = f"?bbox={FIELD_BOX}&time={time}" if name == FIELD else f"?time={time}"
+        query = f"?bbox={field_box(base, time)}&time={time}" if name == FIELD else f"?time={time}"
         if name in ("observations", "traffic", "tracks"):
             query = ""
         for ending in ("geojson", "gpkg"):

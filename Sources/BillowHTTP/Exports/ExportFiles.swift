@@ -15,16 +15,34 @@ final class ExportFiles: Sendable {
         /// The export request; its headers describe the data.
         var export: PreparedExport
         var file: ExportedFile
+        /// Keeps the file the URL's current one. Whoever reads the file holds it until the last byte is sent.
+        var use: Use
     }
 
     private struct Pin {
         var number: Int
         var export: PreparedExport
         var since: Instant
+        /// Requests that wait for the file or read it.
+        var users = 0
+        /// When the last one of them ended.
         var lastUsed: Instant
     }
 
-    private struct Key: Hashable, Sendable {
+    /// The use of a URL's file by one request. It ends with its last reference, however the request ends.
+    final class Use: Sendable {
+        private let files: ExportFiles
+        private let key: Key
+
+        fileprivate init(_ files: ExportFiles, _ key: Key) {
+            self.files = files
+            self.key = key
+        }
+
+        deinit { files.endUse(key) }
+    }
+
+    fileprivate struct Key: Hashable, Sendable {
         var address: String
         var number: Int
     }
@@ -38,7 +56,7 @@ final class ExportFiles: Sendable {
     /// The most bytes of all files, and of one.
     static let maximumBytes = 1 << 30
     static let largest = maximumBytes / 2 - (1 << 20)
-    /// The seconds after the last read for which a file is reused, and the longest reuse: later clients get newer data.
+    /// The seconds after the last use for which a file is reused, and the longest reuse: later clients get newer data.
     private static let idleSeconds = 60
     private static let longestSeconds = 900
     /// The most files that are written concurrently, so that other queries aren't delayed.
@@ -67,20 +85,22 @@ final class ExportFiles: Sendable {
         expire()
         let pin = state.withLock { state -> Pin in
             let now = now()
-            if var pin = state.pins[export.address] {
-                pin.lastUsed = now
-                state.pins[export.address] = pin
-                return pin
+            var pin: Pin
+            if let known = state.pins[export.address] {
+                pin = known
+            } else {
+                state.number += 1
+                pin = Pin(number: state.number, export: export, since: now, lastUsed: now)
             }
-            state.number += 1
-            let pin = Pin(number: state.number, export: export, since: now, lastUsed: now)
+            pin.users += 1
             state.pins[export.address] = pin
             return pin
         }
         let key = Key(address: export.address, number: pin.number)
+        let use = Use(self, key)
         do {
             let file = try await files.value(for: key) { [self] in try await write(pin.export) }
-            return file.map { Pinned(export: pin.export, file: $0) }
+            return file.map { Pinned(export: pin.export, file: $0, use: use) }
         } catch {
             removePin(key)
             if export.isStreamable, error is PackError { return nil }
@@ -93,13 +113,23 @@ final class ExportFiles: Sendable {
         let now = now()
         let old = state.withLock { state -> [Key] in
             let old = state.pins.filter {
-                now.seconds - $0.value.lastUsed.seconds > Self.idleSeconds
+                $0.value.users == 0 && now.seconds - $0.value.lastUsed.seconds > Self.idleSeconds
                     || now.seconds - $0.value.since.seconds > Self.longestSeconds
             }
             for address in old.keys { state.pins[address] = nil }
             return old.map { Key(address: $0.key, number: $0.value.number) }
         }
         for key in old { files.remove(key) }
+    }
+
+    private func endUse(_ key: Key) {
+        let now = now()
+        state.withLock { state in
+            guard var pin = state.pins[key.address], pin.number == key.number else { return }
+            pin.users -= 1
+            pin.lastUsed = now
+            state.pins[key.address] = pin
+        }
     }
 
     private func removePin(_ key: Key) {

@@ -22,8 +22,12 @@ final class ExportedFile: Sendable {
 
     /// The answer to a request: the whole file, the requested range of it, or only its headers.
     ///
-    /// - Parameter headers: the headers of the content, including `Cache-Control`.
-    func response(_ headers: HTTPFields, _ request: Request, _ context: some RequestContext) throws -> Response {
+    /// - Parameters:
+    ///   - headers: the headers of the content, including `Cache-Control`.
+    ///   - use: held until the body is sent, or dropped.
+    func response(
+        _ headers: HTTPFields, _ request: Request, _ context: some RequestContext, holding use: ExportFiles.Use? = nil
+    ) throws -> Response {
         var headers = headers
         headers[.eTag] = "\"\(entityTag)\""
         headers[.acceptRanges] = "bytes"
@@ -34,12 +38,12 @@ final class ExportedFile: Sendable {
         switch isPartWanted ? ByteRange(request.headers[.range], of: size) : .whole {
         case .whole:
             headers[.contentLength] = String(size)
-            let body = request.method == .head ? ResponseBody() : body(0..<size)
+            let body = request.method == .head ? ResponseBody() : body(0..<size, use)
             return Response(status: .ok, headers: headers, body: body)
         case .part(let range) where request.method != .head:
             headers[.contentLength] = String(range.count)
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
-            return Response(status: .partialContent, headers: headers, body: body(range))
+            return Response(status: .partialContent, headers: headers, body: body(range, use))
         case .part:
             // A range has a meaning only for GET.
             headers[.contentLength] = String(size)
@@ -50,13 +54,14 @@ final class ExportedFile: Sendable {
     }
 
     /// A range of the file, which is read while it is sent.
-    private func body(_ range: Range<Int>) -> ResponseBody {
+    private func body(_ range: Range<Int>, _ use: ExportFiles.Use?) -> ResponseBody {
         ResponseBody(contentLength: range.count) { [self] writer in
             for start in stride(from: range.lowerBound, to: range.upperBound, by: BytesResponse.slice) {
                 let part = start..<min(start + BytesResponse.slice, range.upperBound)
                 try await writer.write(try await NIOThreadPool.singleton.runIfActive { try self.read(part) })
             }
             try await writer.finish(nil)
+            withExtendedLifetime(use) {}
         }
     }
 

@@ -98,7 +98,7 @@ struct ExportRoutes: Sendable {
             headers.link(toNext: pinned.file.nextPart, request, publicURL)
             // Other requests may have newer data meanwhile.
             headers[.cacheControl] = "public, no-cache"
-            return try pinned.file.response(headers, request, context)
+            return try pinned.file.response(headers, request, context, holding: pinned.use)
         }
         var headers = prepared.headers
         headers[.acceptRanges] = wantsFile ? "none" : "bytes"
