@@ -111,8 +111,11 @@ async function start() {
 
     /** @type {typeof import("./js/sources.js").showSources} */
     let showSources = () => {};
-    import("./js/sources.js").then((sources) => {
+    /** @type {typeof import("./js/origin-filters.js").showOriginFilters} */
+    let showOriginFilters = () => {};
+    Promise.all([import("./js/sources.js"), import("./js/origin-filters.js")]).then(([sources, origins]) => {
         ({ showSources } = sources);
+        ({ showOriginFilters } = origins);
         requestDraw();
     });
 
@@ -124,6 +127,7 @@ async function start() {
         status.show(knowledge);
         dock.show(moment);
         showSources(knowledge.server, contact.problem !== null);
+        showOriginFilters(view, knowledge.server, change);
         map.getContainer().setAttribute("aria-busy", String(isBusy()));
     };
     const pictures = new Pictures(map, maplibregl, () => {

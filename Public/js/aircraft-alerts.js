@@ -128,6 +128,7 @@ function requestBody({ geometry, properties }, view, time) {
     };
     if (heading !== undefined) body.track = heading;
     if (groundSpeed !== undefined) body.speed = groundSpeed;
+    if (view.category !== null) body.category = view.category;
     if (time !== null) body.time = time;
     return body;
 }

@@ -3,7 +3,6 @@
 import { bandText, dateTime, hoursText, inputText, parseInput } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
-import { showLayerList } from "./layer-list.js";
 import { allStyles } from "./styles.js";
 import { inDrawingOrder, LAYERS } from "./layers.js";
 import { COMPACT } from "./layout.js";
@@ -27,6 +26,9 @@ export class Controls {
     #view;
     #extent;
     #isOneLevel = false;
+    /** Loaded when the list of layers first opens.
+     * @type {typeof import("./layer-list.js").showLayerList} */
+    #showLayerList = () => {};
 
     /** @param {Billow.View} view
      * @param {Changed} changed
@@ -52,6 +54,10 @@ export class Controls {
             if (wanted.length) changed({ layers: wanted });
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });
+        byId("order").addEventListener("toggle", async () => {
+            this.#showLayerList = (await import("./layer-list.js")).showLayerList;
+            this.#showLayerList(this.#view, changed);
+        }, { once: true });
         byId("history").addEventListener("change", (event) => changed({ hours: Number(valueOf(event)) }));
         byId("severity").addEventListener("change", (event) => changed({
             minSeverity: Number(valueOf(event)), severities: null,
@@ -84,7 +90,7 @@ export class Controls {
      * @param {Billow.View} view */
     show(view) {
         this.#view = view;
-        showLayerList(view, this.#changed);
+        this.#showLayerList(view, this.#changed);
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
         const select = byId("severity", HTMLSelectElement);

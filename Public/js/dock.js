@@ -167,7 +167,7 @@ export class Dock {
 
     #parameters() {
         const given = filters(this.#view());
-        const names = ["hours", "minAltitude", "maxAltitude", "minSeverity", "severity"];
+        const names = ["hours", "minAltitude", "maxAltitude", "minSeverity", "severity", "category", "source"];
         return {
             ...Object.fromEntries(names.map((name) => [name, given.get(name)])), style: styleOf(this.#view()).id,
             counts: "true", size: "512",

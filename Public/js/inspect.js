@@ -264,7 +264,8 @@ export class Inspector {
         const view = this.#view();
         const count = reports > 1 ? `The most severe of ${reports} reports` : "The only report";
         const only = filterText(view);
-        return `${count} in the last ${hoursText(view.hours)}${only ? `; ${only.toLowerCase()}` : ""}.`;
+        const filter = only ? `; ${only[0]?.toLowerCase()}${only.slice(1)}` : "";
+        return `${count} in the last ${hoursText(view.hours)}${filter}.`;
     }
 
     /** @param {number} longitude

@@ -153,7 +153,7 @@ export class RoutePanel {
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
             profileFigure(profileData, view, this.#legend, departure, SPEED_KNOTS),
-            ...alertSection(ahead, profileData.length, this.#legend),
+            ...alertSection(ahead, profileData.length, this.#legend, view.sources !== null),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
@@ -250,6 +250,7 @@ function alertRequest(route, { longitude, latitude }, view, time) {
     if (level === null) Object.assign(body, {
         minAltitude: minAltitude ?? 0, maxAltitude: maxAltitude ?? CEILING_FEET,
     });
+    if (view.category !== null) body.category = view.category;
     if (time !== null) body.time = time;
     return body;
 }
@@ -257,15 +258,17 @@ function alertRequest(route, { longitude, latitude }, view, time) {
 /** @param {Billow.Alerts | null} alerts
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
+ * @param {boolean} isOfAllSources  whether the view selects sources. Alerts have no such filter
  * @returns {Node[]} */
-function alertSection(alerts, length, legend) {
+function alertSection(alerts, length, legend, isOfAllSources) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude, distance = 0 } = alerts.query;
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
+        isOfAllSources ? element("p", { className: "note" }, "From all sources.") : null,
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts), legend)),
-    ];
+    ].flatMap((part) => part ?? []);
 }
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };

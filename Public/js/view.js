@@ -7,6 +7,8 @@
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
 //   minSeverity  an index of SEVERITIES
 //   severities   a selection of such, in rising order, or null if minSeverity applies
+//   category     the aircraft category that severities are for, or null for the server's default
+//   sources      ids of sources, or null for all
 //   time         an instant, or null for live
 //   style        the id of one of the server's styles, or null for the style of the user's scheme
 //   span         the id of one of the timeline's spans, or null for the default of the layers
@@ -26,11 +28,14 @@ export { HISTORIES, SEVERITIES };
 export const SPAN_IDS = ["-1h", "-2h", "-6h", "-24h", "+2h", "-2h+6h", "+6h", "+18h", "server"];
 /** The numbers of frames that index.html offers. */
 const FRAMES = [7, 13, 25, 49];
+/** The server accepts this many sources. */
+const MAX_SOURCES = 32;
 export const CEILING_FEET = 60_000;
 /** @type {Billow.View} */
 const DEFAULT = {
     layers: defaultLayers(null), order: null, opacities: {},
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
+    category: null, sources: null,
     time: null, style: null, span: null, frames: null, route: null, level: null, flight: null, place: null,
     isRouteOpen: true, isGlobe: false,
     zoom: 4, longitude: -100, latitude: 39,
@@ -101,6 +106,11 @@ export function parseHash(hash) {
         const wanted = text.split(",");
         return wanted.length <= SEVERITIES.length && wanted.every(isSeverity) && severitiesOf(wanted.map(Number));
     });
+    parse("category", "an aircraft category, such as C60", (category) => /^C\d{2,3}$/.test(category) && { category });
+    parse("sources", "ids of sources", (text) => {
+        const sources = [...new Set(text.split(","))];
+        return sources.every((id) => id !== "") && sources.length <= MAX_SOURCES && { sources };
+    });
     parse("time", "an instant such as 20260721T200000Z", (text) => {
         const time = parseCompactTime(text);
         return time !== null && { time };
@@ -144,6 +154,8 @@ export function formatHash(view) {
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
     if (view.severities) parts.push(`severities=${view.severities.join()}`);
     else if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
+    if (view.category !== null) parts.push(`category=${view.category}`);
+    if (view.sources) parts.push(`sources=${view.sources.map(encodeURIComponent).join()}`);
     if (view.route !== null) parts.push(`route=${view.route.replaceAll(" ", "+")}`);
     if (view.level !== null) parts.push(`level=${view.level / 100}`);
     if (view.flight !== null) parts.push(`flight=${view.flight}`);
@@ -164,6 +176,8 @@ export function filters(view) {
     if (view.maxAltitude !== null) parameters.set("maxAltitude", String(view.maxAltitude));
     if (view.severities) parameters.set("severity", view.severities.join());
     else if (view.minSeverity > 0) parameters.set("minSeverity", String(view.minSeverity));
+    if (view.category !== null) parameters.set("category", view.category);
+    if (view.sources) parameters.set("source", view.sources.join());
     return parameters;
 }
 
@@ -203,13 +217,20 @@ export function severityText(minSeverity) {
     return minSeverity === SEVERITIES.length - 1 ? SEVERITIES[minSeverity] : `${SEVERITIES[minSeverity]} or worse`;
 }
 
+/** The category and the sources that a view selects.
+ * @param {Billow.View} view */
+const originTexts = ({ category, sources }) => [
+    ...(category === null ? [] : [`for ${category}`]), ...(sources ? [`from ${sources.join(" and ")}`] : []),
+];
+
 /** The view's settings in one line.
  * @param {Billow.View} view
  * @param {boolean} isLost  whether contact is lost, so that the live picture is not renewed */
 export function summary(view, isLost = false) {
     return [
         view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time), hoursText(view.hours),
-        bandText(view.minAltitude, view.maxAltitude), severitiesText(view), view.layers.map(layerName).join(", "),
+        bandText(view.minAltitude, view.maxAltitude), severitiesText(view), ...originTexts(view),
+        view.layers.map(layerName).join(", "),
     ].join(" · ");
 }
 
@@ -221,5 +242,6 @@ export function filterText(view) {
         parts.push(bandText(view.minAltitude, view.maxAltitude));
     }
     if (view.minSeverity > 0 || view.severities) parts.push(severitiesText(view));
+    parts.push(...originTexts(view));
     return parts.length ? `Only ${parts.join(", ")}` : null;
 }

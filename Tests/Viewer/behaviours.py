@@ -152,7 +152,7 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the events, sources and marks of the timeline load after the first picture.
-    later = r"/vendor/|complete-map|-signs|-guards|timeline-marks|/events\.js|/source(s|-state)\.js"
+    later = r"/vendor/|complete-map|-signs|-guards|timeline-marks|/events\.js|/(origin-filters|source(s|-state))\.js"
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
@@ -838,6 +838,59 @@ def filters(viewer):
     viewer.until("location.hash.includes('severity=1')")
     viewer.page.click("#all-levels")
     viewer.until("!location.hash.includes('min=')")
+
+
+def origin_filters(viewer):
+    """the server's categories and sources filter tiles, frames, cards, downloads, snippets and the route"""
+    viewer.open("#layers=hexagons&map=4/39/-100")
+    sources = viewer.page.evaluate(
+        "async () => (await (await fetch('status?f=json')).json()).sources.map(({ id }) => id)")
+    viewer.page.click("#origins summary")
+    # The choices are those of the server.
+    known = viewer.page.evaluate("""async () => (await (await fetch('openapi.json')).json())
+        .components.parameters.category.schema""")
+    others = [name for name in known["enum"] if name != known["default"]]
+    viewer.until(f"document.querySelectorAll('#category option').length === {len(known['enum'])}")
+    assert viewer.page.locator("#category option").all_text_contents() == [
+        name if name in others else f"{name} (default)" for name in known["enum"]]
+    viewer.eventually(lambda: viewer.page.evaluate(
+        "[...document.querySelectorAll('#source-filter input')].map(({ value }) => value)") == sources)
+    viewer.page.select_option("#category", "C40")
+    viewer.page.uncheck(f"#source-filter input[value='{sources[-1]}']", force=True)
+    chosen = sources[:-1]
+    viewer.until(f"location.hash.includes('category=C40&sources={','.join(chosen)}')")
+    viewer.until_shown()
+    viewer.eventually(lambda: viewer.text("#filtered") == f"Only for C40, from {' and '.join(chosen)}")
+    wanted = ("category=C40", f"source={'%2C'.join(chosen)}")
+    def asked(path):
+        return any(path in url and all(part in url for part in wanted) for url in viewer.requests)
+    viewer.eventually(lambda: any(all(part in url for part in wanted) for url in viewer.tiles()))
+    # The share dialog has the same filters in its link, downloads and snippets.
+    viewer.page.click("#share")
+    viewer.page.wait_for_selector("dialog.share[open]")
+    link = viewer.page.input_value("#share-link")
+    assert "category=C40" in link and f"sources={','.join(chosen)}" in link, link
+    for address in viewer.page.evaluate("[...document.querySelectorAll('.share .downloads a')].map((a) => a.href)"):
+        assert all(part in address for part in wanted), address
+    snippets = viewer.page.evaluate("document.querySelector('dialog.share').outerHTML").replace("&amp;", "&")
+    assert snippets.count("category=C40&source=") > 5, snippets
+    viewer.page.keyboard.press("Escape")
+    # The link opens the same view, with its card and route.
+    viewer.requests.clear()
+    viewer.open(f"#layers=hexagons&category=C40&sources={','.join(chosen)}&place=39/-100&route=KORD+KJFK")
+    for card in ("#details", "#route"):
+        viewer.page.wait_for_selector(card)
+    for path in ("/collections/hexagons/items?", "/collections/hexagons/corridor?", "/profiles.json?"):
+        viewer.eventually(lambda: asked(path))
+    viewer.page.click("#play")
+    viewer.eventually(lambda: asked("/timeline.json?"))
+    # A link with sources opens the filters. An unknown source is a choice; without any choice all sources are shown.
+    viewer.open("#layers=hexagons&sources=nosuch")
+    viewer.eventually(lambda: viewer.page.is_checked("#source-filter input[value='nosuch']"))
+    # The click selects all sources again, so the page removes the choice.
+    viewer.page.click("#source-filter input[value='nosuch']", force=True)
+    viewer.until("!location.hash.includes('sources=')")
+    viewer.eventually(lambda: viewer.page.locator("#filtered").is_hidden())
 
 
 def one_level(viewer):
@@ -1821,7 +1874,8 @@ ALL = [
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
-    order_and_opacity, filters, one_level, incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
+    order_and_opacity, filters, origin_filters, one_level,
+    incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
     lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,

@@ -33,6 +33,10 @@ declare namespace Billow {
         minSeverity: number;
         /** A selection of severities in rising order; null if `minSeverity` applies. */
         severities: number[] | null;
+        /** The aircraft category that severities are for; null for the server's default. */
+        category: string | null;
+        /** Ids of sources, or null for all. */
+        sources: string[] | null;
         /** An instant, or null for live. */
         time: number | null;
         /** The id of one of the server's styles, or null for the style of the user's scheme. */

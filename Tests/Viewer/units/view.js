@@ -36,11 +36,24 @@ test("a view survives a round trip through its hash", () => {
     equal(formatHash(FIRST).split("&").length, 1, "members at their default are omitted");
 });
 
+test("category and sources are part of the link, of all requests and of the texts", () => {
+    const view = { ...FIRST, category: "C40", sources: ["a b", "c&d"] };
+    const back = parseHash(formatHash(view));
+    equal(back.problems, []);
+    equal(back.view, view);
+    equal(filters(view).get("category"), "C40");
+    equal(filters(view).get("source"), "a b,c&d");
+    equal(filterText(view), "Only for C40, from a b and c&d");
+    ok(summary(view).includes("for C40 · from a b and c&d"), summary(view));
+    equal([filters(FIRST).has("category"), filters(FIRST).has("source")], [false, false]);
+});
+
 test("an invalid member keeps its default and is reported", () => {
     const cases = {
         "layers=hexagons,nonsense": "layers", "layers=": "layers", "hours=3": "hours", "hours=": "hours",
         "min=18500": "min", "min=60000": "min",
         "min=30000&max=20000": "max", "max=0": "max", "severity=5": "severity", "time=yesterday": "time",
+        "category=heavy": "category", "sources=": "sources", "sources=a,,b": "sources",
         "time=20260230T000000Z": "time",
         "place=95/0": "place", "place=1": "place", "routecard=open": "routecard",
         "map=5/95/0": "map", "map=5//0": "map", "map=x": "map",
