@@ -77,6 +77,11 @@ export class Controls {
         byId("earlier").addEventListener("click", () => this.#step(-STEP_MILLISECONDS));
         byId("later").addEventListener("click", () => this.#step(STEP_MILLISECONDS));
         byId("toggle").addEventListener("click", () => this.#toggle());
+        byId("filters").addEventListener("change", ({ target }) => {
+            // As a sheet, the form shrinks and uncovers the map with the new filter.
+            document.body.classList.add("settings-low");
+            if (COMPACT.matches) /** @type {Element} */ (target).scrollIntoView({ block: "nearest" });
+        });
         addEventListener("keydown", (event) => {
             if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
@@ -219,5 +224,6 @@ export class Controls {
     #open(isOpen) {
         byId("toggle").setAttribute("aria-expanded", String(isOpen));
         document.body.classList.toggle("settings-open", isOpen);
+        document.body.classList.remove("settings-low");
     }
 }

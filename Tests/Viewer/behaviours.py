@@ -1370,6 +1370,12 @@ def new_user(viewer):
         viewer.until("document.querySelector('#filtered').textContent === 'Only FL300 – FL400, Moderate or worse'")
         if viewer.page.viewport_size["width"] < 900:
             viewer.eventually(lambda: "FL300 – FL400 · Moderate or worse" in viewer.text("#summary"))
+            # The sheet has shrunk, so the map is visible without a further step.
+            viewer.until("""(() => {
+                const { top } = document.querySelector('#settings').getBoundingClientRect();
+                const bar = document.querySelector('#top').getBoundingClientRect();
+                return top >= innerHeight / 2 && top - bar.bottom > innerHeight / 5;
+            })()""")
         viewer.until_shown()
 
     def download(steps):
