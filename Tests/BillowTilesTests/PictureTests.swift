@@ -302,7 +302,10 @@ struct PictureTests {
         let above = try Self.canvas(try LayerList("hazards,pireps"), region)
         #expect(below.pixels != above.pixels)
         let reports = try Self.canvas(LayerList(.pireps), region)
-        for (pixel, report) in zip(above.pixels, reports.pixels) where report.alpha == 255 { #expect(pixel == report) }
+        // Several partly covered edges in a pixel can be opaque by rounding, and show a step of what is below.
+        for (pixel, report) in zip(above.pixels, reports.pixels) where report.alpha == 255 {
+            #expect(Self.difference([pixel], [report]) <= 1)
+        }
     }
 
     @Test("turbulence is polygons up to zoom 5 and hexagons from 6 on, at every scale")
