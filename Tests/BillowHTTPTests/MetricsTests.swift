@@ -165,11 +165,11 @@ struct MetricsTests {
             #expect(metrics.value("billow_cache_misses_total", ["cache": "tiles"]) == 1)
             #expect(metrics.value("billow_live_observations") == 1)
             // A row has 28 bytes. The index of chunks is larger here.
-            #expect(metrics.value("billow_memory_bytes", ["part": "observations"]) ?? 0 >= 28)
+            #expect(metrics.value("billow_memory_bytes", ["part": "live"]) ?? 0 >= 28)
             #expect(metrics.value("billow_memory_bytes", ["part": "caches"]) ?? 0 > 0)
             #expect(metrics.value("billow_memory_bytes", ["part": "responses"]) == 0)
             let parts = metrics.values(of: "part", in: "billow_memory_bytes")
-            #expect(parts == ["observations", "caches", "sprites", "responses"])
+            #expect(parts == ["live", "caches", "sprites", "responses"])
             #expect(metrics.value("billow_publications_total") ?? 0 >= 2)
             #expect(metrics.value("billow_store_rows", ["table": "observation"]) == 1)
             #expect(metrics.value("billow_store_bytes", ["file": "main"]) ?? 0 > 0)

@@ -61,7 +61,7 @@ struct MetricsSource: Sendable {
     /// The parts that grow with data and requests. The others are code, connections, and running work.
     private func addMemory(_ snapshot: Snapshot?, to exposition: inout Exposition) {
         let parts = [
-            ("observations", snapshot?.window.byteCount ?? 0), ("caches", budget.usedBytes),
+            ("live", snapshot?.window.byteCount ?? 0), ("caches", budget.usedBytes),
             ("sprites", spriteBytes()), ("responses", responses.bytes),
         ]
         exposition.add(.memory, parts.map { (labels: [$0], value: Double($1)) })
