@@ -52,6 +52,27 @@ struct FieldTests {
         return Set(picture.pixels.map { $0.alpha == 0 ? "none" : $0.hexadecimal })
     }
 
+    @Test("a tile that was asked for before there was any field shows missing data once there are others")
+    func lackingLater() async throws {
+        try await withWorld { world in
+            try await world.insert([try observation(try cell(10, 50), at: -60)])
+            let address = "/tiles/gtg/\(noon.advanced(by: -60))/\(Self.tile).png"
+            let map = address.replacing("/tiles/", with: "/tiles/hexagons,")
+            let empty = try await world.get(address)
+            let tag = try #require(empty.headers[.eTag])
+            let composed = try await world.get(map)
+            #expect(empty.status == .ok && composed.status == .ok)
+            // It is of a time six hours ago, which doesn't reach the instant.
+            try await world.insertField(.nowcast, run: -21_600, value: 17)
+            let lacking = try await world.get(address, [.ifNoneMatch: tag])
+            #expect(lacking.status == .ok && lacking.headers[.eTag] != tag && lacking.header("X-Incomplete") == "true")
+            let beside = try await world.get(
+                address.replacing("\(noon.advanced(by: -60))", with: "\(noon.advanced(by: -120))"))
+            #expect(lacking.body == beside.body && lacking.body != empty.body)
+            #expect(try await world.get(map).body != composed.body)
+        }
+    }
+
     @Test("tiles have the severity of the altitudes that are requested")
     func tiles() async throws {
         try await withWorld { world in

@@ -20,14 +20,20 @@ extension FrameSource {
         return max(newest, fieldVersion(of: layers, at: instant, filter: filter, in: snapshot))
     }
 
-    /// The version of the turbulence field that layers show; zero if they show none. Only fields at or before `asOf`
+    /// The version of the turbulence field that layers show; zero if none is stored. Only fields at or before `asOf`
     /// count (nil: the snapshot's version).
+    ///
+    /// If fields are stored, but none is of the instant, the picture shows missing data, and no longer nothing. It has
+    /// the version of the newest field, so that it is another picture than the one before there was any.
     private func fieldVersion(
         of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot, asOf version: Version? = nil
     ) -> Version {
         guard layers.contains(where: { $0.content == .field }) else { return .zero }
         let version = version ?? snapshot.publication.version
-        return snapshot.fields.frame(at: instant, FieldIndex.Query(filter), asOf: version)?.version ?? .zero
+        if let shown = snapshot.fields.frame(at: instant, FieldIndex.Query(filter), asOf: version) {
+            return shown.version
+        }
+        return snapshot.fields.frames.compactMap { $0.asOf(version)?.version }.max() ?? .zero
     }
 
     private func seen(in layers: [Dataset], at instant: Instant, filter: Filter) -> [FrameDependency] {
