@@ -167,7 +167,7 @@ package struct BillowApplication: Sendable {
             store: store, lifetimes: configuration.lifetimes, severityTable: configuration.severityTable, now: now,
             logger: logger)
         feed = EventFeed(hub: events, publisher: publisher, states: states)
-        microcache = ResponseMicrocache { [publisher] in
+        microcache = ResponseMicrocache(hosts: configuration.allowedHosts) { [publisher] in
             ResponseMicrocache.CacheContext(
                 second: now().seconds, snapshot: publisher.generation, sources: states.generation,
                 styles: styleStore.generation)

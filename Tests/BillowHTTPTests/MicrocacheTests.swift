@@ -97,6 +97,32 @@ struct MicrocacheTests {
         }
     }
 
+    @Test("a host that the settings don't allow gets no cached answer, nor does one that a proxy tells")
+    func hosts() throws {
+        let pattern = try #require(AllowedHosts.Pattern("map.example.com"))
+        let connection = try Connection(
+            ResponseMicrocache(hosts: AllowedHosts([pattern])) {
+                ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
+            })
+        try connection.ask(headers: ["Host": "map.example.com"])
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("tile")
+        _ = try connection.left()
+        try connection.ask(headers: ["Host": "map.example.com"])
+        #expect(try connection.handedOn() == nil)
+        #expect(try connection.left()?.body == "tile")
+        let refused: [HTTPHeaders] = [
+            ["Host": "evil.example"], ["Host": "map.example.com", "X-Forwarded-Host": "evil.example"],
+            ["Host": "map.example.com", "Forwarded": "host=evil.example"],
+        ]
+        for headers in refused {
+            try connection.ask(headers: headers)
+            #expect(try connection.handedOn() != nil, "\(headers)")
+            try connection.answer("refused", status: .badRequest)
+            _ = try connection.left()
+        }
+    }
+
     /// A change of one input of answers.
     private enum Change: CaseIterable {
         case earlierSecond, laterSecond, snapshot, sources, styles

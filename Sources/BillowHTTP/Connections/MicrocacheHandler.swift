@@ -47,7 +47,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if forwarded == 0, context.channel.isWritable, Self.isPlain(head) {
+            if forwarded == 0, context.channel.isWritable, Self.isPlain(head), isHostAllowed(head.headers) {
                 let moment = microcache.moment
                 answer = microcache.answer(to: head.uri, at: moment, coding: Self.coding(head.headers))
                 if answer != nil {
@@ -112,6 +112,13 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             id: current.id, parent: parent, route: answer.metrics, status: status,
             bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
         parent = nil
+    }
+
+    /// Whether the request names an allowed host. A host that a proxy tells is left to the router.
+    private func isHostAllowed(_ headers: HTTPHeaders) -> Bool {
+        microcache.hosts == AllowedHosts()
+            || microcache.hosts.allows(headers.first(name: "Host"))
+                && !headers.contains(name: "Forwarded") && !headers.contains(name: "X-Forwarded-Host")
     }
 
     /// The client as the log names it; nil if requests are not logged.

@@ -105,8 +105,16 @@ final class ResponseMicrocache: Sendable {
     private let present: @Sendable () -> CacheContext
     private let state = Mutex(CacheState())
 
-    /// - Parameter present: returns the current context.
-    init(present: @escaping @Sendable () -> CacheContext) { self.present = present }
+    /// The hosts that get answers: the router, which refuses others, isn't asked.
+    let hosts: AllowedHosts
+
+    /// - Parameters:
+    ///   - hosts: the hosts that get answers.
+    ///   - present: returns the current context.
+    init(hosts: AllowedHosts = AllowedHosts(), present: @escaping @Sendable () -> CacheContext) {
+        self.hosts = hosts
+        self.present = present
+    }
 
     /// The current moment. It must be read before what an answer is made of.
     var moment: CacheContext { present() }
