@@ -14,7 +14,7 @@ struct LimitTableTests {
     private struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var values: [Int]
-        /// What is written behind the values.
+        /// The text that follows each value in the table.
         var units: [String]
 
         init(_ name: String, _ values: (Int, String)...) {
