@@ -167,16 +167,17 @@ package struct BillowApplication: Sendable {
             store: store, lifetimes: configuration.lifetimes, severityTable: configuration.severityTable, now: now,
             logger: logger)
         feed = EventFeed(hub: events, publisher: publisher, states: states)
+        let freshness = FreshnessRegister(configuration.freshness)
+        self.freshness = freshness
         microcache = ResponseMicrocache(hosts: configuration.allowedHosts) { [publisher] in
             ResponseMicrocache.CacheContext(
                 second: now().seconds, snapshot: publisher.generation, sources: states.generation,
-                styles: styleStore.generation)
+                styles: styleStore.generation, freshness: freshness.generation)
         }
         frames = FrameSource(
             publisher: publisher, store: store, polygonHistories: configuration.polygonHistories,
             caches: CacheBudget(bytes: configuration.cacheBytes - Self.changeBytes(configuration)),
             logger: logger)
-        freshness = FreshnessRegister(configuration.freshness)
         policy = FreshnessPolicy(freshness, frames: frames, requests: states.requests)
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(

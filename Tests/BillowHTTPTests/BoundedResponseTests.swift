@@ -305,7 +305,7 @@ struct BoundedResponseTests {
     @Test("answers kept by address count the address")
     func addresses() {
         let answers = ResponseMicrocache {
-            ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
+            ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0, freshness: 0)
         }
         let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())

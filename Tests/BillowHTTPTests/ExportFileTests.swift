@@ -68,6 +68,26 @@ struct ExportFileTests {
         }
     }
 
+    @Test("a file that both kinds of path share varies by Accept only for the one without a format")
+    func sharedFile() async throws {
+        try await withObservations { world in
+            for isNamedFirst in [true, false] {
+                var tags: Set<String?> = []
+                for isNamed in [isNamedFirst, !isNamedFirst] {
+                    let head = try await world.get(
+                        isNamed ? "/export/observations.csv" : "/export/observations", [.accept: "text/csv"],
+                        method: .head)
+                    tags.insert(head.headers[.eTag])
+                    let names = head.headers[.vary]?.split(separator: ", ") ?? []
+                    #expect(names.contains("Accept") == !isNamed, "\(isNamedFirst): \(names)")
+                }
+                #expect(tags.count == 1 && !tags.contains(nil))
+                // The next file is another one.
+                world.clock.advance(by: 1_000)
+            }
+        }
+    }
+
     @Test(
         "the parts of an export join to the whole of its version, though data arrives meanwhile",
         arguments: [

@@ -83,6 +83,7 @@ struct MicrocacheTests {
         let snapshot = Atomic<UInt64>(0)
         let sources = Atomic<UInt64>(0)
         let styles = Atomic<UInt64>(0)
+        let freshness = Atomic<UInt64>(0)
     }
 
     private let clock = Clock()
@@ -93,7 +94,8 @@ struct MicrocacheTests {
         answers = ResponseMicrocache {
             ResponseMicrocache.CacheContext(
                 second: clock.second.load(ordering: .relaxed), snapshot: clock.snapshot.load(ordering: .relaxed),
-                sources: clock.sources.load(ordering: .relaxed), styles: clock.styles.load(ordering: .relaxed))
+                sources: clock.sources.load(ordering: .relaxed), styles: clock.styles.load(ordering: .relaxed),
+                freshness: clock.freshness.load(ordering: .relaxed))
         }
     }
 
@@ -102,7 +104,7 @@ struct MicrocacheTests {
         let pattern = try #require(AllowedHosts.Pattern("map.example.com"))
         let connection = try Connection(
             ResponseMicrocache(hosts: AllowedHosts([pattern])) {
-                ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
+                ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0, freshness: 0)
             })
         try connection.ask(headers: ["Host": "map.example.com"])
         #expect(try connection.handedOn() != nil)
@@ -125,7 +127,7 @@ struct MicrocacheTests {
 
     /// A change of one input of answers.
     private enum Change: CaseIterable {
-        case earlierSecond, laterSecond, snapshot, sources, styles
+        case earlierSecond, laterSecond, snapshot, sources, styles, freshness
     }
 
     private func make(_ change: Change) {
@@ -135,6 +137,7 @@ struct MicrocacheTests {
         case .snapshot: clock.snapshot.add(1, ordering: .relaxed)
         case .sources: clock.sources.add(1, ordering: .relaxed)
         case .styles: clock.styles.add(1, ordering: .relaxed)
+        case .freshness: clock.freshness.add(1, ordering: .relaxed)
         }
     }
 
@@ -209,6 +212,7 @@ struct MicrocacheTests {
             try await world.fetched("skypath")
             #expect(try await changes { try await world.refresh() })
             #expect(try await changes { application.styles.replace(by: application.styles.current) })
+            #expect(try await changes { application.freshness.replace(by: application.freshness.current) })
             let loop = SourceLoop(
                 upstream: Silent(id: try source("skypath")), update: .fast, states: world.states,
                 now: { world.clock.now }, logger: World.quiet())
@@ -395,8 +399,8 @@ struct MicrocacheTests {
     }
 
     @Test(
-        "a new snapshot, source state or style ends an immutable answer too",
-        arguments: [Change.snapshot, .sources, .styles])
+        "a new snapshot, source state, style or configuration of freshness ends an immutable answer too",
+        arguments: [Change.snapshot, .sources, .styles, .freshness])
     private func ends(_ change: Change) throws {
         let connection = try primedImmutable()
         make(change)

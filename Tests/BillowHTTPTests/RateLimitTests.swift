@@ -126,7 +126,7 @@ struct RateLimitTests {
     func cached() throws {
         let limiter = RateLimiter<[UInt8]>(RateLimit(perSecond: 1, burst: 2))
         let microcache = ResponseMicrocache {
-            ResponseMicrocache.CacheContext(second: 7, snapshot: 0, sources: 0, styles: 0)
+            ResponseMicrocache.CacheContext(second: 7, snapshot: 0, sources: 0, styles: 0, freshness: 0)
         }
         let channel = try channel(limiter, from: "192.0.2.1", microcache: microcache)
         #expect(try ask(channel) != nil)

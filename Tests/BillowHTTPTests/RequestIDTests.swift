@@ -50,7 +50,7 @@ struct RequestIDTests {
             metrics: RequestMetrics(MetricRegistry()), accessLog: AccessLog(Logger(label: "access") { _ in log }),
             proxies: TrustedProxies([try #require(AddressBlock("127.0.0.1"))]))
         let microcache = ResponseMicrocache {
-            ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0)
+            ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0, freshness: 0)
         }
         let channel = EmbeddedChannel(handler: MicrocacheHandler(microcache, journal))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()

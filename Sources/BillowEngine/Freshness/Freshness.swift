@@ -4,7 +4,6 @@ package import BillowSnapshot
 import BillowTiles
 package import Datasets
 package import Geometry
-import Synchronization
 package import Turbulence
 
 /// How fresh, complete and genuine the data of a response is. Every response with data states it, so that old or
@@ -259,17 +258,6 @@ package struct FreshnessSettings: Sendable {
 
     /// The configured sources.
     package var sources: Set<SourceID> { Set(feeds.keys) }
-}
-
-/// The current configuration of freshness, which a reload of the settings replaces.
-package final class FreshnessRegister: Sendable {
-    private let settings: Mutex<FreshnessSettings>
-
-    package init(_ settings: FreshnessSettings) { self.settings = Mutex(settings) }
-
-    package var current: FreshnessSettings { settings.withLock { $0 } }
-
-    package func replace(by settings: FreshnessSettings) { self.settings.withLock { $0 = settings } }
 }
 
 /// Determines the freshness of data from the sources that feed it. It follows the sources' current queries and

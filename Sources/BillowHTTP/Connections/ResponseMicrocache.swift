@@ -6,11 +6,11 @@ import Synchronization
 /// Caches the answers that show the current snapshot. Another request for the same address gets the same bytes, without
 /// the router.
 ///
-/// An answer depends on its address, the snapshot, the styles, the sources' states, and the clock in whole seconds. An
-/// answer is valid only in the `CacheContext` in which it was requested, so none is older than a second. The exception
-/// is an answer that declares itself immutable for some seconds. For so long it does not depend on the clock, and the
-/// cache states its age. Each part of the context changes together with what it numbers, so nothing needs to invalidate
-/// the cache. A lookup takes constant time. The cache is bounded in number and in bytes.
+/// An answer depends on its address, the snapshot, the styles, the configuration of freshness, the sources' states, and
+/// the clock in whole seconds. An answer is valid only in the `CacheContext` in which it was requested, so none is older
+/// than a second. The exception is an answer that declares itself immutable for some seconds. For so long it does not
+/// depend on the clock, and the cache states its age. Each part of the context changes together with what it numbers, so
+/// nothing needs to invalidate the cache. A lookup takes constant time. The cache is bounded in number and in bytes.
 ///
 /// Source: RFC 9111 section 5.1 (`Age`), RFC 8246 (`immutable`)
 final class ResponseMicrocache: Sendable {
@@ -24,10 +24,14 @@ final class ResponseMicrocache: Sendable {
         var sources: UInt64
         /// `StyleStore.generation`.
         var styles: UInt64
+        /// `FreshnessRegister.generation`.
+        var freshness: UInt64
 
-        /// Whether both show the same snapshot, source states and styles, at any time.
+        /// Whether both differ in their time at most.
         func showsSame(as other: CacheContext) -> Bool {
-            snapshot == other.snapshot && sources == other.sources && styles == other.styles
+            var other = other
+            other.second = second
+            return self == other
         }
     }
 
@@ -86,7 +90,7 @@ final class ResponseMicrocache: Sendable {
     }
 
     private struct CacheState {
-        var moment = CacheContext(second: .min, snapshot: 0, sources: 0, styles: 0)
+        var moment = CacheContext(second: .min, snapshot: 0, sources: 0, styles: 0, freshness: 0)
         /// The answers of the current second.
         var brief = Answers()
         /// The answers that do not change with the clock.

@@ -17,6 +17,7 @@ import Turbulence
 struct PreparedExport: Sendable {
     /// The identity of the export. Equal requests share it.
     var address: String
+    /// The headers that describe the content. They are the same for all requests of the address.
     var headers: HTTPFields
     /// The version of the snapshot.
     var version: Int64
@@ -60,13 +61,21 @@ struct ExportRoutes: Sendable {
     }
 
     private func answer(_ received: Request, _ context: some RequestContext) async throws -> Response {
+        let path = try ExportParameters(received, file: context.parameters.text("file"))
+        var response = try await answer(received, path, context)
+        // An export belongs to all requests for it, also to those whose path names the format.
+        if path.isNegotiated { response.headers.vary(by: "Accept") }
+        return response
+    }
+
+    private func answer(
+        _ received: Request, _ path: ExportParameters, _ context: some RequestContext
+    ) async throws -> Response {
         var head = received.head
         // A client that takes the whole as the rest says so. The wrong rest would pass unnoticed.
         let rest = ByteRange.isBlindResumption(head.headerFields) ? head.headerFields[.range] : nil
         if rest != nil { head.headerFields[.range] = nil }
         let request = Request(head: head, body: received.body)
-        let parameters = context.parameters
-        let path = try ExportParameters(request, file: parameters.text("file"))
         let prepared: PreparedExport
         let parsed = try await work.run(.query) {
             path.format.isPack
@@ -148,15 +157,13 @@ struct ExportRoutes: Sendable {
         let freshSeconds = frames.freshSeconds(of: current)
         if parsed.isEstimate {
             let text: ExportFormat? = if case .text(let format) = path.format { format } else { nil }
-            var headers: HTTPFields = [.cacheControl: ResponseHeaders.cacheControl(freshSeconds: freshSeconds)]
-            if path.isNegotiated { headers.vary(by: "Accept") }
+            let headers: HTTPFields = [.cacheControl: ResponseHeaders.cacheControl(freshSeconds: freshSeconds)]
             return .sizeOfFeatures(
                 FeatureExport.estimate(
                     of: query, as: text, features: features, snapshot: snapshot, dataStatus: dataStatus), headers)
         }
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
-        if path.isNegotiated { headers.vary(by: "Accept") }
         headers[.contentDisposition] = ContentDisposition.text(
             collection.id, query.instant, ending: path.format.ending)
         let content: PreparedExport.Content =
@@ -214,7 +221,6 @@ struct ExportRoutes: Sendable {
         dataStatus.isIncomplete = order.scenes.contains { packs.dataStatus($0, order, in: snapshot).isIncomplete }
         var headers = ResponseHeaders.make(dataStatus, freshSeconds: freshSeconds)
         headers[.contentType] = path.format.mediaType
-        if path.isNegotiated { headers.vary(by: "Accept") }
         headers[.contentDisposition] = ContentDisposition.text(path.what, last.instant, ending: path.format.ending)
         return .export(
             PreparedExport(
