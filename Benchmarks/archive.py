@@ -2,13 +2,14 @@
 """Measures pictures of the archive, over HTTP and cold: each is of another instant, by a server that has only just
 started.
 
-Usage: Benchmarks/archive.py BILLOW [BILLOW…] [--observations 10000000] [--pictures 40] [--rounds 2] [--merge]
-           [--folder Benchmarks/.build/archive]
+Usage: Benchmarks/archive.py BILLOW [BILLOW…] [--observations 10000000] [--days 7] [--pictures 40] [--rounds 2]
+           [--merge] [--folder Benchmarks/.build/archive]
 
-Every binary imports the same observations of seven days, along flights from a fixed seed, into a database of its own,
-once for all runs; then they take turns with the same instants. With --merge they are computed values, of which the
-newest replaces the ones before, as SkyPath's do. Printed for each: what an import and the packing after it took, and of
-pictures the median, the 90th percentile and the longest by the clock, and processor time.
+Every binary imports the same observations, along flights from fixed seeds, into a database of its own, once for all
+runs. Each day is a file, and the oldest comes first, as an archive grows. Then they take turns with the same instants.
+With --merge they are computed values, of which the newest replaces the ones before, as SkyPath's do. Printed for each:
+what an import and the packing after it took, and of pictures the median, the 90th percentile and the longest by the
+clock, and processor time.
 """
 import argparse
 import os
@@ -22,7 +23,6 @@ from pathlib import Path
 
 from harness import write_world
 
-DAYS = 7
 PORT = 18_490
 
 
@@ -59,12 +59,12 @@ class Server:
         self.process.wait()
 
 
-def pictures(server, seed, count, newest):
+def pictures(server, seed, count, newest, days):
     """Milliseconds of each, and of a processor for one in the middle."""
     random.seed(seed)
     times, before = [], processor_seconds(server.process)
     for _ in range(count):
-        instant = time.gmtime(newest - random.uniform(0.5, DAYS - 0.5) * 86_400)
+        instant = time.gmtime(newest - random.uniform(0.5, days - 0.5) * 86_400)
         zoom = random.choice([3, 4, 5, 6])
         x, y = random.randrange(1 << zoom), random.randrange((1 << zoom) // 4, int((1 << zoom) * 0.45) + 1)
         path = f"/tiles/hexagons/{time.strftime('%Y%m%dT%H%M%SZ', instant)}/{zoom}/{x}/{y}.png"
@@ -108,11 +108,24 @@ def row_sum(*values):
     return top - (1 << 24) if top >= 1 << 23 else top
 
 
-def prepare(billow, world, database, merge):
-    start = time.perf_counter()
-    subprocess.run([billow, "import", "--database", database, world], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, cwd=Path(__file__).parent.parent)
-    imported = time.perf_counter() - start
+def imports(billows, databases, options, newest):
+    """Imports day by day into every database that is missing; gives each one's seconds by day."""
+    missing = [(billow, database) for billow, database in zip(billows, databases) if not os.path.exists(database)]
+    seconds = {database: [] for _, database in missing}
+    day_file = options.folder / "day.csv"
+    for day in range(options.days - 1, -1, -1) if missing else []:
+        write_world(day_file, options.observations // options.days, seconds=86_400, day=day, now=newest)
+        for billow, database in missing:
+            start = time.perf_counter()
+            subprocess.run([billow, "import", "--database", database, str(day_file)], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=Path(__file__).parent.parent)
+            seconds[database].append(time.perf_counter() - start)
+            print(f"{day} days ago: {seconds[database][-1]:.1f} s, {os.path.getsize(database)} bytes", flush=True)
+    day_file.unlink(missing_ok=True)
+    return seconds
+
+
+def prepare(billow, database, merge, imported):
     if merge:
         with sqlite3.connect(database) as connection:
             connection.create_function("row_sum", -1, row_sum, deterministic=True)
@@ -128,7 +141,8 @@ def prepare(billow, world, database, merge):
     taken = server.rested()
     server.stop()
     count, size = packed(database)
-    print(f"{billow}: imported in {imported:.0f} s; {count} parts packed in {seconds:.0f} s, {size or 0} bytes; "
+    print(f"{billow}: imported in {sum(imported):.0f} s, a day in {min(imported):.1f} to {max(imported):.1f} s; "
+          f"{count} parts packed in {seconds:.0f} s, {size or 0} bytes; "
           f"the server took {taken:.1f} s of a processor until then; "
           f"file {os.path.getsize(database)} bytes", flush=True)
 
@@ -137,6 +151,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("billow", nargs="+", type=os.path.abspath)
     parser.add_argument("--observations", type=int, default=10_000_000)
+    parser.add_argument("--days", type=int, default=7)
     parser.add_argument("--pictures", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--merge", action="store_true")
@@ -144,21 +159,24 @@ def main():
     options = parser.parse_args()
     folder = options.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    world = folder / f"{options.observations}.csv"
-    if not world.exists():
-        write_world(world, options.observations, seconds=DAYS * 86_400)
-    newest = int(world.stat().st_mtime)
-    databases = [str(folder / f"{options.observations}-{int(options.merge)}-{number}.sqlite")
-                 for number in range(len(options.billow))]
+    options.folder = folder
+    name = f"{options.observations}-{options.days}-{int(options.merge)}"
+    # The newest instant of the databases, which later runs need too.
+    instant = folder / f"{name}.txt"
+    if not instant.exists():
+        instant.write_text(str(int(time.time()) // 60 * 60))
+    newest = int(instant.read_text())
+    databases = [str(folder / f"{name}-{number}.sqlite") for number in range(len(options.billow))]
+    seconds = imports(options.billow, databases, options, newest)
     for billow, database in zip(options.billow, databases):
-        if not os.path.exists(database):
-            prepare(billow, str(world), database, options.merge)
+        if database in seconds:
+            prepare(billow, database, options.merge, seconds[database])
     found = {billow: ([], []) for billow in options.billow}
     for seed in range(options.rounds):
         for billow, database in zip(options.billow, databases):
             server = Server(billow, database)
             server.rested()
-            times, processor = pictures(server, seed, options.pictures, newest)
+            times, processor = pictures(server, seed, options.pictures, newest, options.days)
             server.stop()
             found[billow][0].extend(times)
             found[billow][1].append(processor)

@@ -15,12 +15,13 @@ HUBS = [(-87.9, 41.9), (-84.4, 33.6), (-97.0, 32.9), (-73.8, 40.6), (-0.4, 51.5)
 FLIGHTS = 4_000
 
 
-def observations(count, seconds):
+def observations(count, seconds, day=0, now=None):
     """So many observations, rounded down to whole thousands of flights, of so many seconds before now: along 4,000
     straight flights, thick around hubs. Tuples of id, longitude, latitude, altitude in feet, severity, Unix seconds.
-    The seed is fixed: the same cells every time."""
-    source = random.Random(11)
-    now = int(time.time()) // 60 * 60 - 60
+    The seed is fixed: the same cells every time. An earlier day has other flights, so many days before."""
+    source = random.Random(11 + day)
+    now = (now or int(time.time()) // 60 * 60 - 60) - day * 86_400
+    prefix = f"{day}-" if day else ""
     each = count // FLIGHTS
     for flight in range(FLIGHTS):
         (x0, y0), (x1, y1) = source.sample(HUBS, 2)
@@ -31,15 +32,15 @@ def observations(count, seconds):
             share = (step + source.random()) / each
             if source.random() < 0.05:
                 severity = source.choice([0, 0, 0, 0, 1, 1, 2, 3, 4])
-            yield (f"{flight}-{step}", x0 + (x1 - x0) * share, y0 + (y1 - y0) * share, level, severity,
+            yield (f"{prefix}{flight}-{step}", x0 + (x1 - x0) * share, y0 + (y1 - y0) * share, level, severity,
                    now - source.randrange(seconds))
 
 
-def write_world(path, count, seconds=7_000):
+def write_world(path, count, seconds=7_000, day=0, now=None):
     """Writes them as CSV, and gives the hubs."""
     with open(path, "w") as file:
         file.write("id,lon,lat,altitude,severity,observedAt\n")
-        for identifier, longitude, latitude, altitude, severity, observed in observations(count, seconds):
+        for identifier, longitude, latitude, altitude, severity, observed in observations(count, seconds, day, now):
             file.write(f"{identifier},{longitude:.4f},{latitude:.4f},{altitude},{severity},{observed}\n")
     return HUBS
 

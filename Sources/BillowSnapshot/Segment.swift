@@ -41,26 +41,33 @@ struct Segment: Sendable {
         chunkStarts = [UInt32](repeating: 0, count: Segment.chunks + 1)
     }
 
-    /// This segment without the rows of `removed` and with those of `added`, all of the same hour. The links of `added`
-    /// (`replacedAt`) aren't set.
-    /// - Complexity: O(n + m log m) for n rows here and m added
-    func merging(_ added: [ObservationRow], removing removed: Set<Int64>) -> Segment {
-        let order = RowKey.order(of: added)
+    /// Makes a segment of rows of one hour or part, without links (`replacedAt`).
+    /// - Complexity: O(n log n)
+    init(_ rows: [ObservationRow]) {
+        self.init()
+        reserve(rows.count)
+        for (place, index) in RowKey.order(of: rows) { append(rows[index], place: place) }
+        indexChunks()
+    }
+
+    /// This segment without the rows of `removed` and with those of `other`, all of the same hour.
+    /// - Complexity: O(n + m)
+    func merging(_ other: Segment, removing removed: Set<Int64> = []) -> Segment {
+        if count == 0 { return other }
+        if other.count == 0, removed.isEmpty { return self }
         var merged = Segment()
-        merged.reserve(count + added.count)
+        merged.reserve(count + other.count)
         var next = 0
         for index in places.indices {
-            while next < order.count {
-                let (place, added) = (order[next].place, added[order[next].index])
-                guard (place, added.key.rawValue) < (places[index], keys[index]) else { break }
-                merged.append(added, place: place)
+            while next < other.count, (other.places[next], other.keys[next]) < (places[index], keys[index]) {
+                merged.append(copying: next, of: other)
                 next += 1
             }
             if !removed.isEmpty, removed.contains(keys[index]) { continue }
             merged.append(copying: index, of: self)
         }
-        while next < order.count {
-            merged.append(added[order[next].index], place: order[next].place)
+        while next < other.count {
+            merged.append(copying: next, of: other)
             next += 1
         }
         merged.indexChunks()

@@ -29,11 +29,17 @@ public struct Window: Sendable {
         update(opened: rows, closed: [], sources: sources)
     }
 
-    /// Joins windows of different hours, without reading their rows again.
+    /// Makes a part of a window of some rows, which only `init(joining:)` completes.
+    package init(partOf rows: [ObservationRow]) {
+        self.init()
+        segments = bySegment(rows).mapValues(Segment.init)
+    }
+
+    /// Joins windows of different rows, without reading these again.
     /// - Complexity: O(rows × hours)
     package init(joining windows: [Window], sources: [SourceRecord]) {
         self.init()
-        for window in windows { segments.merge(window.segments) { first, _ in first } }
+        for window in windows { segments.merge(window.segments) { $0.merging($1) } }
         setSources(sources)
         linkAll()
     }
@@ -88,14 +94,19 @@ public struct Window: Sendable {
         let added = bySegment(opened)
         let removed = bySegment(closed).mapValues { rows in Set(rows.lazy.map(\.key.rawValue)) }
         for hour in Set(added.keys).union(removed.keys) {
-            let merged = (segments[hour] ?? Segment()).merging(added[hour] ?? [], removing: removed[hour] ?? [])
+            let merged = (segments[hour] ?? Segment()).merging(
+                Segment(added[hour] ?? []), removing: removed[hour] ?? [])
             segments[hour] = merged.count == 0 ? nil : merged
         }
         if ruleChanged || opened.count > count / 4 { linkAll() } else { link(placesOf: opened, closed) }
     }
 
     private func bySegment(_ rows: [ObservationRow]) -> [Int: [ObservationRow]] {
-        Dictionary(grouping: rows) { [segmentSeconds] row in row.observedAt.seconds / segmentSeconds }
+        guard let first = rows.first else { return [:] }
+        let number = { [segmentSeconds] (row: ObservationRow) in row.observedAt.seconds / segmentSeconds }
+        // Most changes are of one hour, and need no copy.
+        if rows.allSatisfy({ number($0) == number(first) }) { return [number(first): rows] }
+        return Dictionary(grouping: rows, by: number)
     }
 
     /// Returns whether a source's merge rule changed.

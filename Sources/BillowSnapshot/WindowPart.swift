@@ -17,7 +17,7 @@ package struct WindowPart: Sendable {
         precondition(
             rows.allSatisfy { ArchivePart($0.observedAt) == part }, "a row that was not observed in part \(part.number)"
         )
-        self.init(part, segment: Segment().merging(rows, removing: []))
+        self.init(part, segment: Segment(rows))
     }
 
     init(_ part: ArchivePart, segment: Segment) {

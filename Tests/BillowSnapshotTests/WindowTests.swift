@@ -36,6 +36,11 @@ struct WindowTests {
         let atOnce = Window(rows: rows, sources: sources)
         let parts = Dictionary(grouping: rows) { ArchivePart($0.observedAt) }
         let joined = Window(joining: parts.map { WindowPart($0, rows: $1) }, sources: sources)
+        // Two parts have rows of one hour, and in the other case of all hours.
+        let halfHours = Dictionary(grouping: rows) { $0.observedAt.seconds / 1_800 }
+        let anyRows = Dictionary(grouping: rows) { $0.key.rawValue % 3 }
+        let inParts = Window(joining: halfHours.values.map { Window(partOf: $0) }, sources: sources)
+        let inAnyParts = Window(joining: anyRows.values.map { Window(partOf: $0) }, sources: sources)
         var bitByBit = Window()
         for start in stride(from: 0, to: rows.count, by: 1_500) {
             // The newest first, too: what comes late is linked as well.
@@ -44,12 +49,15 @@ struct WindowTests {
         }
         #expect(parts.count >= 12)
         #expect(parts.values.contains { $0.count > 4_096 })
-        #expect(joined.count == rows.count)
+        #expect(halfHours.count >= 8 && anyRows.count == 3)
+        for window in [joined, inParts, inAnyParts] { #expect(window.count == rows.count) }
         for minute in [0, 59, 130, 200, 239] {
             let expected = Self.records(bitByBit, minute: minute)
             #expect(!expected.isEmpty)
             #expect(Self.records(atOnce, minute: minute) == expected)
             #expect(Self.records(joined, minute: minute) == expected)
+            #expect(Self.records(inParts, minute: minute) == expected)
+            #expect(Self.records(inAnyParts, minute: minute) == expected)
         }
     }
 }

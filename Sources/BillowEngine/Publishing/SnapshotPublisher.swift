@@ -14,7 +14,6 @@ package import Turbulence
 package final class SnapshotPublisher: Service {
     /// The length of the live window: the longest history, the default timeline and half an hour for trends.
     package static let liveSeconds = 9 * 3_600
-    private static let hour = 3_600
     private static let pollInterval = Duration.milliseconds(250)
 
     private let store: any Store
@@ -196,15 +195,7 @@ package final class SnapshotPublisher: Service {
         // All reads use this head, regardless of concurrent commits.
         let state = try await store.state()
         let head = state.head
-        var windows: [Window] = []
-        // Loads one hour at a time, because rows need more memory than the columns built from them.
-        for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Self.hour) {
-            let end = hour + Self.hour
-            let rows = try await store.rows(
-                from: Instant(clamping: hour), to: end > now.seconds ? .distantFuture : Instant(clamping: end),
-                asOf: head.version)
-            windows.append(Window(rows: rows.rows, sources: state.sources))
-        }
+        let parts = try await windowParts(from: liveFrom, to: now, asOf: head.version)
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
         let positions = try await store.positions(
@@ -226,11 +217,52 @@ package final class SnapshotPublisher: Service {
         publish(
             Snapshot(
                 publication: Publication(version: head.version, asOf: now), log: head.log,
-                window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
+                window: Window(joining: parts, sources: sources), liveFrom: liveFrom, sources: sources,
                 extent: state.extent, lifetimes: lifetimes, severityTable: severityTable, reports: reports,
                 areas: AreaWindow(areas),
                 traffic: Traffic(positions, asOf: now), frameVersions: frameVersions
             ).with(fields.index, on: fields.grids, after: self.snapshot), nil)
+    }
+
+    /// The seconds of a part of the window, and the number of parts that are read concurrently. Rows need more memory
+    /// than the columns built from them, so that the rows of an hour exist at a time.
+    private static let partSeconds = 1_800
+    private static let concurrentParts = 2
+
+    /// Reads the live rows in parts, from the oldest on.
+    private func windowParts(
+        from liveFrom: Instant, to now: Instant, asOf version: Version
+    ) async throws(StoreError) -> [Window] {
+        var starts = stride(
+            from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Self.partSeconds
+        ).makeIterator()
+        let result = await withTaskGroup(of: Result<Window, StoreError>.self) { [store] group in
+            func readNext() {
+                guard let start = starts.next() else { return }
+                let end = start + Self.partSeconds
+                group.addTask {
+                    do throws(StoreError) {
+                        let rows = try await store.rows(
+                            from: Instant(clamping: start),
+                            to: end > now.seconds ? .distantFuture : Instant(clamping: end), asOf: version)
+                        return .success(Window(partOf: rows.rows))
+                    } catch { return .failure(error) }
+                }
+            }
+            for _ in 0..<Self.concurrentParts { readNext() }
+            var parts: [Window] = []
+            for await part in group {
+                switch part {
+                case .success(let part): parts.append(part)
+                case .failure(let error):
+                    group.cancelAll()
+                    return Result<[Window], StoreError>.failure(error)
+                }
+                readNext()
+            }
+            return .success(parts)
+        }
+        return try result.get()
     }
 
     /// The number of attempts to read both consistently. After that, newer changes count as the head's, and the next
