@@ -353,7 +353,7 @@ let package = Package(
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "BillowPostgreSQLTests",
-            dependencies: ["BillowPostgreSQL", "BillowStore", "TestSupport", "Turbulence"],
+            dependencies: ["BillowPostgreSQL", "BillowStore", "EngineTestSupport", "TestSupport", "Turbulence"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",

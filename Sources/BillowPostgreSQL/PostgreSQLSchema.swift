@@ -70,7 +70,7 @@ enum PostgreSQLSchema {
 
     private static let steps = [
         [head, sources, observations, pilotReports, areas, positions, fields, derived, besideTheLog]
-            .joined(separator: "\n"), fleet,
+            .joined(separator: "\n"), fleet, home,
     ]
 
     private static let head = """
@@ -322,6 +322,29 @@ enum PostgreSQLSchema {
         CREATE FUNCTION notifyHead() RETURNS trigger LANGUAGE plpgsql AS
             $$BEGIN PERFORM pg_notify('billow_' || TG_TABLE_SCHEMA, ''); RETURN NULL; END$$;
         CREATE TRIGGER headChanged AFTER UPDATE ON head FOR EACH STATEMENT EXECUTE FUNCTION notifyHead();
+        """
+
+    /// Where the log was last written: the timeline of the server's write-ahead log, the database and the table. A
+    /// standby that took over, a recovery to a point in time and a restored dump are other places. Commits may be
+    /// missing there, so that a version's number comes again with other rows.
+    ///
+    /// A service that hides its write-ahead log has no timelines here.
+    private static let home = """
+        CREATE FUNCTION currentHome() RETURNS TEXT LANGUAGE plpgsql AS $$
+        DECLARE timeline TEXT := 'unknown';
+        BEGIN
+            BEGIN
+                timeline := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+            EXCEPTION WHEN OTHERS THEN NULL;
+            END;
+            RETURN timeline || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
+                || ' ' || CAST('head'::regclass AS OID);
+        END$$;
+        CREATE TABLE home (
+            id SMALLINT PRIMARY KEY CHECK (id = 1),
+            place TEXT COLLATE "C" NOT NULL
+        );
+        INSERT INTO home (id, place) VALUES (1, currentHome());
         """
 
     private static let besideTheLog = """

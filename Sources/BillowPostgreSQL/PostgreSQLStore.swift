@@ -130,7 +130,7 @@ package final class PostgreSQLStore: SQLStore {
             return try await afterStalledCopies(pool) { [fence, pool] in
                 try await pool.run { connection in
                     try connection.transaction(.writingLog) {
-                        try connection.statement(Self.lockHead).run()
+                        try Self.lockHead(connection)
                         if let fence { try Self.check(fence(), connection) }
                         return try body(connection)
                     }
@@ -150,7 +150,19 @@ package final class PostgreSQLStore: SQLStore {
         } catch { throw StoreError(error, address) }
     }
 
-    private static let lockHead = "SELECT version FROM head WHERE id = 1 FOR UPDATE"
+    /// Locks the row that every change of the log raises, and gives a log that was moved another name. The versions of
+    /// both may have the same numbers.
+    private static func lockHead(_ connection: PostgreSQLConnection) throws {
+        let isAtHome = try connection.statement(
+            """
+            SELECT CAST((SELECT place FROM home WHERE id = 1) = currentHome() AS INTEGER) FROM head WHERE id = 1
+            FOR UPDATE
+            """
+        ).value()
+        guard isAtHome == 0 else { return }
+        try Head.rename(connection)
+        try connection.statement("UPDATE home SET place = currentHome() WHERE id = 1").run()
+    }
 
     // MARK: Checks
 

@@ -39,7 +39,7 @@ extension Head {
     }
 
     /// Gives a file a new name, which makes it another log.
-    static func rename(_ db: any SQLConnection) throws {
+    package static func rename(_ db: any SQLConnection) throws {
         let rename = try RawStatement(db, Query.renameLog)
         try rename.bind(newName())
         try rename.run()

@@ -10,6 +10,7 @@ package final class PostgreSQLCluster: Sendable {
     private let places = PlaceLimit(12)
     /// The open end of the pipe that keeps the server running.
     private let standardInput: FileHandle
+    private let standardOutput: FileHandle
 
     /// The cluster of this process.
     package static func shared() async throws -> PostgreSQLCluster { try await started.value }
@@ -17,15 +18,22 @@ package final class PostgreSQLCluster: Sendable {
 
     package struct Failed: Error, CustomStringConvertible { package var description: String }
 
-    private init(folder: String, standardInput: FileHandle) {
+    private init(folder: String, standardInput: FileHandle, standardOutput: FileHandle) {
         self.folder = folder
         self.standardInput = standardInput
+        self.standardOutput = standardOutput
     }
 
     /// The script's arguments are the cluster's folder and the folder of PostgreSQL's programs. It ends when its
     /// standard input does.
     private static let script = """
         set -eu
+        # Another process that begins at the same moment is over for Foundation when all copies of a file of it are
+        # closed. This one would keep its copy as long as the server runs.
+        for file in /proc/$$/fd/*; do
+            number=${file##*/}
+            [ "$number" -le 2 ] || [ "$number" -eq 255 ] || eval "exec $number>&-"
+        done
         folder=$1 bin=$2
         trap 'rm -rf "$folder"' EXIT
         if [ "$(id -u)" = 0 ]; then
@@ -37,29 +45,50 @@ package final class PostgreSQLCluster: Sendable {
         cd "$folder"
         $run "$bin/initdb" -D "$folder/data" -A trust -U billow -E UTF8 --locale=C --no-sync --data-checksums \
             >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
-        $run "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off \
-            -c full_page_writes=off -c max_connections=200 -c shared_buffers=64MB -c autovacuum=off \
-            >"$folder/log" 2>&1 </dev/null &
-        server=$!
-        for try in $(seq 1200); do
-            "$bin/pg_isready" -q -h "$folder" -U billow && break
-            kill -0 $server || { cat "$folder/log"; exit 1; }
-            sleep 0.1
-        done
+        start() {
+            $run "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off \
+                -c full_page_writes=off -c max_connections=200 -c shared_buffers=64MB -c autovacuum=off \
+                >>"$folder/log" 2>&1 </dev/null &
+            server=$!
+            for try in $(seq 1200); do
+                "$bin/pg_isready" -q -h "$folder" -U billow && break
+                kill -0 $server || { cat "$folder/log"; exit 1; }
+                sleep 0.1
+            done
+        }
+        start
         echo ready
-        read -r line || true
+        while read -r command; do
+            case $command in
+                promote)
+                    kill -INT $server
+                    wait $server || true
+                    $run touch "$folder/data/standby.signal"
+                    start
+                    $run "$bin/pg_ctl" promote -w -t 120 -D "$folder/data" >>"$folder/log"
+                    ;;
+                "copy "*)
+                    set -- $command
+                    "$bin/createdb" -h "$folder" -U billow "$3"
+                    "$bin/pg_dump" -h "$folder" -U billow -n "$2" postgres |
+                        "$bin/psql" -q -v ON_ERROR_STOP=1 -h "$folder" -U billow "$3" >>"$folder/log"
+                    ;;
+            esac
+            echo ready
+        done
         kill -QUIT $server
         wait $server || true
         """
 
-    private static func start() async throws -> PostgreSQLCluster {
+    /// Starts a cluster that only the caller uses.
+    package static func start() async throws -> PostgreSQLCluster {
         guard let bin = programs() else { throw Failed(description: "PostgreSQL isn't installed: Scripts/setup test") }
         // The address of a socket has at most 107 bytes.
         let folder = "/tmp/billow-pg-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", script, "postgresql-for-tests", folder, bin]
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
@@ -68,7 +97,8 @@ package final class PostgreSQLCluster: Sendable {
         try process.run()
         let said = try await answer(output.fileHandleForReading)
         guard said.hasSuffix("ready\n") else { throw Failed(description: "PostgreSQL doesn't start: \(said)") }
-        return PostgreSQLCluster(folder: folder, standardInput: input.fileHandleForWriting)
+        return PostgreSQLCluster(
+            folder: folder, standardInput: input.fileHandleForWriting, standardOutput: output.fileHandleForReading)
     }
 
     /// Reads until the script is ready or has ended.
@@ -100,8 +130,24 @@ package final class PostgreSQLCluster: Sendable {
         return try address(schema: name)
     }
 
-    private func address(schema: String) throws -> DatabaseAddress {
-        let text = "postgres://billow@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)"
+    /// Starts the server again as a standby, and lets it take over. Only for a cluster of the caller's own.
+    package func promote() async throws { try await run("promote") }
+
+    /// The address of a copy of a schema that `pg_dump` and `psql` make in a database of its own. Only for a cluster of
+    /// the caller's own.
+    package func copy(of schema: String, named database: String) async throws -> DatabaseAddress {
+        try await run("copy \(schema) \(database)")
+        return try address(schema: schema, database: database)
+    }
+
+    private func run(_ command: String) async throws {
+        try standardInput.write(contentsOf: Data("\(command)\n".utf8))
+        let said = try await Self.answer(standardOutput)
+        guard said.hasSuffix("ready\n") else { throw Failed(description: "\(command) fails: \(said)") }
+    }
+
+    private func address(schema: String, database: String = "postgres") throws -> DatabaseAddress {
+        let text = "postgres://billow@/\(database)?host=\(folder)&options=-csearch_path%3D\(schema)"
         guard let address = DatabaseAddress(text) else { throw Failed(description: text) }
         return address
     }
