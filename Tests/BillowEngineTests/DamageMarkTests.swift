@@ -1,7 +1,10 @@
+import BillowFields
 import BillowSnapshot
 import BillowStore
+import BillowTiles
 import EngineTestSupport
 import GRDB
+import TestSupport
 import Testing
 import Turbulence
 
@@ -48,6 +51,43 @@ struct DamageMarkTests {
                 let shown = freshness.isIncomplete(
                     at: lost.advanced(by: seconds), lookBack: [.observations: 3_600])
                 #expect(shown == isIncomplete, "\(seconds)")
+            }
+        }
+    }
+
+    @Test("the largest value of several levels is missing everywhere if one of them is unreadable")
+    func unreadableLevel() async throws {
+        try await withWorld { world in
+            let grid = try TestField.grid()
+            let levels = [30_000, 34_000, 38_000, 42_000, 44_000, 45_000]
+            _ = try await world.store.commit(
+                Batch(
+                    source: source("awc"),
+                    fields: try levels.enumerated().map { number, feet in
+                        try TestField.draft(run: noon, level: .feet(UInt16(feet)), number: number, on: grid)
+                    }, fetchedAt: noon))
+            let queue = try DatabaseQueue(path: world.store.path)
+            try await queue.writeWithoutTransaction { db in
+                try db.execute(sql: "UPDATE fieldLevel SET packed = x'00112233' WHERE level = 38000")
+            }
+            try await world.refresh()
+            let frames = FrameSource(publisher: world.publisher, store: world.store, logger: World.quiet())
+            func values(_ altitudes: ClosedRange<Int>) async throws -> Set<UInt8> {
+                var filter = Filter()
+                filter.altitudes = try AltitudeRange(
+                    minimumFeet: altitudes.lowerBound * 1_000, maximumFeet: altitudes.upperBound * 1_000)
+                while true {
+                    do {
+                        let picture = try await frames.fieldPicture(
+                            at: noon, filter: filter, in: try frames.snapshot())
+                        return Set(try picture.orMissing().plane.values)
+                    } catch EngineError.damageFound { try await world.refresh() }
+                }
+            }
+            // Above the damaged level the largest is the highest one's.
+            #expect(try await values(42...45) == Set(try TestField.plane(5, on: grid).values))
+            for altitudes in [30...45, 34...38, 38...38, 38...42] {
+                #expect(try await values(altitudes) == [FieldPlane.missing], "\(altitudes)")
             }
         }
     }

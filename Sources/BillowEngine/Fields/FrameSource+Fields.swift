@@ -90,12 +90,14 @@ extension FrameSource {
         }
         let found = try await WorkExecutor.computing(parts) { [self] (rows) async throws(EngineError) in
             try await largest(of: rows, on: grid, in: snapshot)
-        }.compactMap(\.self)
-        if var largest = found.first {
-            for plane in found.dropFirst() { largest.formMaximum(with: plane) }
+        }
+        let planes = found.compactMap(\.self)
+        if planes.count == found.count, var largest = planes.first {
+            for plane in planes.dropFirst() { largest.formMaximum(with: plane) }
             return largest
         }
-        // All rows are unreadable. The snapshot is marked as incomplete, and missing values are not smooth air.
+        // The maximum of levels of which one is unreadable is unknown. The snapshot is marked as incomplete, and
+        // missing values are not smooth air.
         let nothing = [UInt8](repeating: FieldPlane.missing, count: grid.count)
         guard let plane = FieldPlane(width: grid.columns, height: grid.rows, values: nothing) else {
             throw .damageFound
@@ -105,7 +107,7 @@ extension FrameSource {
 }
 
 extension FrameSource {
-    /// nil if none of the rows is readable.
+    /// nil if a row is unreadable.
     private func largest(of rows: [Int64], on grid: GridDefinition, in snapshot: Snapshot) async throws(EngineError)
         -> FieldPlane?
     {
@@ -116,7 +118,7 @@ extension FrameSource {
             let plane = try await reading(in: snapshot) { () async throws(StoreError) in
                 try await store.fieldPlane(row: row)
             }
-            guard let plane, plane.width == grid.columns, plane.height == grid.rows else { continue }
+            guard let plane, plane.width == grid.columns, plane.height == grid.rows else { return nil }
             if largest == nil { largest = plane } else { largest?.formMaximum(with: plane) }
         }
         return largest
