@@ -95,6 +95,7 @@ public struct PictureContent: Sendable, Hashable {
     /// - Throws: `style` if a style has too many borders.
     public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
         var fingerprint = Fingerprint()
+        style.mixTheme(into: &fingerprint)
         for part in parts {
             part.mix(into: &fingerprint)
             switch part {
@@ -120,7 +121,7 @@ public struct PictureContent: Sendable, Hashable {
             for label in labels { label.mix(into: &fingerprint) }
             style.mixMarks(into: &fingerprint)
         }
-        if isHatched { fingerprint.mix(9 << 32 | (style.theme == .dark ? 1 : 0)) }
+        if isHatched { fingerprint.mix(9 << 32) }
         return fingerprint
     }
 }
@@ -128,11 +129,15 @@ public struct PictureContent: Sendable, Hashable {
 extension Style {
     /// Mixes in everything that drawing reads from the style. Styles with equal digests draw equal pictures.
     package func mix(into fingerprint: inout Fingerprint) {
+        mixTheme(into: &fingerprint)
         mixMarks(into: &fingerprint)
         mixPatterns(into: &fingerprint)
         field.mix(into: &fingerprint)
         for severity in Severity.allCases { fingerprint.mix(self[severity].border.map { UInt64($0.colour.bits) } ?? 0) }
     }
+
+    /// The theme decides the colour of hatches, whatever else is drawn.
+    fileprivate func mixTheme(into fingerprint: inout Fingerprint) { fingerprint.mix(theme.rawValue) }
 
     fileprivate func mixPatterns(into fingerprint: inout Fingerprint) {
         guard hasPatterns else { return }
