@@ -1,5 +1,4 @@
 import EngineTestSupport
-import BillowRaster
 import BillowSnapshot
 import BillowTiles
 import BillowStore
@@ -10,12 +9,14 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import JSONKit
+import TestSupport
 import Testing
 import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
 @testable import BillowParameters
+@testable import BillowRaster
 
 extension World {
     /// The frames of the hexagons in a manifest.
@@ -81,6 +82,14 @@ struct TimelineTests {
             // As long as retention keeps what it shows.
             #expect(answer.headers[.cacheControl] == "public, max-age=604800, immutable")
             #expect(try await world.colour(cell, "20261121T120000Z", query: "?v=\(frame.v)") == Pixel.moderate)
+            // A version alone names neither the log nor the style: a restored log counts the same versions again.
+            for ending in ["png", "mvt"] {
+                let tile = world.tile(frame.tiles, at: cell).replacing(".png", with: ".\(ending)")
+                let bare = try #require(tile.split(separator: "&s=").first)
+                let unnamed = try await world.get(String(bare))
+                #expect(unnamed.status == .ok)
+                #expect(unnamed.headers[.cacheControl]?.contains("immutable") == false, "\(bare)")
+            }
         }
     }
 
@@ -423,6 +432,39 @@ struct TimelineTests {
         let file = folder.appending(path: "skypath.json")
         try change(String(contentsOf: file, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
         return try StyleLibrary(folder: folder.path)
+    }
+
+    @Test("styles that differ in their theme alone draw missing data in other colours, and have other names")
+    func themes() async throws {
+        try await withWorld { world in
+            _ = try await world.store.commit(
+                Batch(
+                    source: source("awc"), fields: [try TestField.draft(run: noon, on: TestField.grid())],
+                    fetchedAt: noon))
+            try await world.refresh()
+            let marks = MarkColours.keys.map { "\"\($0.name)\": \"#14181D\"" }.joined(separator: ", ")
+            let styles = try Theme.allCases.map { theme in
+                try Self.styles { text in
+                    text.replacing("\"theme\": \"light\",", with: "\"theme\": \"\(theme)\", \"marks\": {\(marks)},")
+                }
+            }
+            // Places around the field have no data.
+            let address = "/tiles/gtg/20261121T120000Z/3/2/3.png"
+            var colours: [Set<String>] = []
+            var tags: Set<String?> = []
+            for style in styles {
+                world.application.styles.replace(by: style)
+                let picture = try await world.picture(address)
+                colours.append(Set(picture.pixels.filter { $0.alpha > 0 }.map(\.hexadecimal)))
+                tags.insert(try await world.get(address).headers[.eTag])
+            }
+            #expect(colours[0] != colours[1])
+            #expect(tags.count == 2)
+            let keys = styles.map {
+                RenderKey(log: "a", style: $0.default, severityTable: SeverityTable(), trafficDropSeconds: 180)
+            }
+            #expect(keys[0] != keys[1])
+        }
     }
 
     @Test("an appearance is the same for the same log and settings, and another if any of them differs")

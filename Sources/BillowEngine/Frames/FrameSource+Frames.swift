@@ -42,8 +42,10 @@ extension FrameSource {
 
     /// The relation of a URL's revision to the frame's current one.
     package enum RevisionStatus: Sendable, Hashable {
-        /// The revision is current.
+        /// The revision is current, and names all that its picture depends on.
         case current
+        /// The version is current, but the revision names neither the log nor the style. Its picture may change.
+        case currentVersion
         /// The revision was current before, and can still be rendered.
         case superseded
         /// The revision was never current, or its render key is another server's. Carries the current one.
@@ -59,7 +61,7 @@ extension FrameSource {
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
             renderKey: renderKey(style, in: snapshot))
         guard revision.renderKey == nil || revision.renderKey == current.renderKey else { return .redirect(current) }
-        if revision.version == current.version { return .current }
+        if revision.version == current.version { return revision.renderKey == nil ? .currentVersion : .current }
         // Older frames can't be rendered after a change of a source's rule or a deletion.
         guard revision.version < current.version, revision.version >= snapshot.frameVersions.rules else {
             return .redirect(current)

@@ -72,6 +72,7 @@ struct TileRoutes: Sendable {
             case .superseded:
                 drawn = snapshot.superseded(at: revision.version)
                 answered.markSuperseded()
+            case .currentVersion: break
             case .current:
                 // An incomplete picture changes if its missing data arrives. Retention also changes pictures.
                 let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
