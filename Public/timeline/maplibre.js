@@ -8,7 +8,9 @@ import { maxzoomOf, tileSizeOf } from "./tile-grid.js";
 
 /** The methods of a map that frames and points use. A `maplibregl.Map` has them.
  * @typedef {{
- *     on(name: "error", listener: (event: any) => void): unknown,
+ *     on(
+ *         name: "error" | "sourcedataloading" | "sourcedata" | "sourcedataabort", listener: (event: any) => void,
+ *     ): unknown,
  *     addLayer(layer: any, before?: string): unknown, addSource(id: string, source: any): unknown,
  *     getLayer(id: string): unknown, getSource(id: string): unknown, isSourceLoaded(id: string): boolean,
  *     removeLayer(id: string): unknown, removeSource(id: string): unknown,
@@ -36,9 +38,21 @@ export class MapLibreFrames {
     /** The id of a frame → its sources.
      * @type {Map<string, { id: string, opacity: number }[]>} */
     #parts = new Map();
+    /** The tiles that each source has begun to load and not finished. MapLibre counts a tile that the server does not
+     * have (404) as loaded, without an error. Only that it never arrives tells it from one that was loaded.
+     * @type {Map<string, Set<unknown>>} */
+    #loading = new Map();
     /** @param {{ sourceId?: string }} event */
     #onError = ({ sourceId }) => {
         if (sourceId) this.#failed.add(sourceId);
+    };
+    /** @param {{ sourceId?: string, tile?: unknown }} event */
+    #onBegin = ({ sourceId, tile }) => {
+        if (sourceId && tile) this.#loading.get(sourceId)?.add(tile);
+    };
+    /** @param {{ sourceId?: string, tile?: unknown }} event */
+    #onEnd = ({ sourceId, tile }) => {
+        if (sourceId && tile) this.#loading.get(sourceId)?.delete(tile);
     };
 
     /** Frames lie below the layer `before`. `opacity` applies to the visible frame. `address` may change a frame's
@@ -62,6 +76,9 @@ export class MapLibreFrames {
             ...options,
         };
         map.on("error", this.#onError);
+        map.on("sourcedataloading", this.#onBegin);
+        map.on("sourcedata", this.#onEnd);
+        map.on("sourcedataabort", this.#onEnd);
     }
 
     /** @param {string} url */
@@ -71,6 +88,7 @@ export class MapLibreFrames {
         const rasters = parts(url).map((part, index) => ({ ...part, id: index ? `${id}-${index}` : id }));
         for (const { id, url } of rasters) {
             const tileSize = tileSizeOf(url);
+            this.#loading.set(id, new Set());
             this.#map.addSource(id, {
                 type: "raster", tiles: [address(url)], tileSize, maxzoom: maxzoomOf(tileSize, maxzoom),
                 ...(attribution ? { attribution } : {}),
@@ -90,11 +108,19 @@ export class MapLibreFrames {
 
     /** @param {string} id */
     isReady(id) {
-        return this.#partsOf(id).every(({ id }) => Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id));
+        return !this.hasFailed(id) && this.#partsOf(id).every(({ id }) => this.#isLoaded(id));
     }
 
     /** @param {string} id */
-    hasFailed(id) { return this.#partsOf(id).some(({ id }) => this.#failed.has(id)); }
+    hasFailed(id) {
+        return this.#partsOf(id).some(({ id }) => this.#failed.has(id) || (this.#isLoaded(id) && this.#lacksTiles(id)));
+    }
+
+    /** @param {string} id */
+    #isLoaded(id) { return Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id); }
+
+    /** @param {string} id */
+    #lacksTiles(id) { return (this.#loading.get(id)?.size ?? 0) > 0; }
 
     /** Shows a frame and hides the previous one in the same frame of the map.
      * @param {string} id
@@ -113,6 +139,7 @@ export class MapLibreFrames {
     remove(id) {
         for (const part of this.#partsOf(id)) {
             this.#failed.delete(part.id);
+            this.#loading.delete(part.id);
             removeLayerAndSource(this.#map, part.id);
         }
         this.#parts.delete(id);

@@ -5,7 +5,7 @@ import json
 import re
 import time
 from pathlib import Path
-from urllib.parse import urlparse
+from urllib.parse import quote, urlparse
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_MILLISECONDS = 120_000
@@ -1833,6 +1833,11 @@ TIMELINE_MAPS = {
     "OpenLayers": ("openlayers/ol.css", "openlayers/ol.js", "ol",
                    "new ol.Map({ target: 'map', view: new ol.View({ center: [-10.7e6, 4.7e6], zoom: 4 }) })"),
 }
+MAPLIBRE = """await new Promise((resolve) => {
+        const style = { version: 8, sources: {}, layers: [] };
+        const made = new maplibregl.Map({ container: "map", style, center: [-96, 39], zoom: 3 });
+        made.once("style.load", () => resolve(made));
+    })"""
 
 
 def timeline_elsewhere(viewer):
@@ -1851,6 +1856,35 @@ def timeline_elsewhere(viewer):
         assert viewer.page.evaluate("problems") == [], name
         viewer.page.evaluate("frames.destroy()")
         viewer.page.unroute("**/timeline-page")
+
+
+ADAPTER_PAGE = TIMELINE_PAGE[:TIMELINE_PAGE.index("    const clock")] + """
+    const adapter = new timeline.NAMEFrames(map, LIBRARY);
+    const handle = adapter.add(`${location.origin}/tiles/hexagons/latest/{z}/{x}/{y}.png${location.search}`);
+    window.state = () => adapter.hasFailed(handle) ? "failed" : adapter.isReady(handle) ? "ready" : "loading";
+</script>"""
+ADAPTERS = {
+    **TIMELINE_MAPS,
+    "MapLibre": ("maplibre/maplibre-gl.css", "maplibre/maplibre-gl.js", "{}", MAPLIBRE),
+    "MapLibreCanvas": ("maplibre/maplibre-gl.css", "maplibre/maplibre-gl.js", "{}", MAPLIBRE),
+}
+
+
+def timeline_missing_tiles(viewer):
+    """on every map, a frame whose tiles the server refuses or does not have has failed, and is never ready"""
+    viewer.expected = ["Failed to load", "AJAXError", "404", "403", "500"]
+    for name, (style, script, library, code) in ADAPTERS.items():
+        page = ADAPTER_PAGE.replace("STYLE", style).replace("SCRIPT", script).replace("NAME", name)
+        page = page.replace("LIBRARY", library).replace("MAP", code)
+        viewer.page.route("**/adapter-page?*", lambda route: route.fulfill(body=page, content_type="text/html"))
+        for status in (200, 404, 403, 500):
+            if status != 200:
+                viewer.page.route(f"**/tiles/**opacity=0.{status}", lambda route: route.fulfill(status=status, body=""))
+            viewer.page.goto(f"{viewer.base}/adapter-page?opacity=0.{status}", wait_until="load")
+            viewer.until("window.state && window.state() !== 'loading'")
+            state = viewer.page.evaluate("state()")
+            assert state == ("ready" if status == 200 else "failed"), (name, status, state)
+        viewer.page.unroute("**/adapter-page?*")
 
 
 def status_page(viewer):
@@ -1885,5 +1919,5 @@ ALL = [
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
     lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,
-    accessible, examples, copied, timeline_elsewhere, status_page,
+    accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
 ]

@@ -10,12 +10,15 @@ class FakeMap {
     layers = new Map();
     /** @type {Set<string>} */
     loaded = new Set();
-    /** @type {(event: { sourceId?: string }) => void} */
-    fail = () => {};
+    /** @type {Map<string, (event: { sourceId?: string, tile?: object }) => void>} */
+    listeners = new Map();
 
-    /** @param {string} _name
-     * @param {(event: { sourceId?: string }) => void} listener */
-    on(_name, listener) { this.fail = listener; }
+    /** @param {string} name
+     * @param {(event: { sourceId?: string, tile?: object }) => void} listener */
+    on(name, listener) { this.listeners.set(name, listener); }
+    /** @param {string} name
+     * @param {{ sourceId?: string, tile?: object }} event */
+    fire(name, event) { this.listeners.get(name)?.(event); }
     /** @param {string} id
      * @param {object} source */
     addSource(id, source) { this.sources.set(id, source); }
@@ -60,10 +63,28 @@ test("a frame on MapLibre may have several parts, and is ready when all are load
     frames.show(one, null);
     frames.show(other, one);
     equal(map.opacities, { "f-1": 0, "f-1-1": 0, "f-2": 0.5, "f-2-1": 0.2 });
-    map.fail({ sourceId: "f-2-1" });
+    map.fire("error", { sourceId: "f-2-1" });
     equal([frames.hasFailed(one), frames.hasFailed(other)], [false, true]);
     frames.remove(one);
     equal([...map.sources.keys()], ["f-2", "f-2-1"]);
+});
+
+test("a frame on MapLibre has failed when a tile never came, which MapLibre counts as loaded", () => {
+    const map = new FakeMap();
+    const frames = new MapLibreFrames(/** @type {any} */ (map), { prefix: "f" });
+    const frame = frames.add("1.png");
+    const state = () => [frames.isReady(frame), frames.hasFailed(frame)];
+    const [one, other] = [{}, {}];
+    for (const tile of [one, other]) map.fire("sourcedataloading", { sourceId: "f-1", tile });
+    equal(state(), [false, false]);
+    map.fire("sourcedata", { sourceId: "f-1", tile: one });
+    map.fire("sourcedata", { sourceId: "f-1" });
+    equal(state(), [false, false]);
+    map.loaded.add("f-1");
+    equal(state(), [false, true]);
+    // The map left the place, or asked again.
+    map.fire("sourcedataabort", { sourceId: "f-1", tile: other });
+    equal(state(), [true, false]);
 });
 
 test("frames of tiles of 512 points tell each library so", () => {
