@@ -114,6 +114,26 @@ struct ReloadTests {
         #expect(try await server.stop() == 0)
     }
 
+    @Test("a log of JSON has the styles and sources as arrays")
+    func json() async throws {
+        struct Line: Decodable {
+            var message: String
+            var metadata: [String: [String]]
+        }
+        let server = try await Server(
+            "--config", try write([inbox("in")], more: "logFormat: json"), "--database", folder.path("x.sqlite"))
+        _ = try write([inbox("in"), inbox("other")], more: "logFormat: json")
+        try await reload(server, until: "settings read again")
+        #expect(try await server.stop() == 0)
+        // Other lines have other metadata.
+        let lines = try server.command.standardError.split(separator: "\n").compactMap {
+            try? JSONDecoder().decode(Line.self, from: Data($0.utf8))
+        }
+        let styles = lines.first { $0.message == "styles read again" }?.metadata["styles"]
+        #expect(styles?.contains("day") == true)
+        #expect(lines.first { $0.message == "settings read again" }?.metadata["added"] == ["other"])
+    }
+
     @Test("another key of an upstream is used, and no log has either")
     func keys() async throws {
         let simulator = try await Simulator(flights: 20)

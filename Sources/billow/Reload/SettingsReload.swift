@@ -67,7 +67,7 @@ struct SettingsReload: Service {
     private func reloadStyles() {
         do {
             styleStore.replace(by: try StyleLibrary(folder: settings.server.stylesFolder))
-            logger.notice("styles read again", metadata: ["styles": "\(styleStore.current.styles.map(\.id))"])
+            logger.notice("styles read again", metadata: ["styles": Self.list(styleStore.current.styles.map(\.id))])
         } catch { logger.error("the styles are unchanged: \(error)") }
     }
 
@@ -100,14 +100,15 @@ struct SettingsReload: Service {
         logger.notice(
             "settings read again",
             metadata: [
-                "added": Self.list(after.subtracting(before)), "removed": Self.list(before.subtracting(after)),
-                "changed": Self.list(after.intersection(before).intersection(upstreams.keys)),
+                "added": Self.list(after.subtracting(before).sorted()),
+                "removed": Self.list(before.subtracting(after).sorted()),
+                "changed": Self.list(after.intersection(before).intersection(upstreams.keys).sorted()),
             ])
         let other = Set(texts.merging(self.texts) { $1 }.keys).filter { texts[$0] != self.texts[$0] }
         if !other.isEmpty {
             logger.warning(
                 "these settings have changed since the start and need a restart",
-                metadata: ["settings": .array(other.sorted().map { "\($0)" })])
+                metadata: ["settings": Self.list(other.sorted())])
         }
     }
 
@@ -118,7 +119,7 @@ struct SettingsReload: Service {
         throw StoreError.mixed(new.sources.first?.id ?? other.id, simulated: simulated, with: other.id)
     }
 
-    private static func list(_ ids: Set<SourceID>) -> Logger.MetadataValue {
-        .array(ids.sorted().map { "\($0)" })
+    private static func list(_ names: [some CustomStringConvertible]) -> Logger.MetadataValue {
+        .array(names.map { .string($0.description) })
     }
 }
