@@ -13,19 +13,6 @@ struct ReleasedFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func makeFile(_ release: String) throws -> String {
-        let path = folder.path("old.sqlite")
-        let dump = try #require(
-            Bundle.module.url(forResource: "released-\(release)", withExtension: "sql", subdirectory: "Fixtures"))
-        let queue = try DatabaseQueue(path: path)
-        try queue.writeWithoutTransaction { db in
-            try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
-            try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID); PRAGMA journal_mode = WAL")
-        }
-        try queue.close()
-        return path
-    }
-
     private func tables(_ path: String) throws -> [String] {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
@@ -36,7 +23,7 @@ struct ReleasedFileTests {
 
     @Test("is migrated when it is opened, has the tables of a new file, and loses nothing", arguments: ["0.1.0"])
     func migrated(release: String) async throws {
-        let path = try makeFile(release)
+        let path = try folder.writeDump("released-\(release)")
         let store = try await SQLiteStore.open(path: path)
         #expect(try await store.problems() == [])
         let head = try await store.head()
@@ -62,7 +49,7 @@ struct ReleasedFileTests {
 
     @Test("a command that only reads migrates it, too", arguments: ["0.1.0"])
     func read(release: String) async throws {
-        let path = try makeFile(release)
+        let path = try folder.writeDump("released-\(release)")
         let reader = try await SQLiteStore.open(path: path, access: .reading)
         #expect(try await reader.contents().count == 4)
         try reader.close()

@@ -13,22 +13,9 @@ struct UnreleasedFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func makeFile(_ migrations: Int) throws -> String {
-        let path = folder.path("old.sqlite")
-        let dump = try #require(
-            Bundle.module.url(forResource: "unreleased-\(migrations)", withExtension: "sql", subdirectory: "Fixtures"))
-        let queue = try DatabaseQueue(path: path)
-        try queue.writeWithoutTransaction { db in
-            try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
-            try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID); PRAGMA journal_mode = WAL")
-        }
-        try queue.close()
-        return path
-    }
-
     @Test("is rejected with a reason and a remedy, and stays unchanged", arguments: [11, 20])
     func refused(migrations: Int) async throws {
-        let path = try makeFile(migrations)
+        let path = try folder.writeDump("unreleased-\(migrations)")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         for access in [StoreAccess.reading, .writing] {
             let error = await #expect(throws: StoreError.self) {
@@ -47,7 +34,7 @@ struct UnreleasedFileTests {
 
     @Test("is refused also where its last commits stand in a log beside it", arguments: [11, 20])
     func refusedWithLog(migrations: Int) async throws {
-        let path = try makeFile(migrations)
+        let path = try folder.writeDump("unreleased-\(migrations)")
         let writer = try DatabasePool(path: path)
         try await writer.write { try $0.execute(sql: "UPDATE head SET version = 3") }
         let copy = folder.path("copy.sqlite")
@@ -62,7 +49,7 @@ struct UnreleasedFileTests {
 
     @Test("is copied whole by a salvage, and what comes again is known", arguments: [11, 20])
     func salvaged(migrations: Int) async throws {
-        let path = try makeFile(migrations)
+        let path = try folder.writeDump("unreleased-\(migrations)")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let new = folder.path("new.sqlite")
         let salvaged = try await SQLiteStore.salvage(path, to: new)
