@@ -13,22 +13,21 @@ COPY Fuzz Fuzz
 COPY Examples Examples
 # What `billow --version` says beside the release: docker build --build-arg BUILD_COMMIT=$(git describe --always) …
 ARG BUILD_COMMIT
-RUN swift build -c release --product billow --static-swift-stdlib \
-    && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
-    && strip /out/bin/billow
+RUN Scripts/build-packaged /out/bin/billow && strip /out/bin/billow
 COPY Public Public
 COPY Styles Styles
 RUN mkdir -p /out/share/billow && cp -r Public Styles /out/share/billow/
 
 FROM debian:bookworm-slim
 # The fonts are the legends'; the certificates are for upstreams over https. A pinned library would miss its security
-# updates.
+# updates. Of the tables of ecCodes, those of other formats than GRIB2 go: Billow reads no other.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates fonts-dejavu-core libbrotli1 libdeflate0 libeccodes0 libfreetype6 libgeographiclib23 \
         libgeos-c1v5 libpng16-16 libpq5 libsqlite3-0 libssl3 libstdc++6 libzstd1 zlib1g \
-    && rm -rf /var/lib/apt/lists/* \
+    && rm -rf /var/lib/apt/lists/* /usr/share/eccodes/ifs_samples \
+    && for format in bufr grib1 grib3 metar taf; do rm -r "/usr/share/eccodes/definitions/$format"; done \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin billow \
     && install -d -o billow -g billow /data
 COPY --from=build /out /usr/local

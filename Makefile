@@ -58,10 +58,7 @@ PACKAGES ?= dist
 
 ifeq ($(PACKAGED),.build/packaged/billow)
 $(PACKAGED): $(sources) .build/commit | setup
-	BUILD_COMMIT=$(commit) swift build -c release --product billow --static-swift-stdlib $(SWIFT_FLAGS)
-	@mkdir -p $(@D)
-	@cp "$$(swift build -c release --show-bin-path --static-swift-stdlib $(SWIFT_FLAGS))/billow" $@.new
-	@mv $@.new $@
+	BUILD_COMMIT=$(commit) Scripts/build-packaged $@ $(SWIFT_FLAGS)
 endif
 
 deb: $(PACKAGED) ## A package for Debian 12, in PACKAGES (PACKAGED=… for a binary that is built)

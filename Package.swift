@@ -87,6 +87,10 @@ let package = Package(
             cSettings: Context.environment["BUILD_COMMIT"].map { commit in
                 [.define("BILLOW_BUILD_COMMIT", to: "\"\(commit.filter { $0.isLetter || $0.isNumber || $0 == "-" })\"")]
             } ?? []),
+        // A part of Foundation's ICU data, where Scripts/build-packaged tells its file. Without it the target is empty.
+        .target(
+            name: "CICUData",
+            cSettings: Context.environment["ICU_DATA"].map { [.define("BILLOW_ICU_DATA", to: "\"\($0)\"")] } ?? []),
         .systemLibrary(name: "CVector"),
         .systemLibrary(
             name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"]), .brew(["freetype"])]),
@@ -265,7 +269,8 @@ let package = Package(
                 "BillowSnapshot",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
                 "SkyPath", "AviationWeather", "NOAAGuidance", "GRIBKit",
-                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CBuild", "CMemory", "SpanKit",
+                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CBuild", "CICUData", "CMemory",
+                "SpanKit",
                 "TraceExport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

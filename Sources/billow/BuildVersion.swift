@@ -1,4 +1,6 @@
 import CBuild
+// Only its data is used, by Foundation.
+import CICUData
 
 /// The version of this program.
 enum BuildVersion {

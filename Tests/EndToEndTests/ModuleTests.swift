@@ -95,8 +95,9 @@ import Testing
 
     /// The dependencies between the Swift modules of Sources.
     private static let dependencies: [String: Set<String>] = {
+        let others: Set = ["CGeodesic", "CBuild", "CICUData"]
         let swiftModules = modules.filter {
-            $0.folder.hasPrefix("Sources/") && $0.kind != "systemLibrary" && !["CGeodesic", "CBuild"].contains($0.name)
+            $0.folder.hasPrefix("Sources/") && $0.kind != "systemLibrary" && !others.contains($0.name)
         }
         let names = Set(swiftModules.map(\.name))
         return Dictionary(

@@ -43,6 +43,38 @@ import Testing
             return made.output.trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
+        @Test("a packaged build has ICU's data of English and of no language, in a table that ICU can search")
+        func icu() throws {
+            let made = try run("Scripts/reduce-icu", folder.path("icu"))
+            #expect(made.status == 0, "\(made.errors)")
+            let source = try String(contentsOfFile: folder.path("icu/icu.S"), encoding: .utf8)
+            #expect(source.contains(/\.globl icudt[0-9]+_dat\n/))
+            let data = try Data(contentsOf: URL(filePath: folder.path("icu/icu.dat")))
+            #expect(data.count < 10_000_000)
+            func number(_ offset: Int) -> Int {
+                data[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
+            }
+            // A header with its length in front, then a table of names and places, which count from the table.
+            let table = Int(data[0]) | Int(data[1]) << 8
+            let items = (0..<number(table)).map { index in
+                let entry = table + 4 + 8 * index
+                let name = data[(table + number(entry))...].prefix { $0 != 0 }
+                return (name: String(decoding: name, as: UTF8.self), place: table + number(entry + 4))
+            }
+            let names = items.map { $0.name.split(separator: "/").dropFirst().joined(separator: "/") }
+            #expect(names == names.sorted())
+            // The magic number of each item's own header.
+            #expect(items.allSatisfy { data[$0.place + 2] == 0xDA && data[$0.place + 3] == 0x27 })
+            for name in [
+                "root.res", "en.res", "en_GB.res", "curr/en.res", "zoneinfo64.res", "coll/root.res", "nfkc.nrm",
+            ] {
+                #expect(names.contains(name), "\(name)")
+            }
+            for name in ["de.res", "zh_Hant_TW.res", "coll/ko.res", "brkitr/cjdict.dict", "gb18030-2022.cnv"] {
+                #expect(!names.contains(name), "\(name)")
+            }
+        }
+
         @Test("it has what the service needs, its settings are conffiles, and its libraries dependencies")
         func contents() throws {
             let file = try package()

@@ -1,0 +1,1 @@
+// Nothing: the data is found by the name that ICU gives it.
