@@ -15,7 +15,7 @@ import Turbulence
 /// them are killed at random moments.
 actor KillSeries {
     private enum Companion: CaseIterable {
-        case `import`, prune, retention, backup, none
+        case `import`, prune, retention, backup, packing, none
 
         var deletes: Bool { self == .prune || self == .retention }
     }
@@ -32,17 +32,20 @@ actor KillSeries {
     /// The highest version that any process reported.
     private var version: Int64 = 0
     private var backups = 0
-    private(set) var kills = 0
+    private(set) var tally = KillTally()
+    var kills: Int { tally.total }
     /// What was verified, for the test that it was something.
     private(set) var acknowledgedBatches = 0
     private(set) var acknowledgedImports = 0
     private(set) var finishedDeletions = 0
     private(set) var finishedBackups = 0
+    private(set) var finishedPackings = 0
 
     var summary: String {
         """
-        \(kills) kills, \(acknowledgedBatches) batches, \(acknowledgedImports) imports, \
-        \(finishedDeletions) deletions, \(finishedBackups) backups, \(ledger.sure.count) observations, \
+        \(tally), \(acknowledgedBatches) batches, \(acknowledgedImports) imports, \
+        \(finishedDeletions) deletions, \(finishedBackups) backups, \(finishedPackings) packings, \
+        \(ledger.sure.count) observations, \
         version \(version)
         """
     }
@@ -88,7 +91,7 @@ actor KillSeries {
                 ? ["BILLOW_BACKUPS_FOLDER": folder.path("backups"), "BILLOW_BACKUPS_EVERY": "PT1M"] : [:])
         if Int.random(in: 0..<8, using: &random) == 0 {
             // Killed while it starts.
-            try await kill(command, after: Int.random(in: 0...250, using: &random))
+            try await kill(command, .start, after: Int.random(in: 0...250, using: &random))
             return
         }
         let server = try await Server(starting: command)
@@ -103,16 +106,20 @@ actor KillSeries {
                 group.addTask { try await self.send(server, count, onlyYoung: companion.deletes) }
             }
             group.addTask { try await self.run(companion) }
-            group.addTask { try await self.kill(command, after: serverDelay) }
+            group.addTask { try await self.kill(command, .ingest, after: serverDelay) }
             try await group.waitForAll()
         }
     }
 
     /// Kills a process at a random moment.
-    private func kill(_ command: Command, after milliseconds: Int) async throws {
+    /// - Returns: whether it had ended before.
+    @discardableResult
+    private func kill(_ command: Command, _ work: KillTally.Work, after milliseconds: Int) async throws -> Bool {
         try await Task.sleep(for: .milliseconds(milliseconds))
         command.signal(SIGKILL)
-        if try await command.status() == -SIGKILL { kills += 1 }
+        let isKilled = try await command.status() == -SIGKILL
+        if isKilled { tally.count(work) }
+        return !isKilled
     }
 
     // MARK: Ingest
@@ -161,21 +168,22 @@ actor KillSeries {
         case .prune: try await prune()
         case .retention: try await retain()
         case .backup: try await backUp()
+        case .packing: try await pack()
         }
     }
 
     /// Runs a command, and kills it at a random moment or lets it end.
     /// - Returns: whether it ended by itself.
-    private func runOrKill(_ command: Command, within milliseconds: Int) async throws -> Bool {
+    private func runOrKill(
+        _ command: Command, _ work: KillTally.Work, within milliseconds: Int
+    ) async throws -> Bool {
         guard Int.random(in: 0..<4, using: &random) > 0 else {
             let status = try await command.status()
             let words = try command.standardError
             #expect(status == 0, "\(words)")
             return status == 0
         }
-        let before = kills
-        try await kill(command, after: Int.random(in: 0...milliseconds, using: &random))
-        return kills == before
+        return try await kill(command, work, after: Int.random(in: 0...milliseconds, using: &random))
     }
 
     private func importFile() async throws {
@@ -189,7 +197,7 @@ actor KillSeries {
         ledger.sent(file.numbers)
         pendingImport = file
         let command = try Command(["import", "--database", database, file.path])
-        guard try await runOrKill(command, within: 900) else { return }
+        guard try await runOrKill(command, .import, within: 900) else { return }
         acknowledgeImport()
     }
 
@@ -220,7 +228,7 @@ actor KillSeries {
         ledger.deleting(isReached)
         let instant = Date(timeIntervalSince1970: Double(before)).formatted(.iso8601)
         let command = try Command(["prune", "--database", database, "--before", instant])
-        guard try await runOrKill(command, within: 500) else { return }
+        guard try await runOrKill(command, .prune, within: 500) else { return }
         ledger.deleted(isReached)
         finishedDeletions += 1
     }
@@ -229,14 +237,25 @@ actor KillSeries {
     private func retain() async throws {
         let isReached = { (number: Int) in !KillLedger.isYoung(number) }
         ledger.deleting(isReached)
-        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        let command = try Command(
-            ["--testing-library", "swift-testing", "--filter", "KilledProcessTests.victim"],
-            environment: [KillSeries.ordersVariable: database], executable: tests)
-        if try await runOrKill(command, within: 900) { finishedDeletions += 1 }
+        let command = try victim(KillSeries.retentionVariable)
+        if try await runOrKill(command, .retention, within: 900) { finishedDeletions += 1 }
     }
 
-    static let ordersVariable = "BILLOW_RETENTION_VICTIM"
+    /// Packs all parts of the archive as a server does in the background, in a process of its own.
+    private func pack() async throws {
+        if try await runOrKill(victim(KillSeries.packingVariable), .packing, within: 900) { finishedPackings += 1 }
+    }
+
+    /// A process of this test bundle that does what a variable orders.
+    private func victim(_ variable: String) throws -> Command {
+        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        return try Command(
+            ["--testing-library", "swift-testing", "--filter", "KilledProcessTests.victim"],
+            environment: [variable: database], executable: tests)
+    }
+
+    static let retentionVariable = "BILLOW_RETENTION_VICTIM"
+    static let packingVariable = "BILLOW_PACKING_VICTIM"
 
     private func backUp() async throws {
         backups += 1
@@ -244,7 +263,7 @@ actor KillSeries {
         // A deletion never runs at the same time.
         var expected = ledger
         let command = try Command(["backup", path, "--database", database])
-        let isDone = try await runOrKill(command, within: 300)
+        let isDone = try await runOrKill(command, .backup, within: 300)
         let exists = FileManager.default.fileExists(atPath: path)
         #expect(exists || !isDone)
         guard exists else { return }

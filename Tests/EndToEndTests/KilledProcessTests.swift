@@ -1,7 +1,5 @@
-import BillowEngine
 import BillowPostgreSQL
 import BillowSnapshot
-import BillowStore
 import Foundation
 import Geometry
 import Logging
@@ -9,12 +7,17 @@ import TestSupport
 import Testing
 import Turbulence
 
-/// Real processes are killed at random moments. `BILLOW_KILLS` is the number of kills, by default 40;
+@testable import BillowEngine
+@testable import BillowStore
+
+/// Real processes are killed at random moments. `BILLOW_KILLS` is the number of kills of servers, commands and syncs on a
+/// file, by default 40. Those on PostgreSQL, of restores, migrations and upgrades come beside them, in proportion.
 /// `BILLOW_KILL_SEED` begins another series.
 @Suite("Killed at any moment")
 struct KilledProcessTests {
-    private static let isVictim = ProcessInfo.processInfo.environment[KillSeries.ordersVariable] != nil
     private static let environment = ProcessInfo.processInfo.environment
+    private static let isVictim =
+        environment[KillSeries.retentionVariable] != nil || environment[KillSeries.packingVariable] != nil
     private static let kills = environment["BILLOW_KILLS"].flatMap { Int($0) } ?? 40
     private static let seed = environment["BILLOW_KILL_SEED"].flatMap { UInt64($0) } ?? 1
     /// One in five kills is that of a sync.
@@ -22,16 +25,27 @@ struct KilledProcessTests {
     /// A series is short, because the ages of its observations must not change much.
     private static let killsOfSeries = 16
 
-    /// The test that other tests start as a process: the retention of a server, without its pauses.
-    @Test("a process that another test kills deletes old data", .enabled(if: isVictim))
+    /// The test that other tests start as a process: the retention or the packing of a server, without its pauses.
+    @Test("a process that another test kills deletes or packs old data", .enabled(if: isVictim))
     func victim() async throws {
-        let database = try Self.environment[KillSeries.ordersVariable].orMissing()
-        let store = try await KillSeries.open(database)
-        let retention = Retention(
-            store: store, lifetimes: DataLifetimes(retentionSeconds: 3_600), now: { Instant(Date()) },
-            logger: Logger(label: "victim"))
-        try await retention.prune()
-        try store.close()
+        if let database = Self.environment[KillSeries.retentionVariable] {
+            let store = try await KillSeries.open(database)
+            let retention = Retention(
+                store: store, lifetimes: DataLifetimes(retentionSeconds: 3_600), now: { Instant(Date()) },
+                logger: Logger(label: "victim"))
+            try await retention.prune()
+            try store.close()
+        }
+        if let database = Self.environment[KillSeries.packingVariable] {
+            let store = try await KillSeries.open(database)
+            let archive = Archive(store: store, logger: Logger(label: "victim"))
+            let end = ArchivePart(Instant(Date()))
+            let days = 2 * 86_400 / ArchivePart.seconds
+            for part in try await archive.unpackedParts(in: ArchivePart(number: end.number - days)...end) {
+                try await archive.pack(part)
+            }
+            try store.close()
+        }
     }
 
     @Test(
@@ -75,12 +89,14 @@ struct KilledProcessTests {
         #expect(
             try await Command.run("sync", "--once", "--database", undisturbed, "--config", settings).status == 0)
         var version = Version(rawValue: 0)
+        var tally = KillTally()
         for kill in 1...Self.syncKills {
             let command = try Command(["serve", "--port", "0", "--database", database, "--config", settings])
             try await Task.sleep(
                 for: .milliseconds(Int.random(in: 50...(kill % 2 == 0 ? 5_000 : 1_000), using: &random)))
             command.signal(SIGKILL)
             #expect(try await command.status() == -SIGKILL)
+            tally.count(.sync)
             // Killed before it had made its database.
             guard FileManager.default.fileExists(atPath: database) else { continue }
             let checked = try await Command.run("check", "--database", database)
@@ -101,6 +117,7 @@ struct KilledProcessTests {
         #expect(lost.isEmpty, "\(lost.count) of \(fresh.count) lost, such as \(Array(lost.prefix(3)))")
         #expect(extra.isEmpty, "\(extra.count) of \(killed.count) made up, such as \(Array(extra.prefix(3)))")
         #expect(try await Command.run("check", "--database", database).status == 0)
+        print("sync: \(tally), \(fresh.count) rows in a picture")
     }
 
     @Test(
@@ -145,6 +162,7 @@ struct KilledProcessTests {
         }
         try await importing(half)
         ledger.acknowledged(half)
+        var tally = KillTally()
         #expect(try await Command.run("backup", backup, "--database", database).status == 0)
         for kill in 0..<max(4, Self.kills / 10) {
             try await importing(numbers)
@@ -152,6 +170,7 @@ struct KilledProcessTests {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...200, using: &random)))
             command.signal(SIGKILL)
             let status = try await command.status()
+            if status == -SIGKILL { tally.count(.restore) }
             let checked = try await Command.run("check", "--database", database)
             #expect(checked.status == 0, "kill \(kill): \(checked.output)\(checked.errors)")
             let csv = try await Command.run("export", "observations", "--format", "csv", "--database", database).output
@@ -160,6 +179,93 @@ struct KilledProcessTests {
             #expect(try ledger.defects(csv).isEmpty)
         }
         #expect(try await Command.run("check", "--database", backup).status == 0)
+        print("restore: \(tally)")
+    }
+
+    @Test(
+        "a migration that is killed goes on, and ends with every row once",
+        .enabled(if: !isVictim && FileManager.default.fileExists(atPath: "/proc/self/exe")))
+    func migration() async throws {
+        var random = SeededGenerator(seed: Self.seed)
+        let folder = try TemporaryFolder()
+        let database = folder.path("x.sqlite")
+        var ledger = KillLedger(now: Int(Date.now.timeIntervalSince1970))
+        let numbers = ledger.newNumbers(20_000, onlyYoung: false)
+        ledger.sent(numbers)
+        ledger.acknowledged(numbers)
+        let file = try folder.write("import.json", ledger.json(numbers))
+        #expect(try await Command.run("import", "--database", database, file).status == 0)
+        var tally = KillTally()
+        let wanted = max(3, Self.kills / 20)
+        var attempts = 0
+        while tally.total < wanted {
+            let target = try await PostgreSQLCluster.shared().address().text
+            var isDone = false
+            while !isDone, attempts < 10 * wanted {
+                attempts += 1
+                let command = try Command(["migrate", "--from", database, "--to", target])
+                // The last wanted kill is followed by an undisturbed run.
+                if tally.total < wanted {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 20...900, using: &random)))
+                    command.signal(SIGKILL)
+                }
+                let status = try await command.status()
+                if status == -SIGKILL { tally.count(.migration) }
+                let words = try command.standardError
+                #expect(status == 0 || status == -SIGKILL, "\(words)")
+                isDone = status == 0
+            }
+            #expect(isDone)
+            let csv = try await Command.run("export", "observations", "--format", "csv", "--database", target)
+            #expect(csv.status == 0, "\(csv.errors)")
+            #expect(try ledger.defects(csv.output).isEmpty)
+            let checked = try await Command.run("check", "--database", target)
+            #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+        }
+        print("migration: \(tally)")
+    }
+
+    @Test(
+        "a file of the first release that is killed while its tables are brought up to date loses nothing",
+        .enabled(if: !isVictim))
+    func upgrade() async throws {
+        var random = SeededGenerator(seed: Self.seed)
+        let folder = try TemporaryFolder()
+        let dump = Repository.folder.appending(path: "Tests/BillowStoreTests/Fixtures/released-0.1.0.sql").path
+        let load = """
+            import sqlite3, sys
+            file = sqlite3.connect(sys.argv[1])
+            file.executescript(open(sys.argv[2]).read())
+            file.executescript(f"PRAGMA application_id = {sys.argv[3]}; PRAGMA journal_mode = WAL")
+            """
+        func export(_ database: String) throws -> Command {
+            try Command(["export", "observations", "--format", "csv", "--database", database])
+        }
+        var undisturbed: String?
+        var tally = KillTally()
+        let wanted = max(3, Self.kills / 40)
+        for attempt in 0..<20 * wanted where undisturbed == nil || tally.total < wanted {
+            let database = folder.path("\(attempt).sqlite")
+            let made = try await Command.run(
+                "-c", load, database, dump, "\(StoreSchema.applicationID)",
+                executable: URL(filePath: "/usr/bin/python3"))
+            try #require(made.status == 0, "\(made.errors)")
+            if undisturbed != nil {
+                let command = try export(database)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &random)))
+                command.signal(SIGKILL)
+                if try await command.status() == -SIGKILL { tally.count(.upgrade) }
+            }
+            let command = try export(database)
+            #expect(try await command.status() == 0)
+            let rows = try command.standardOutput
+            #expect(rows.split(separator: "\r\n").count == 5)
+            #expect(undisturbed == nil || rows == undisturbed)
+            undisturbed = rows
+            let checked = try await Command.run("check", "--database", database)
+            #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+        }
+        print("upgrade: \(tally)")
     }
 
     private struct Row: Hashable {

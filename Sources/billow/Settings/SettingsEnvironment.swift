@@ -49,8 +49,8 @@ enum SettingsEnvironment {
 
     /// Variables of this project's tests and benchmarks.
     private static let ofTests: Set = [
-        "BILLOW_KILLS", "BILLOW_KILL_SEED", "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_RETENTION_VICTIM",
-        "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM", "BILLOW_WRITE_DOCS",
+        "BILLOW_KILLS", "BILLOW_KILL_SEED", "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_PACKING_VICTIM",
+        "BILLOW_RETENTION_VICTIM", "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM", "BILLOW_WRITE_DOCS",
     ]
 
     /// Whether a variable describes a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, or `BILLOW_PORT` with a
