@@ -7,9 +7,11 @@ import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
 import { getFeatures } from "./server.js";
-import { SEVERITIES } from "./view.js";
+import { filters, SEVERITIES } from "./view.js";
 
 const MAX_LEVELS = 8;
+/** The filters that restrict a field itself, and not only its severities. */
+const FIELD_FILTERS = ["category", "source"];
 /** @typedef {Record<string, any>} Properties */
 
 /** @type {Billow.FeatureCollection} */
@@ -34,13 +36,12 @@ export function fieldName({ product, run, lead, validTime, source }) {
  * @param {AbortSignal} [signal] */
 export async function fieldText(view, signal) {
     const texts = await Promise.all(view.layers.filter(isField).map(async (id) => {
-        const query = new URLSearchParams({ limit: "1" });
-        setTime(query, view);
+        const query = fieldQuery(view, { limit: "1" });
         const { features } = await isOutside(id, view.time) ? EMPTY
             : await getFeatures(`collections/${id}/items`, query, signal);
         const properties = features[0]?.properties;
         return properties ? `${fieldName(properties)}. Computed, not observed.`
-            : "No turbulence field is stored for this time. This does not mean smooth air.";
+            : `No turbulence field ${originText(view)}is stored for this time. This does not mean smooth air.`;
     }));
     return texts.length ? texts.join(" ") : null;
 }
@@ -52,19 +53,19 @@ export async function fieldText(view, signal) {
  * @param {AbortSignal} signal */
 export function fieldSections(view, longitude, latitude, signal) {
     return Promise.all(view.layers.filter(isField).map(async (id) => {
-        const query = new URLSearchParams({ coords: `POINT(${longitude.toFixed(5)} ${latitude.toFixed(5)})` });
+        const query = fieldQuery(view, { coords: `POINT(${longitude.toFixed(5)} ${latitude.toFixed(5)})` });
         if (view.minAltitude !== null || view.maxAltitude !== null) {
             query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
         }
-        setTime(query, view);
         const { features } = await isOutside(id, view.time) ? EMPTY
             : await getFeatures(`collections/${id}/position`, query, signal);
-        return section(features.map(({ properties }) => properties));
+        return section(features.map(({ properties }) => properties), view);
     }));
 }
 
-/** @param {Properties[]} found  the values at a place, at several levels */
-function section(found) {
+/** @param {Properties[]} found  the values at a place, at several levels
+ * @param {Billow.View} view */
+function section(found, view) {
     const values = [...found].sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
     const lines = values.slice(0, MAX_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
         element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
@@ -73,14 +74,27 @@ function section(found) {
     return element("section", { className: "features" },
         element("h3", {}, "Turbulence field"),
         element("p", { className: "note" }, values.length ? `${fieldName(values[0])}. Computed, not observed.`
-            : "The grid has no value here at this time. Turbulence is possible."),
+            : view.sources ? `No field ${originText(view)}has a value here at this time. Turbulence is possible.`
+                : "The grid has no value here at this time. Turbulence is possible."),
         lines.length ? element("ul", {}, ...lines) : null,
         values.length > lines.length
             ? element("p", { className: "note" }, `and ${values.length - lines.length} lower values`) : null);
 }
 
-/** @param {URLSearchParams} query
+/** The sources that a view selects, as a part of a sentence.
  * @param {Billow.View} view */
-function setTime(query, { time }) {
-    if (time !== null) query.set("time", new Date(time).toISOString().replace(/\.\d+Z/, "Z"));
+const originText = ({ sources }) => (sources ? `of ${sources.join(" or ")} ` : "");
+
+/** The parameters of a request for the field on the map: the view's filters that apply to fields, and its instant.
+ * @param {Billow.View} view
+ * @param {Record<string, string>} parameters */
+function fieldQuery(view, parameters) {
+    const query = new URLSearchParams(parameters);
+    const given = filters(view);
+    for (const name of FIELD_FILTERS) {
+        const value = given.get(name);
+        if (value !== null) query.set(name, value);
+    }
+    if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(/\.\d+Z/, "Z"));
+    return query;
 }

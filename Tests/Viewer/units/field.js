@@ -49,3 +49,19 @@ test("the card lists the field's values, the most severe first, and missing valu
         ok(section?.textContent?.includes("Nowcast GTGN, valid 20:15Z. Computed, not observed."), "named");
     });
 });
+
+test("with a filter for sources, the legend and the card describe only the field that the map shows", async () => {
+    const view = { ...FIRST, category: "C40", sources: ["a", "b c"] };
+    /** @type {string[]} */
+    const requested = [];
+    await withResponses(({ url }) => {
+        requested.push(...["source", "category"].map((name) => `${url.searchParams.get(name)}`));
+        return json({ features: [] });
+    }, async () => {
+        equal(await fieldText(view),
+            "No turbulence field of a or b c is stored for this time. This does not mean smooth air.");
+        const [section] = await fieldSections(view, -97.5, 35, new AbortController().signal);
+        ok(section?.textContent?.includes("No field of a or b c has a value here at this time."), "said");
+    });
+    equal(requested, ["a,b c", "C40", "a,b c", "C40"]);
+});
