@@ -1,7 +1,7 @@
 // @ts-check
 // Turbulence and hazards ahead of an aircraft. The server searches along its track. The map and the card show the area
 // and the groups that it finds. Each new picture repeats the request from the aircraft's new position.
-import { alertGroups, groupNodes } from "./alert-groups.js";
+import { alertFilters, alertFilterText, alertGroups, allSourcesText, groupNodes } from "./alert-groups.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
@@ -81,10 +81,11 @@ export class AircraftAlerts {
         const { callsign } = aircraft.properties;
         const summary = summaryOf(alerts);
         if (this.#lastSummary && summary !== this.#lastSummary) {
-            this.#changed(`Ahead of ${callsign || icao24}: ${summary}.`);
+            const only = alertFilterText(view);
+            this.#changed(`Ahead of ${callsign || icao24}: ${summary}.${only ? ` ${only}.` : ""}`);
         }
         this.#lastSummary = summary;
-        return alertSection(aircraft.properties, alerts, this.#legend);
+        return alertSection(aircraft.properties, alerts, view, this.#legend);
     }
 
     /** @param {Billow.Alerts | null} alerts */
@@ -115,7 +116,7 @@ export class AircraftAlerts {
     }
 }
 
-/** The body of the request: 20 minutes ahead, without smooth air, with the view's history.
+/** The body of the request: 20 minutes ahead, without smooth air, with the view's filters.
  * @param {Billow.Feature} aircraft
  * @param {Billow.View} view
  * @param {string | null} time */
@@ -124,11 +125,10 @@ function requestBody({ geometry, properties }, view, time) {
     /** @type {Record<string, unknown>} */
     const body = {
         position: geometry.coordinates, altitude: Math.min(Math.max(altitude ?? geometricAltitude ?? 0, 0), 60_000),
-        timeFrame: 1200, hours: view.hours, minSeverity: Math.max(view.minSeverity, 1),
+        timeFrame: 1200, ...alertFilters(view),
     };
     if (heading !== undefined) body.track = heading;
     if (groundSpeed !== undefined) body.speed = groundSpeed;
-    if (view.category !== null) body.category = view.category;
     if (time !== null) body.time = time;
     return body;
 }
@@ -151,15 +151,23 @@ export function summaryOf({ clusters, hazards, field }) {
 
 /** @param {Properties} aircraft
  * @param {Billow.Alerts} alerts
+ * @param {Billow.View} view
  * @param {import("./legend.js").Legend} legend */
-function alertSection({ callsign, icao24 }, alerts, legend) {
+function alertSection({ callsign, icao24, source }, alerts, view, legend) {
     const { query, dataTime, stale, incomplete } = alerts;
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const received = instantOf(dataTime);
     const problem = received === null ? "The age of the data is unknown."
         : stale ? `The data is stale: received ${age(now() - received)} ago.` : null;
+    const only = alertFilterText(view);
+    const isLeftOut = view.sources && source && !view.sources.includes(source);
+    const notes = [
+        only && `${only}.`, allSourcesText(view),
+        isLeftOut ? `The position is from ${source}, which the map leaves out.` : null,
+    ].filter(Boolean).join(" ");
     return section(`Ahead of ${callsign || icao24}`,
         element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
+        notes ? element("p", { className: "note" }, notes) : null,
         ...groupNodes(alertGroups(alerts), legend),
         problem === null ? null : element("p", { className: "problem" }, problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);

@@ -4,7 +4,7 @@
 import { AREA_KINDS } from "./datasets.js";
 import { element, swatch } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
-import { SEVERITIES } from "./view.js";
+import { filterText, SEVERITIES, severitiesOf } from "./view.js";
 
 /** The first group is initially open, and so is each group with at most this many lines. */
 const MAX_OPEN_LINES = 3;
@@ -37,6 +37,35 @@ export function alertGroups({ clusters, hazards, field, items = [] }) {
     }
     return [...turbulence, ...[...issued.values()].sort((a, b) => (a.title < b.title ? -1 : 1))];
 }
+
+/** The severities of a view but for smooth air, which alerts leave out.
+ * @param {Billow.View} view */
+const alertSeverities = ({ minSeverity, severities }) =>
+    severitiesOf(severities?.filter((severity) => severity > 0)
+        ?? SEVERITIES.map((_, severity) => severity).slice(Math.max(minSeverity, 1)));
+
+/** The filters of a view, as members of a request for alerts. The server does not filter alerts by source.
+ * @param {Billow.View} view */
+export function alertFilters(view) {
+    const { minSeverity, severities } = alertSeverities(view);
+    return {
+        hours: view.hours, minSeverity: Math.max(minSeverity, 1), ...(severities ? { severity: severities } : {}),
+        ...(view.category === null ? {} : { category: view.category }),
+    };
+}
+
+/** Describes the turbulence that the filters leave out of alerts, or null.
+ * @param {Billow.View} view */
+export function alertFilterText(view) {
+    const { minSeverity, severities } = alertSeverities(view);
+    const shown = { minSeverity: minSeverity > 1 ? minSeverity : 0, severities };
+    return filterText({ ...view, ...shown, minAltitude: null, maxAltitude: null, sources: null });
+}
+
+/** States that alerts have more sources than the map, or null.
+ * @param {Billow.View} view */
+export const allSourcesText = ({ sources }) =>
+    (sources ? "From all sources, also those that the map leaves out." : null);
 
 /** @typedef {{
  *     severity?: number, text: string, members?: string[], distance?: number, timeTo?: number, timeToPass?: number,

@@ -25,6 +25,13 @@ const MAX_ROWS = 12;
 
 /** @typedef {Record<string, any>} Properties */
 
+/** States which reports the filters leave, so that an empty place does not look free of others.
+ * @param {Billow.View} view */
+function filterNote(view) {
+    const only = filterText(view);
+    return only ? [element("p", { className: "note" }, `${only}.`)] : [];
+}
+
 export class Inspector {
     #map;
     #view;
@@ -175,7 +182,7 @@ export class Inspector {
             // Symbols come first, because they lie above the cells and areas.
             content = [alerts, ...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);
             if (!content.length) content = [
-                element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers.")
+                element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers."), ...filterNote(view),
             ];
         } catch (error) {
             const { message } = /** @type {Error} */ (error);
@@ -305,6 +312,7 @@ export class Inspector {
                 "p", {}, element("strong", {}, "No report here"),
                 ` or within ${HIT_PIXELS} pixels, for this time and altitude band. This does not mean smooth air.`,
             ),
+            ...filterNote(this.#view()),
             coarse ? element(
                 "p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.",
             ) : null,

@@ -3,9 +3,9 @@
 // vertical profile.
 import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertGroups, groupNodes } from "./alert-groups.js";
+import { alertFilters, alertGroups, allSourcesText, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
-import { age, compactTime, flightLevel } from "./format.js";
+import { age, bandText, compactTime, flightLevel } from "./format.js";
 import { CELLS, layerName } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
@@ -13,7 +13,7 @@ import { getJSON, now, postJSON } from "./server.js";
 import { profileFigure } from "./profile-view.js";
 import { RouteFit } from "./route-fit.js";
 import { styleOf } from "./styles.js";
-import { filters } from "./view.js";
+import { filters, filterText } from "./view.js";
 import { Waypoints } from "./waypoints.js";
 
 const WIDTH_NAUTICAL_MILES = 50;
@@ -143,6 +143,9 @@ export class RoutePanel {
         this.#isFitting = false;
         const { id, theme } = styleOf(view);
         const stretches = stretchesOf(cells.features, view.level);
+        const hasBand = view.minAltitude !== null || view.maxAltitude !== null;
+        // The band does not apply to the profile and the levels.
+        const only = filterText({ ...view, minAltitude: null, maxAltitude: null });
         const flightTime = age((profileData.length / SPEED_KNOTS) * 3_600_000);
         return [
             element("h3", {}, route),
@@ -152,9 +155,12 @@ export class RoutePanel {
                 `${flightTime} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
+            only ? element("p", { className: "note" }, `${only}.`) : null,
             profileFigure(profileData, view, this.#legend, departure, SPEED_KNOTS),
-            ...alertSection(ahead, profileData.length, this.#legend, view.sources !== null),
+            ...alertSection(ahead, profileData.length, this.#legend, allSourcesText(view)),
             element("h4", {}, `${layerName(CELLS)} along the route`),
+            hasBand ? element("p", { className: "note" },
+                `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
@@ -239,18 +245,16 @@ export class RoutePanel {
  * @param {Billow.View} view
  * @param {string | null} time */
 function alertRequest(route, { longitude, latitude }, view, time) {
-    const { level, minAltitude, maxAltitude, hours, minSeverity } = view;
+    const { level, minAltitude, maxAltitude } = view;
     /** @type {Record<string, unknown>} */
     const body = {
         route, position: [longitude, latitude], altitude: level ?? 0, speed: SPEED_KNOTS,
-        distance: MAX_ALERT_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, hours,
-        minSeverity: Math.max(minSeverity, 1),
+        distance: MAX_ALERT_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, ...alertFilters(view),
     };
     // Without a planned level, the request covers the band of the map.
     if (level === null) Object.assign(body, {
         minAltitude: minAltitude ?? 0, maxAltitude: maxAltitude ?? CEILING_FEET,
     });
-    if (view.category !== null) body.category = view.category;
     if (time !== null) body.time = time;
     return body;
 }
@@ -258,15 +262,15 @@ function alertRequest(route, { longitude, latitude }, view, time) {
 /** @param {Billow.Alerts | null} alerts
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
- * @param {boolean} isOfAllSources  whether the view selects sources. Alerts have no such filter
+ * @param {string | null} note  which reports are included
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, isOfAllSources) {
+function alertSection(alerts, length, legend, note) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude, distance = 0 } = alerts.query;
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
-        isOfAllSources ? element("p", { className: "note" }, "From all sources.") : null,
+        note ? element("p", { className: "note" }, note) : null,
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts), legend)),
     ].flatMap((part) => part ?? []);
 }

@@ -893,6 +893,34 @@ def origin_filters(viewer):
     viewer.eventually(lambda: viewer.page.locator("#filtered").is_hidden())
 
 
+def filtered_cards(viewer):
+    """with filters, cards say which reports they have; alerts have those of all sources, and say so"""
+    everything = "From all sources, also those that the map leaves out."
+    only = "severities=2,4&sources=simulator"
+    answer = viewer.page.request.get(f"{viewer.base}/collections/traffic/items?limit=1000").json()
+    flight = next(each["properties"] for each in answer["features"]
+                  if not each["properties"].get("onGround") and each["properties"].get("altitude", 0) > 20000)
+    viewer.open(f"#layers=hexagons&map=7/39/-96&{only}&flight={flight['icao24']}")
+    card = "document.querySelector('#details-body').textContent"
+    for text in ("Only Light-Moderate and Moderate-Occasionally Severe.", everything,
+                 f"The position is from {flight['source']}, which the map leaves out."):
+        viewer.until(f"(text) => {card}.includes(text)", text)
+    # The alerts have no other severities than the map.
+    with viewer.page.expect_request("**/alerts") as asked:
+        viewer.page.check("#history input[value='4']", force=True)
+    body = asked.value.post_data_json
+    assert body["severity"] == [2, 4] and "source" not in body, body
+    # An empty place is not free of other reports.
+    viewer.open(f"#layers=hexagons&map=7/0/-140&place=0/-140&{only}")
+    viewer.until(f"{card}.includes('No report here')")
+    viewer.eventually(lambda: "Only Light-Moderate and Moderate-Occasionally Severe, from simulator."
+                      in viewer.text("#details-body"))
+    viewer.open(f"#layers=hexagons&route=KORD+KJFK&level=370&min=30000&{only}")
+    for text in ("Only Light-Moderate and Moderate-Occasionally Severe, from simulator.", everything,
+                 "Only FL300 and above."):
+        viewer.until("(text) => document.querySelector('#route-body').textContent.includes(text)", text)
+
+
 def one_level(viewer):
     """one level is selected, moved by the arrow keys, and reset to all levels"""
     viewer.open("#layers=hexagons&level=370&route=KORD+KJFK")
@@ -1914,7 +1942,7 @@ ALL = [
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
-    order_and_opacity, filters, origin_filters, one_level,
+    order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,

@@ -1,7 +1,8 @@
 // @ts-check
-import { alertGroups } from "/js/alert-groups.js";
+import { alertFilters, alertFilterText, alertGroups, allSourcesText } from "/js/alert-groups.js";
 import { summaryOf } from "/js/aircraft-alerts.js";
 import { matchingFlights } from "/js/flight.js";
+import { parseHash } from "/js/view.js";
 import { equal, test } from "../harness.js";
 
 const [A, B, C] = [["a00001", "UAL12 "], ["a00002", "UAL123"], ["a00003", undefined]].map(([icao24, callsign]) => ({
@@ -56,4 +57,25 @@ test("alerts are grouped by severity, reported before computed, and issued areas
         ["SIGMET, issued", "TURB: FL200 and above, valid 18:00 – 22:00Z"],
     ]);
     equal(alertGroups({ clusters: [], hazards: [] }), []);
+});
+
+test("alerts have the filters of the view, but for smooth air and sources, and say so", () => {
+    /** @type {[hash: string, severities: object, text: string | null][]} */
+    const views = [
+        ["", { minSeverity: 1 }, null],
+        ["#severity=1", { minSeverity: 1 }, null],
+        ["#severity=3", { minSeverity: 3 }, "Only Moderate or worse"],
+        ["#severities=1,3", { minSeverity: 1, severity: [1, 3] }, "Only Light and Moderate"],
+        ["#severities=0,4", { minSeverity: 4 }, "Only Moderate-Occasionally Severe"],
+        ["#severities=0", { minSeverity: 1 }, null],
+    ];
+    for (const [hash, severities, text] of views) {
+        const { view } = parseHash(hash);
+        equal([alertFilters(view), alertFilterText(view)], [{ hours: 2, ...severities }, text], hash);
+    }
+    const { view } = parseHash("#category=C40&sources=a&min=30000");
+    equal(alertFilters(view), { hours: 2, minSeverity: 1, category: "C40" });
+    equal([alertFilterText(view), allSourcesText(view)],
+        ["Only for C40", "From all sources, also those that the map leaves out."]);
+    equal(allSourcesText(parseHash("").view), null);
 });
