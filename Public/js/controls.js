@@ -51,6 +51,7 @@ export class Controls {
                 [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value), this.#view.order,
             );
             // The last layer stays, because an empty map would look like smooth air.
+            byId("layers-note").hidden = wanted.length > 0;
             if (wanted.length) changed({ layers: wanted });
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });

@@ -16,6 +16,8 @@ export class Legend {
     #view = null;
     #field = element("p", { className: "note caution", hidden: true });
     #symbols = element("details", { className: "symbols", hidden: true });
+    #lastOne = element("p", { className: "note caution", role: "status", hidden: true },
+        "The last severity stays: an empty map would look like smooth air.");
 
     /** @param {HTMLElement} root
      * @param {(difference: Partial<Billow.View>) => void} changed */
@@ -47,7 +49,7 @@ export class Legend {
         const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
             (note) => element("p", { className: "note" }, note)
         );
-        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#field, this.#symbols,
+        this.#root.replaceChildren(element("h2", {}, legend.title), list, this.#lastOne, ...notes, this.#field, this.#symbols,
             element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
@@ -96,6 +98,7 @@ export class Legend {
         const view = this.#view;
         if (!view) return;
         const shown = [...this.#entries.keys()].filter((each) => showsSeverity(view, each) !== (each === severity));
+        this.#lastOne.hidden = shown.length > 0;
         if (shown.length) this.#changed(severitiesOf(shown));
     }
 

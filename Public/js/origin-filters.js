@@ -8,6 +8,8 @@ import { getJSON } from "./server.js";
 const select = byId("category", HTMLSelectElement);
 const chips = byId("source-filter");
 const details = byId("origins", HTMLDetailsElement);
+const note = byId("source-note");
+const allSources = byId("all-sources", HTMLButtonElement);
 /** The categories, or null before they are loaded.
  * @type {{ enum: string[], default?: string } | null} */
 let categories = null;
@@ -63,13 +65,21 @@ function showSourceChoices({ sources }, known, changed) {
     patchChildren(chips, all.map((id) => element("label", {},
         element("input", { type: "checkbox", value: id }), element("span", {}, id))));
     const inputs = [...chips.querySelectorAll("input")];
+    /** @param {string[] | null} wanted */
+    const choose = (wanted) => {
+        note.hidden = true;
+        changed({ sources: wanted });
+    };
+    allSources.hidden = sources === null;
+    allSources.onclick = () => choose(null);
     for (const input of inputs) {
         input.checked = sources?.includes(input.value) ?? true;
         input.onchange = () => {
             const wanted = inputs.filter(({ checked }) => checked).map(({ value }) => value);
-            // No filter is shown as all sources, because an empty map would look like smooth air.
-            const isAll = wanted.length === 0 || wanted.length === all.length;
-            changed({ sources: isAll ? null : wanted });
+            if (wanted.length) return choose(wanted.length === all.length ? null : wanted);
+            // The last source stays, because an empty map would look like smooth air.
+            input.checked = true;
+            note.hidden = false;
         };
     }
 }

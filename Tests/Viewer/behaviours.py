@@ -774,6 +774,9 @@ def toggle_layers(viewer):
     viewer.eventually(lambda: "layers=traffic" in viewer.hash())
     viewer.page.locator("#layers input[value=traffic]").dispatch_event("click")
     viewer.eventually(lambda: viewer.page.is_checked("#layers input[value=traffic]"))
+    viewer.eventually(lambda: viewer.page.is_visible("#layers-note"))
+    viewer.page.check("#layers input[value=pireps]", force=True)
+    viewer.eventually(lambda: not viewer.page.is_visible("#layers-note"))
 
 
 def order_and_opacity(viewer):
@@ -838,6 +841,15 @@ def filters(viewer):
     viewer.until("location.hash.includes('severity=1')")
     viewer.page.click("#all-levels")
     viewer.until("!location.hash.includes('min=')")
+    # The last severity stays, and the legend says why.
+    viewer.page.select_option("#severity", "4")
+    viewer.until("location.hash.includes('severity=4')")
+    viewer.page.click("#legend button[data-severity='4']")
+    viewer.eventually(lambda: "The last severity stays" in viewer.text("#legend"))
+    assert viewer.page.get_attribute("#legend button[data-severity='4']", "aria-pressed") == "true"
+    viewer.page.click("#legend button[data-severity='3']")
+    viewer.until("location.hash.includes('severity=3')")
+    viewer.eventually(lambda: "The last severity stays" not in viewer.text("#legend"))
 
 
 def origin_filters(viewer):
@@ -884,13 +896,27 @@ def origin_filters(viewer):
         viewer.eventually(lambda: asked(path))
     viewer.page.click("#play")
     viewer.eventually(lambda: asked("/timeline.json?"))
-    # A link with sources opens the filters. An unknown source is a choice; without any choice all sources are shown.
+    # A link with sources opens the filters. An unknown source is a choice.
     viewer.open("#layers=hexagons&sources=nosuch")
     viewer.eventually(lambda: viewer.page.is_checked("#source-filter input[value='nosuch']"))
-    # The click selects all sources again, so the page removes the choice.
+    viewer.until_shown()
+    # The last source stays, and the page says why.
     viewer.page.click("#source-filter input[value='nosuch']", force=True)
+    viewer.eventually(lambda: viewer.page.is_visible("#source-note"))
+    assert viewer.page.is_checked("#source-filter input[value='nosuch']") and "sources=nosuch" in viewer.hash()
+    # With another one selected, it goes, and so does its choice.
+    viewer.page.check(f"#source-filter input[value='{sources[0]}']", force=True)
+    viewer.until(f"location.hash.includes('sources={sources[0]},nosuch')")
+    assert not viewer.page.is_visible("#source-note")
+    # The click removes the box, which Playwright's uncheck would wait for.
+    viewer.page.click("#source-filter input[value='nosuch']", force=True)
+    viewer.until(f"!location.hash.includes('nosuch') && location.hash.includes('sources={sources[0]}')")
+    viewer.eventually(lambda: viewer.page.locator("#source-filter input").count() == len(sources))
+    viewer.page.click("#all-sources")
     viewer.until("!location.hash.includes('sources=')")
     viewer.eventually(lambda: viewer.page.locator("#filtered").is_hidden())
+    viewer.eventually(lambda: viewer.page.locator("#all-sources").is_hidden())
+    assert viewer.page.locator("#source-filter input:checked").count() == len(sources)
 
 
 def filtered_cards(viewer):
