@@ -18,9 +18,13 @@
  * }} ServiceWorkerScope */
 
 const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self));
+/** The path of this worker's server. Another server of the same origin has caches of other names; see storage.js. */
+const { pathname: PATH } = new URL(worker.registration.scope);
+/** @param {string} name */
+const storageName = (name) => (PATH === "/" ? name : `${PATH} ${name}`);
 /** The prefix of the caches' names of the page's files; the version follows. */
-const RELEASE = "billow-release-";
-const DATA = "billow-data";
+const RELEASE = storageName("billow-release-");
+const DATA = storageName("billow-data");
 /** The previous version stays for pages that are still open. */
 const MAX_RELEASES = 2;
 /** The header of cached responses with the time of caching. */
@@ -50,7 +54,6 @@ let cachedCount = 0;
 let requestedAt = 0;
 
 worker.addEventListener("install", (event) => {
-    const { pathname } = new URL(worker.registration.scope);
     // Where browsers know such routes, they look up the files themselves, request data beside this worker, and request
     // the rest without it.
     /** @type {[path: string, source: string][]} */
@@ -60,7 +63,7 @@ worker.addEventListener("install", (event) => {
             /** @type {[string, string]} */ ([path, "race-network-and-fetch-handler"])),
     ];
     const routes = event.addRoutes?.(rules.map(([path, source]) => ({
-        condition: { urlPattern: { pathname: pathname + path, search: "*" } }, source,
+        condition: { urlPattern: { pathname: PATH + path, search: "*" } }, source,
     })));
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });

@@ -1,8 +1,9 @@
 // @ts-check
 // The API key of this tab, for servers that require one. Only sessionStorage stores it, so it lives as long as the tab.
 import { element } from "./dom.js";
+import { isOwnServer, storageName } from "./storage.js";
 
-const NAME = "billow-key";
+const NAME = storageName("billow-key");
 let key = storedKey();
 /** The result of the open dialog; null while none is open.
  * @type {Promise<boolean> | null} */
@@ -28,13 +29,7 @@ function store(text) {
     }
 }
 
-/** Whether an address belongs to the page's own server. No other server gets the key.
- * @param {string} url */
-export function isOwnServer(url) {
-    return new URL(url, document.baseURI).origin === location.origin;
-}
-
-/** The headers for a request to an address: the key, if there is one and the server is ours.
+/** The headers for a request to an address: the key, if there is one and the server is ours. No other server gets it.
  * @returns {Record<string, string>} */
 export function keyHeaders(url = document.baseURI) {
     return key && isOwnServer(url) ? { "X-API-Key": key } : {};

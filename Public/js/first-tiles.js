@@ -1,5 +1,6 @@
 // @ts-check
 // Requests the tiles of the first picture as the last visit had them, before any other module runs.
+import { storageName } from "./storage.js";
 import { tilesInView } from "./visible-tiles.js";
 
 /** What a visit remembers: what the tiles depend on, the default position, the size of the window, the templates, and
@@ -10,7 +11,7 @@ import { tilesInView } from "./visible-tiles.js";
  *     styles: Billow.Style[], tileJSON: Billow.TileJSON,
  * }} Memory */
 
-const NAME = "billow-first-picture";
+const NAME = storageName("billow-first-picture");
 const linked = new URLSearchParams(location.hash.replace(/^#/, ""));
 const [zoom, latitude, longitude] = (linked.get("map") ?? "").split("/").map(Number);
 linked.delete("map");

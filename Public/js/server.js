@@ -3,7 +3,8 @@
 
 import { contact, recordNoResponse, recordResponse } from "./contact.js";
 import { shortTime } from "./format.js";
-import { askForKey, isOwnServer, keyHeaders } from "./api-key.js";
+import { askForKey, keyHeaders } from "./api-key.js";
+import { isOwnServer, storageName } from "./storage.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
 /** The header that the service worker, offline.js, adds to responses from its cache. */
@@ -189,7 +190,7 @@ export async function fetchResponse(url, options = {}, first) {
  * @param {string} url */
 async function savedTile(url) {
     const isTile = /\/tiles\/[^?]+\.png/.test(url) && isOwnServer(url);
-    return isTile ? self.caches?.match(url, { cacheName: "billow-data" }) : undefined;
+    return isTile ? self.caches?.match(url, { cacheName: storageName("billow-data") }) : undefined;
 }
 
 /** A signal that aborts with `signal`, if there is one, and after a timeout.

@@ -3,9 +3,13 @@ import base64
 import inspect
 import json
 import re
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import quote, urlparse
+from urllib.error import HTTPError
+from urllib.parse import urlparse
+from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_MILLISECONDS = 120_000
@@ -1584,6 +1588,91 @@ def offline(viewer):
         viewer.page = viewer.context.new_page()
 
 
+class Prefixes:
+    """A proxy with the same server below several paths of one origin, as `with Prefixes(base) as address`."""
+
+    def __init__(self, base):
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                _, prefix, path = self.path.split("/", 2)
+                headers = {name: value for name, value in self.headers.items()
+                           if name.lower() not in ("host", "connection", "accept-encoding", "x-api-key")}
+                try:
+                    # The events would never end.
+                    answer = None if path.startswith("events") else urlopen(Request(f"{base}/{path}", headers=headers))
+                except HTTPError as error:
+                    answer = error
+                status = answer.status if answer else 404
+                body = answer.read() if answer else b""
+                kind = answer.headers.get("Content-Type", "") if answer else ""
+                if "json" in kind:
+                    body = body.replace(f"{base}/".encode(), f"http://{self.headers['Host']}/{prefix}/".encode())
+                self.send_response(status)
+                for name, value in answer.headers.items() if answer else ():
+                    if name.lower() not in ("content-length", "connection", "transfer-encoding", "date", "server"):
+                        self.send_header(name, value)
+                # A body of 304 has the length of another response.
+                if status != 304:
+                    self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(body)
+
+            do_HEAD = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def two_servers(viewer):
+    """two servers of one origin never read one another's key, first tiles or saved files"""
+    viewer.expected = ["404", "ERR_"]
+    context = viewer.browser.new_context(viewport={"width": 1000, "height": 700})
+    own_page, own_base = viewer.page, viewer.base
+    try:
+        page = viewer.page = context.new_page()
+        page.set_default_timeout(WAIT_MILLISECONDS)
+        given = {}
+        page.on("request", lambda request: given.setdefault(
+            (urlparse(request.url).path.split("/")[1], request.headers.get("x-api-key")), request.url))
+        with Prefixes(own_base) as address:
+            for path in ("/a", "/b"):
+                viewer.base = address + path
+                viewer.open("#layers=hexagons")
+                # The page saves its files, and then its data, under the names of its own server.
+                for name in ("release-", "data"):
+                    viewer.until("async (name) => (await caches.keys()).some((each) => each.startsWith(name))",
+                                 f"{path}/ billow-{name}")
+                stored = page.evaluate("Object.keys(localStorage)")
+                assert f"{path}/ billow-first-picture" in stored, stored
+            names = page.evaluate("caches.keys()")
+            assert all(re.match(r"/[ab]/ billow-", name) for name in names), names
+            # A key of the first server is for that one alone.
+            page.evaluate("sessionStorage.setItem('/a/ billow-key', 'secret')")
+            given.clear()
+            for path in ("/b", "/a"):
+                viewer.base = address + path
+                page.goto("about:blank")
+                viewer.open("#layers=pireps")
+            assert ("a", "secret") in given and ("b", None) in given and ("b", "secret") not in given, given
+    finally:
+        context.close()
+        viewer.page, viewer.base = own_page, own_base
+
+
 def key_entry(viewer):
     """a server that requires a key gets the typed one, a wrong key is asked again, and tabs don't share it"""
     viewer.expected = ["401"]
@@ -1972,6 +2061,6 @@ ALL = [
     incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, resting, offline, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,
+    lost_contact, resting, offline, two_servers, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,
     accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
 ]

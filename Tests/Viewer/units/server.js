@@ -1,8 +1,9 @@
 // @ts-check
-import { isOwnServer, keyHeaders } from "/js/api-key.js";
+import { keyHeaders } from "/js/api-key.js";
 import {
     fetchResponse, prefetchJSON, clockDifference, getJSON, timeoutSignal, now, postJSON, ServerError,
 } from "/js/server.js";
+import { isOwnServer, storageName } from "/js/storage.js";
 import { equal, json, ManualTime, ok, test, throws, withResponses } from "../harness.js";
 
 test("a request has its parameters, and the response is JSON", () => withResponses(({ url, method }) => {
@@ -69,7 +70,16 @@ test("ages use the server's clock, corrected by a proxy's Age header", async () 
 test("only the page's own server gets the key", () => {
     ok(isOwnServer("tiles/1") && isOwnServer(`${location.origin}/x`), "ours");
     ok(!isOwnServer("https://example.org/tiles"), "not ours");
+    const server = new URL("https://example.org/a/");
+    ok(isOwnServer("tiles/1", server) && isOwnServer("https://example.org/a/", server), "below its path");
+    for (const url of ["/b/tiles/1", "/ab", "https://example.org/"]) ok(!isOwnServer(url, server), url);
     equal(keyHeaders(), {}, "there is none yet");
+});
+
+test("each server of an origin has storage of its own", () => {
+    equal(["/", "/a/", "/a/b/"].map((path) => storageName("billow-data", new URL(path, location.origin))),
+        ["billow-data", "/a/ billow-data", "/a/b/ billow-data"]);
+    equal(storageName("billow-data"), "billow-data", "this page's server is at the root");
 });
 
 test("a prefetched response serves the first request only", async () => {
