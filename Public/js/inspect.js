@@ -20,6 +20,8 @@ const COARSE_PIXELS = 8;
 /** From this cell width on, the cell under the pointer wins over worse cells nearby. */
 const WIDE_PIXELS = 30;
 const CELL_DEGREES = 0.16;
+/** The radius of the mark at the place. */
+const MARK_PIXELS = 12;
 const PAGE_LIMIT = 10_000;
 const MAX_ROWS = 12;
 
@@ -105,7 +107,8 @@ export class Inspector {
         const { lng, lat } = this.#place;
         const { x, y } = this.#map.project([lng, lat]);
         const { left, right, top, bottom } = this.#root.getBoundingClientRect();
-        if (x < left || x > right || y < top || y > bottom) return;
+        const isBeside = x < left - MARK_PIXELS || x > right + MARK_PIXELS;
+        if (isBeside || y < top - MARK_PIXELS || y > bottom + MARK_PIXELS) return;
         const { uncoveredCentre } = await import("./uncovered.js");
         this.#map.easeTo({ center: [lng, lat], offset: uncoveredCentre() });
     }
@@ -128,7 +131,7 @@ export class Inspector {
         const shown = this.#place?.wrap();
         if (shown?.lng === lng && shown?.lat === lat) return;
         this.#open({ lng, lat, wrap() { return this; } });
-        this.refresh();
+        this.refresh().then(() => this.#uncover());
     }
 
     /** Opens the card at an aircraft, or moves it there, and shows the alerts ahead.
