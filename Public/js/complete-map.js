@@ -57,10 +57,21 @@ export function completeMap(map, view, tiles, versionOf) {
     new PerformanceObserver((list) => {
         save(list.getEntries().map(({ name }) => name).filter((name) => SAVED.test(name)));
     }).observe({ type: "resource", buffered: true });
+    /** The tiles of the picture that are saved.
+     * @type {Set<string>} */
+    let saved = new Set();
+    const saveTiles = () => {
+        const found = tiles().filter((tile) => !saved.has(tile));
+        saved = new Set([...saved, ...found]);
+        save(found);
+    };
     const renew = () => {
         guard();
-        save(tiles());
+        saved.clear();
+        saveTiles();
     };
+    // A moved map has more tiles of the same picture.
+    map.on("idle", saveTiles);
     renew();
     return renew;
 }

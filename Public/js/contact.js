@@ -28,7 +28,8 @@ export function recordResponse(instant) {
 /** The server gave no response.
  * @param {string} reason */
 export function recordNoResponse(reason) {
-    setProblem(reason);
+    // Some responses are saved on the device and others are not, so the more detailed reason stays.
+    if (!contact.problem?.startsWith(reason)) setProblem(reason);
 }
 
 /** @param {string | null} problem */

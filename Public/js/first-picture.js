@@ -80,8 +80,8 @@ export class FirstPicture {
                 context.drawImage(images[index], column * size, row * size, size, size);
             }
         });
-        const { simulated, incomplete, frameTime } = marks;
-        this.current = { request, simulated, incomplete, frameTime, failures: new Map() };
+        const { simulated, incomplete, frameTime, newestTime } = marks;
+        this.current = { request, simulated, incomplete, frameTime, newestTime, failures: new Map() };
         byId("map").dataset.picture = "first";
         byId("crosshair").after(this.#canvas);
     }

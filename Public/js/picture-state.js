@@ -6,9 +6,10 @@ import { now } from "./server.js";
 /** The state of a picture on the map.
  * @typedef {{
  *     request: { subject: string, key: string, time: number | null, asOf: number | null }, frameTime: number | null,
- *     simulated: boolean, incomplete: boolean, failures: Map<string, string>,
+ *     newestTime?: number | null, simulated: boolean, incomplete: boolean, failures: Map<string, string>,
  * }} ShownPicture
  *
+ * `frameTime` and `newestTime` are the oldest and the newest time of its tiles.
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
  * @typedef {{

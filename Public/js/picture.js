@@ -60,6 +60,11 @@ class Picture {
         const times = this.parts.flatMap(({ frameTime }) => frameTime ?? []);
         return times.length ? Math.min(...times) : null;
     }
+    /** The newest frame time of all tiles; null if no tile has one. */
+    get newestTime() {
+        const times = this.parts.flatMap(({ newestTime }) => newestTime ?? []);
+        return times.length ? Math.max(...times) : null;
+    }
 }
 
 /** Shows pictures on a map and calls `changed` whenever their state may have changed. */

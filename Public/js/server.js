@@ -2,13 +2,13 @@
 // Requests to Billow. All paths are relative to the page, so that the page works behind any path prefix.
 
 import { contact, recordNoResponse, recordResponse } from "./contact.js";
-import { shortTime } from "./format.js";
 import { askForKey, keyHeaders } from "./api-key.js";
 import { isOwnServer, storageName } from "./storage.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
 /** The header that the service worker, offline.js, adds to responses from its cache. */
 const CACHED_AT = "X-Billow-Cached-At";
+const UNREACHABLE = "the server can't be reached";
 
 /** The error of a failed request; users see its message. `status` is 0 if there was no response. */
 export class ServerError extends Error {
@@ -171,14 +171,13 @@ export async function fetchResponse(url, options = {}, first) {
             response = isTimeout ? undefined : await savedTile(url);
             // A slow request does not mean lost contact if the server answered other requests meanwhile.
             const isSlow = isTimeout && contact.since !== null && contact.since > sentAt;
-            const reason = isTimeout ? "the request timed out" : "the server can't be reached";
+            const reason = isTimeout ? "the request timed out" : UNREACHABLE;
             if (!response && isOwnServer(url) && !isSlow) recordNoResponse(reason);
             if (!response) throw new ServerError(reason, 0);
         }
         const cachedAt = response.headers.get(CACHED_AT);
-        if (cachedAt !== null) recordNoResponse(
-            `the page shows data saved on this device at ${shortTime(Date.parse(cachedAt), Date.now())}`
-        );
+        // The responses are of different times. The header shows that of the picture.
+        if (cachedAt !== null) recordNoResponse(`${UNREACHABLE}. The page shows data saved on this device`);
         else if (isOwnServer(url)) recordResponse(now());
         if (response.ok) return response;
         const failure = await errorOf(response);

@@ -13,6 +13,8 @@ const OLD_PICTURE_MILLISECONDS = 180_000;
 /** A live picture that is older than this has its age in the header, because an unattended page renews it rarely. */
 const STATED_AGE_MILLISECONDS = 60_000;
 const LOST_CONTACT_MILLISECONDS = 40_000;
+/** Without contact, tiles of different visits may form a picture. A larger difference of their times has a banner. */
+const MIXED_MILLISECONDS = 60_000;
 const CLOCKS_APART_MILLISECONDS = 120_000;
 const LEVELS = ["good", "wait", "past", "warn", "bad"];
 
@@ -110,6 +112,7 @@ export function banners(knowledge) {
         `problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${text}`
     );
     add("tiles", "bad", missingTiles(pictures));
+    add("mixed", "warn", mixedTimes(knowledge));
     add("stale", "warn", staleData(knowledge));
     add("incomplete", "warn", incompleteData(knowledge));
     add("sources", "warn", brokenSources(knowledge.server));
@@ -146,6 +149,16 @@ function missingTiles({ current, next }) {
     if (!failures.length) return null;
     const tiles = failures.length === 1 ? "A part of the picture" : `${failures.length} parts of the picture`;
     return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing from the map. Retrying.`;
+}
+
+/** Warns that saved tiles of different times are side by side. With contact, all tiles are renewed.
+ * @param {Knowledge} knowledge */
+function mixedTimes({ contact: { problem }, pictures: { current }, frame, view }) {
+    if (!problem || frame || view.time !== null || !current) return null;
+    const { frameTime, newestTime = null } = current;
+    if (frameTime === null || newestTime === null || newestTime - frameTime <= MIXED_MILLISECONDS) return null;
+    return `The parts of this picture were saved at different times, from ${shortTime(frameTime, now())} to ${
+        shortTime(newestTime, now())}. Turbulence has moved between them.`;
 }
 
 /** @param {Knowledge} knowledge */
@@ -250,6 +263,8 @@ export function timesOf(knowledge) {
         parts.push(`Picture ${text}${isAged ? `, ${age(now() - time)} old` : ""}`);
     }
     const received = instantOf(knowledge.billow?.dataTime);
-    if (received !== null) parts.push(`data ${age(now() - received)} old`);
+    // The server may have newer data than the picture shows.
+    const newest = isLive && time !== null ? time : Infinity;
+    if (received !== null) parts.push(`data ${age(now() - Math.min(received, newest))} old`);
     return parts.join(" · ");
 }

@@ -13,4 +13,6 @@ test("listeners are called when contact is lost or restored, or the reason chang
     for (const time of [2, 3]) recordResponse(time);
     equal(problems, ["timed out", "refused", null]);
     equal(contact, { since: 3, problem: null });
+    for (const reason of ["refused", "refused. The page shows saved data", "refused"]) recordNoResponse(reason);
+    equal(problems.slice(3), ["refused", "refused. The page shows saved data"], "the more detailed reason stays");
 });

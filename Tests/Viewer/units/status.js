@@ -43,8 +43,10 @@ test("the header states the age of a live picture that is older than a minute", 
     const times = (age) => timesOf(knowing({
         pictures: { current: { ...current, frameTime: now() - age }, next: null, isOutdated: false },
     }));
-    ok(/^Picture [^,]*Z · data 5 s old$/.test(times(30_000)), times(30_000));
-    ok(/^Picture [^,]*Z, 1 min 30 s old · data 5 s old$/.test(times(90_000)), times(90_000));
+    ok(/^Picture [^,]*Z · data 5 s old$/.test(times(2_000)), times(2_000));
+    ok(/^Picture [^,]*Z · data 30 s old$/.test(times(30_000)), times(30_000));
+    // The picture shows no data that is newer than itself.
+    ok(/^Picture [^,]*Z, 1 min 30 s old · data 1 min 30 s old$/.test(times(90_000)), times(90_000));
 });
 
 test("without problems there are no banners, and the state is Live", () => {
@@ -164,4 +166,20 @@ test("a source's level follows its state, its disabled types and its freshness",
     );
     equal(stateOfSource({ ...source, state: "refused" }), ["bad", "key refused"]);
     equal(stateOfSource({ ...source, state: "something new" }), ["wait", "something new"]);
+});
+
+test("without contact, a picture of tiles that were saved at different times has a banner with both times", () => {
+    const { current } = knowing({}).pictures;
+    ok(current, "there is a picture");
+    /** @type {(problem: string | null, minutes: number) => string | undefined} */
+    const text = (problem, minutes) => banners(knowing({
+        contact: { since: now(), problem },
+        pictures: {
+            current: { ...current, frameTime: now() - minutes * 60_000, newestTime: now() }, next: null,
+            isOutdated: false,
+        },
+    })).get("mixed")?.text;
+    const found = text("the server can't be reached", 10) ?? "";
+    ok(/saved at different times, from .*Z to .*Z\. Turbulence has moved between them\.$/.test(found), found);
+    equal([text("the server can't be reached", 0.5), text(null, 10)], [undefined, undefined]);
 });
