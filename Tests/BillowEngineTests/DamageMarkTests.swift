@@ -85,8 +85,8 @@ struct DamageMarkTests {
                 }
             }
             // Above the damaged level the largest is the highest one's.
-            #expect(try await values(42...45) == Set(try TestField.plane(5, on: grid).values))
-            for altitudes in [30...45, 34...38, 38...38, 38...42] {
+            #expect(try await values(42...46) == Set(try TestField.plane(5, on: grid).values))
+            for altitudes in [30...46, 34...39, 38...39, 38...42] {
                 #expect(try await values(altitudes) == [FieldPlane.missing], "\(altitudes)")
             }
         }

@@ -28,8 +28,8 @@ package final class PostgreSQLCluster: Sendable {
     /// standard input does.
     private static let script = """
         set -eu
-        # Another process that begins at the same moment is over for Foundation when all copies of a file of it are
-        # closed. This one would keep its copy as long as the server runs.
+        # Foundation holds a process for running until all copies of a socket of it are closed. This script may have
+        # got one of another process, which began at the same moment.
         for file in /proc/$$/fd/*; do
             number=${file##*/}
             [ "$number" -le 2 ] || [ "$number" -eq 255 ] || eval "exec $number>&-"
@@ -87,18 +87,32 @@ package final class PostgreSQLCluster: Sendable {
         let folder = "/tmp/billow-pg-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script, "postgresql-for-tests", folder, bin]
         let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
+        try spawn(["/bin/bash", "-c", script, "postgresql-for-tests", folder, bin], input, output)
         let said = try await answer(output.fileHandleForReading)
         guard said.hasSuffix("ready\n") else { throw Failed(description: "PostgreSQL doesn't start: \(said)") }
         return PostgreSQLCluster(
             folder: folder, standardInput: input.fileHandleForWriting, standardOutput: output.fileHandleForReading)
+    }
+
+    /// Starts a program, whose output and errors are one pipe. `Process` can't do this, because it waits for the end of
+    /// a process whose files are closed, and meanwhile for no other one.
+    private static func spawn(_ arguments: [String], _ input: Pipe, _ output: Pipe) throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input.fileHandleForReading.fileDescriptor, STDIN_FILENO)
+        for file in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, file)
+        }
+        let texts = arguments.map { strdup($0) }
+        let environment = ProcessInfo.processInfo.environment.map { strdup("\($0.key)=\($0.value)") }
+        defer { for text in texts + environment { free(text) } }
+        var identifier = pid_t()
+        let problem = posix_spawn(&identifier, arguments[0], &actions, nil, texts + [nil], environment + [nil])
+        guard problem == 0 else { throw Failed(description: "\(arguments[0]): \(String(cString: strerror(problem)))") }
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
     }
 
     /// Reads until the script is ready or has ended.
