@@ -10,8 +10,8 @@ import Turbulence
 @testable import BillowEngine
 @testable import BillowStore
 
-/// Real processes are killed at random moments. `BILLOW_KILLS` is the number of kills of servers, commands and syncs on a
-/// file, by default 40. Those on PostgreSQL, of restores, migrations and upgrades come beside them, in proportion.
+/// Real processes are killed at random moments. `BILLOW_KILLS` is the number of kills of servers, commands and syncs on
+/// a file, by default 40. Those on PostgreSQL, of restores, migrations and upgrades come beside them, in proportion.
 /// `BILLOW_KILL_SEED` begins another series.
 @Suite("Killed at any moment")
 struct KilledProcessTests {
