@@ -7,10 +7,11 @@ import Synchronization
 /// the router.
 ///
 /// An answer depends on its address, the snapshot, the styles, the configuration of freshness, the sources' states, and
-/// the clock in whole seconds. An answer is valid only in the `CacheContext` in which it was requested, so none is older
-/// than a second. The exception is an answer that declares itself immutable for some seconds. For so long it does not
-/// depend on the clock, and the cache states its age. Each part of the context changes together with what it numbers, so
-/// nothing needs to invalidate the cache. A lookup takes constant time. The cache is bounded in number and in bytes.
+/// the clock in whole seconds. An answer is valid only in the `CacheContext` in which it was requested, so none is
+/// older than a second. The exception is an answer that declares itself immutable for some seconds. For so long it does
+/// not depend on the clock, and the cache states its age. Each part of the context changes together with what it
+/// numbers, so nothing needs to invalidate the cache. A lookup takes constant time. The cache is bounded in number and
+/// in bytes.
 ///
 /// Source: RFC 9111 section 5.1 (`Age`), RFC 8246 (`immutable`)
 final class ResponseMicrocache: Sendable {
