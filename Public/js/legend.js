@@ -49,7 +49,8 @@ export class Legend {
         const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
             (note) => element("p", { className: "note" }, note)
         );
-        this.#root.replaceChildren(element("h2", {}, legend.title), list, this.#lastOne, ...notes, this.#field, this.#symbols,
+        this.#root.replaceChildren(
+            element("h2", {}, legend.title), list, this.#lastOne, ...notes, this.#field, this.#symbols,
             element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
