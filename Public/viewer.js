@@ -249,7 +249,9 @@ async function start() {
         if (!isMarkedIncomplete(knowledge)) return null;
         const { time, isLive, isPlaying } = pictureState(knowledge);
         const key = `${isLive ? Math.floor((time ?? 0) / 60_000) : ""} ${knowledge.billow?.completeSince}`;
-        return coverage.lackingLayers(view, isLive ? null : time, boxOf(map.getBounds()), key, isPlaying);
+        const instant = isLive ? null : time;
+        knowledge.absent = coverage.absentLayers(view, instant);
+        return coverage.lackingLayers(view, instant, boxOf(map.getBounds()), key, isPlaying);
     }
 
     /** The instant of the map, or null for live. */

@@ -20,6 +20,9 @@ export class Coverage {
     #requested = "";
     /** @type {Lacking} */
     #last = null;
+    /** Fields and their instants without any value. The map then shows no hatching either.
+     * @type {Set<string>} */
+    #absent = new Set();
 
     /** @param {() => void} changed  called after each response */
     constructor(changed) { this.#changed = changed; }
@@ -45,6 +48,11 @@ export class Coverage {
         return this.#last;
     }
 
+    /** The layers of which nothing is stored at an instant, as far as known from the results.
+     * @param {Billow.View} view
+     * @param {number | null} time */
+    absentLayers({ layers }, time) { return layers.filter((id) => this.#absent.has(`${id} ${time}`)); }
+
     /** @param {string} cacheKey
      * @param {string[]} parts  layer ids, or several ids joined by commas
      * @param {Billow.View} view
@@ -54,7 +62,10 @@ export class Coverage {
         this.#requested = cacheKey;
         const lacking = await Promise.all(parts.map(async (id) => {
             // The server would refuse a request for an instant without a field.
-            if (isField(id) && await isOutside(id, time)) return id;
+            if (isField(id) && await isOutside(id, time)) {
+                this.#absent.add(`${id} ${time}`);
+                return id;
+            }
             const query = filters(view);
             query.set("bbox", box);
             query.set("width", "16");
@@ -62,7 +73,10 @@ export class Coverage {
             const { headers } = await fetchResponse(`maps/${id}.png?${query}`, { method: "HEAD", cache: "no-cache" });
             return headers.get("X-Incomplete") === "true" ? id : null;
         })).then((found) => found.flatMap((id) => id?.split(",") ?? []), () => null);
-        if (this.#cache.size > MAX_CACHED) this.#cache.clear();
+        if (this.#cache.size > MAX_CACHED) {
+            this.#cache.clear();
+            this.#absent.clear();
+        }
         // A failed request is repeated with the next picture.
         if (lacking) this.#cache.set(cacheKey, lacking);
         else if (cacheKey === this.#requested) this.#last = null;

@@ -12,8 +12,10 @@ import { now } from "./server.js";
  * `frameTime` and `newestTime` are the oldest and the newest time of its tiles.
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
+ * `absent` contains those of them of which nothing is stored at the instant.
  * @typedef {{
- *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Snapshot | null, lacking: string[] | null,
+ *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Snapshot | null,
+ *     lacking: string[] | null, absent?: string[],
  *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOutdated: boolean },
  * }} OnMap
  *

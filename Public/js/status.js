@@ -197,15 +197,20 @@ function staleData(knowledge) {
 /** Warns about incomplete data, which looks like smooth air in the live picture, at an instant and in the timeline.
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
-    const { billow, lacking } = knowledge;
+    const { billow, lacking, absent = [] } = knowledge;
     const { incomplete, time, isPlaying } = pictureState(knowledge);
     // While the timeline plays, it shows this for each frame.
     if (!incomplete || isPlaying) return null;
     const fields = LAYERS.filter(({ id }) => isField(id) && lacking?.includes(id));
     const others = lacking?.filter((id) => !fields.some((field) => field.id === id));
     const sentences = [];
-    const names = fields.map(({ name }) => name).join(", ");
-    if (fields.length) sentences.push(`${names} does not cover the whole map: hatched areas have no data.`);
+    /** @param {boolean} isAbsent */
+    const names = (isAbsent) => fields.filter(({ id }) => absent.includes(id) === isAbsent)
+        .map(({ name }) => name).join(", ");
+    if (names(true)) sentences.push(`No ${names(true)} is stored for this time.`);
+    if (names(false)) {
+        sentences.push(`${names(false)} does not cover the whole map: hatched areas have no data.`);
+    }
     if (others?.length !== 0) {
         const since = instantOf(billow?.completeSince) ?? completeSince(knowledge.server, others ?? []);
         const isBefore = since !== null && time !== null && time < since;

@@ -1,7 +1,7 @@
 // @ts-check
 import { boxOf, Coverage } from "/js/coverage.js";
 import { parseHash } from "/js/view.js";
-import { equal, ok, test } from "../harness.js";
+import { equal, json, ok, test, withResponses } from "../harness.js";
 
 /** @param {number} west
  * @param {number} south
@@ -47,3 +47,23 @@ test("each map is requested once, and the previous result stays until the respon
         window.fetch = fetch;
     }
 });
+
+test("a field of which nothing is stored at an instant is absent then", () => withResponses(
+    ({ url }) => url.pathname.endsWith(".json")
+        ? json({ time: { extent: ["2026-07-21T20:00:00Z", "2026-07-21T22:00:00Z"] } }) : new Response(null),
+    async () => {
+        const { view } = parseHash("#layers=gtg,hexagons");
+        for (const [hour, absent] of /** @type {[number, string[]][]} */ ([[10, ["gtg"]], [21, []]])) {
+            const time = Date.UTC(2026, 6, 21, hour);
+            /** @type {Coverage | null} */
+            let coverage = null;
+            await new Promise((resolve) => {
+                coverage = new Coverage(() => resolve(null));
+                coverage.lackingLayers(view, time, "0,0,1,1", "", false);
+            });
+            const found = /** @type {Coverage | null} */ (coverage);
+            equal([found?.lackingLayers(view, time, "0,0,1,1", "", false), found?.absentLayers(view, time)],
+                [absent, absent], `at ${hour}Z`);
+            equal(found?.absentLayers(view, null), [], "live");
+        }
+    }));

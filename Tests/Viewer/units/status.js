@@ -69,6 +69,8 @@ test("the banner of incomplete data names the layers that lack data in view, if 
     equal(shown({ billow, lacking: [] }).keys, []);
     const grid = shown({ billow, lacking: ["gtg"] }).found.get("incomplete")?.text ?? "";
     ok(/^INCOMPLETE: GTG does not cover the whole map/.test(grid) && !grid.includes("Some data"), grid);
+    const none = shown({ billow, lacking: ["gtg"], absent: ["gtg"] }).found.get("incomplete")?.text ?? "";
+    ok(none.includes("No GTG is stored for this time.") && !none.includes("hatched"), none);
     const both = shown({ billow, lacking: ["gtg", "hexagons"] }).found.get("incomplete")?.text ?? "";
     ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
 });
