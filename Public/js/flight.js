@@ -65,7 +65,7 @@ export class Flight {
                 ? `${found.length} flights match: ${names.join(", ")}${found.length > 8 ? " and more" : ""}.`
                 : "No aircraft with this call sign is tracked now.";
         } catch (error) {
-            problem.textContent = error instanceof Error ? error.message : String(error);
+            problem.textContent = `The search failed: ${error instanceof Error ? error.message : error}.`;
         }
         problem.hidden = false;
         return null;

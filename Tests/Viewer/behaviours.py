@@ -1810,13 +1810,18 @@ def place_beside_card(viewer):
         viewer.page.goto("about:blank")
         # Nobody reports turbulence here, so the card begins with a sentence.
         viewer.open("#layers=hexagons,gtg&map=5/-20/-130&place=-20/-130")
-        viewer.until(is_beside)
+        viewer.until(is_beside.replace("mark.bottom < card.top", "mark.bottom < card.top || mark.left > card.right"))
         # The button to close the card covers none of its words.
         assert viewer.page.evaluate("""() => {
             const button = document.querySelector("#details-close").getBoundingClientRect();
-            const words = document.createRange();
-            words.selectNodeContents(document.querySelector("#details-body"));
-            return [...words.getClientRects()].filter(({ left, right, top, bottom }) => left < button.right - 8
+            const words = [];
+            const texts = document.createTreeWalker(document.querySelector("#details-body"), NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) {
+                const range = document.createRange();
+                range.selectNodeContents(texts.currentNode);
+                words.push(...range.getClientRects());
+            }
+            return words.filter(({ left, right, top, bottom }) => left < button.right - 8
                 && right > button.left + 8 && top < button.bottom - 8 && bottom > button.top + 8).length;
         }""") == 0, (width, height)
 
