@@ -314,14 +314,20 @@ export class Dock {
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
         setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
         const times = this.#marks?.times;
+        let outside = "";
         if (!this.#isScrubbing && times?.length) {
             const index = wanted === null ? this.#marks?.liveIndex ?? 0 : times.findLastIndex((each) => each <= wanted);
             scrubber.value = String(Math.max(0, index));
+            // The thumb is at an end of the timeline, and the picture is beyond.
+            outside = wanted === null ? "" : wanted < times[0] ? "before the span"
+                : wanted > times[times.length - 1] ? "after the span" : "";
         }
+        scrubber.toggleAttribute("data-outside", outside !== "");
         const added = this.#marks?.newAt(Number(scrubber.value)) ?? [];
         scrubber.setAttribute(
             "aria-valuetext", [
-                isLive ? "Live" : time === null ? "" : dateTime(time), text, added.length && `new: ${added.join(", ")}`,
+                isLive ? "Live" : time === null ? "" : dateTime(time), text, outside,
+                added.length && `new: ${added.join(", ")}`,
             ].filter(Boolean).join(", "),
         );
     }

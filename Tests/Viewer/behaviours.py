@@ -414,6 +414,8 @@ def one_time(viewer):
     clock = time.strftime("%H:%MZ", time.gmtime(start))
     viewer.eventually(lambda: viewer.text("#frame-time") == clock)
     viewer.eventually(lambda: viewer.text("#state-text") == "Past")
+    # The instant is before the timeline's first frame, so the thumb is hollow.
+    viewer.until("document.querySelector('#scrubber[data-outside]')?.ariaValueText.includes('before the span')")
     # Live works after the timeline was started at an instant.
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'true'")
