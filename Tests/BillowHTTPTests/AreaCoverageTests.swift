@@ -241,7 +241,7 @@ struct AreaCoverageTests {
             let version = try await frames.frameVersion(
                 of: [.hexagons], at: noon, filter: Filter(), in: frames.snapshot())
             for (time, isKept) in [(noon, true), (noon.advanced(by: 45), false)] {
-                let answer = try await world.get(tile.path(time.compact, query: "?v=\(version)"))
+                let answer = try await world.get(tile.path(time.compact, query: world.revision(version)))
                 #expect(answer.status == .ok)
                 #expect(answer.headers[.cacheControl]?.contains("immutable") == isKept)
             }

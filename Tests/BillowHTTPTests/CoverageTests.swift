@@ -226,7 +226,7 @@ struct CoverageTests {
         try await withOldImport { world in
             for (secondsAgo, seconds) in [(0, 604_800), (6 * Self.day, Self.day), (7 * Self.day - 1, 1)] {
                 let time = noon.advanced(by: -secondsAgo).compact
-                let answer = try await world.get("/tiles/hexagons/\(time)/0/0/0.png?v=0")
+                let answer = try await world.get("/tiles/hexagons/\(time)/0/0/0.png\(world.revision(.zero))")
                 #expect(answer.header("X-Incomplete") == nil)
                 #expect(answer.headers[.cacheControl] == "public, max-age=\(seconds), immutable")
             }

@@ -213,6 +213,13 @@ struct PixelPlace {
 }
 
 extension World {
+    /// The query of a frame's revision in the default style.
+    func revision(_ version: Version) throws -> String {
+        let snapshot = try application.frames.snapshot()
+        let key = application.frames.renderKey(application.styles.current.default, in: snapshot)
+        return "?v=\(version)&s=\(key)"
+    }
+
     /// The colour at the middle of a cell at a zoom where the cell is some 40 pixels wide.
     func colour(_ cell: Cell, _ time: String = "latest", query: String = "", zoom: Int = 8) async throws -> String {
         let pixel = PixelPlace(H3.center(of: cell), zoom: zoom)
