@@ -97,8 +97,13 @@ struct FleetTests {
         let key = created.output.trimmingCharacters(in: .whitespacesAndNewlines)
         var servers: [Server] = []
         for _ in 0..<3 { servers.append(try await Server("--database", database, "--config", settings)) }
-        func leaders() throws -> [Int] {
-            try servers.indices.filter { try servers[$0].command.standardError.contains(Self.leads) }
+        func leaders() async throws -> [Int] {
+            var found: [Int] = []
+            for (number, server) in servers.enumerated() {
+                let status = try await server.status()["fleet"]
+                if status["syncs"].bool == true { found.append(number) }
+            }
+            return found
         }
         try await eventually("a whole sync, which every server shows") {
             for server in servers {
@@ -106,16 +111,14 @@ struct FleetTests {
             }
             return true
         }
-        #expect(try leaders().count == 1)
-        for (number, server) in servers.enumerated() {
-            let status = try await server.status()["fleet"]
-            #expect(try status["syncs"].bool == leaders().contains(number))
-        }
+        // On a busy machine a leader may come too late to keep its lease.
+        try await eventually("one server that syncs") { try await leaders().count == 1 }
         try await compare(servers, "with three servers")
         try await compareFeatures(servers, "with three servers")
 
         // What one server takes is shown by the others.
-        let follower = try #require(servers.indices.first { try !leaders().contains($0) })
+        let syncing = try await leaders()
+        let follower = try #require(servers.indices.first { !syncing.contains($0) })
         let now = Date.now.addingTimeInterval(-60).ISO8601Format()
         let sent = #"[{"lon": 10, "lat": 50, "altitude": 34000, "severity": 3, "observedAt": "\#(now)", "id": "sent"}]"#
         let answer = try await servers[follower].send(.POST, "/observations", sent, key: key)
@@ -133,7 +136,13 @@ struct FleetTests {
         }
 
         // SIGKILL: the leader can't give its lease back.
-        let leader = try #require(try leaders().first)
+        var found: Int?
+        try await eventually("a leader to kill") {
+            found = try await leaders().first
+            return found != nil
+        }
+        let leader = try #require(found)
+        #expect(try servers[leader].command.standardError.contains(Self.leads))
         let killed = servers[leader]
         let clock = ContinuousClock()
         let start = clock.now
@@ -141,7 +150,7 @@ struct FleetTests {
         #expect(try await killed.command.status() == -SIGKILL)
         servers.remove(at: leader)
         let before = try await servers[0].status()["version"].integer ?? 0
-        try await eventually("another leader") { try !leaders().isEmpty }
+        try await eventually("another leader") { try await !leaders().isEmpty }
         let handover = clock.now - start
         try await eventually("what the new leader fetches, on every server") {
             for server in servers {
@@ -152,7 +161,7 @@ struct FleetTests {
         print("hand-over after SIGKILL: \(handover), first new data: \(clock.now - start)")
         // The limit is for a machine that runs nothing else.
         #expect(handover < .seconds(30))
-        #expect(try leaders().count == 1)
+        try await eventually("one server that syncs, again") { try await leaders().count == 1 }
         servers.append(try await Server("--database", database, "--config", settings))
         try await compare(servers, "after the takeover")
         try await compareFeatures(servers, "after the takeover")

@@ -7,7 +7,8 @@ import Testing
 /// The built command on a PostgreSQL database.
 @Suite("PostgreSQL")
 struct PostgreSQLTests {
-    /// The answers of a server on stored data, which name no version and no key of a row.
+    /// The answers of a server on stored data, which name no key of a row. The version depends on the number of an
+    /// import's transactions, which are short by the clock.
     private static let paths: [String] = {
         let instants = ["2026-07-21T20:00:00Z", "2026-07-21T20:30:00Z"]
         let tiles = ["0/0/0", "3/2/3", "5/8/13", "6/17/27", "7/35/54"]
@@ -50,7 +51,12 @@ struct PostgreSQLTests {
                 answers.append(
                     try await Self.paths.asyncMap { path in
                         let answer = try await server.get(path)
-                        return "\(answer.status) \(answer.body.base64EncodedString())"
+                        guard path.contains(".geojson") else {
+                            return "\(answer.status) \(answer.body.base64EncodedString())"
+                        }
+                        let features = answer.text.replacing(/"version":\d+,/, with: "", maxReplacements: 1)
+                        #expect(features != answer.text)
+                        return "\(answer.status) \(features)"
                     })
                 #expect(try await server.stop() == 0)
             }
