@@ -60,7 +60,7 @@ export type TimedFeature = import("./points.js").TimedFeature;
  * The methods of a map that frames and points use. A `maplibregl.Map` has them.
  */
 export type MapLibreMap = {
-    on(name: "error", listener: (event: any) => void): unknown;
+    on(name: "error" | "sourcedataloading" | "sourcedata" | "sourcedataabort", listener: (event: any) => void): unknown;
     addLayer(layer: any, before?: string): unknown;
     addSource(id: string, source: any): unknown;
     getLayer(id: string): unknown;
