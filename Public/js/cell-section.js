@@ -159,10 +159,11 @@ export class CellSection {
      * @param {(string | null)[]} notes */
     #card(record, records, notes) {
         const entry = this.#legend.entry(record.severity);
+        const edr = record.edr ?? null;
         const rows = [
             ["Level", levelText(record)],
             ["Observed", observedText(record, this.#view.time)],
-            ["EDR", (record.edr ?? null) === null ? "not reported" : `${Number(record.edr).toFixed(2)} m²ᐟ³ s⁻¹`],
+            ["EDR", edr === null ? "not reported" : `${Number(edr).toFixed(2)} m²ᐟ³ s⁻¹`],
             [
                 "Severity",
                 record.severityBasis === "edr" ? `from EDR, category ${record.category ?? "–"}` : "as reported",

@@ -15,14 +15,20 @@ struct HomeTests {
         _ = try await store.commit(Batch(source: source, observations: [observation]))
     }
 
-    private func head(_ store: PostgreSQLStore) async throws -> Head { try await store.state().head }
-
-    @Test("a standby that took over has another log from its first change on, and keeps that name")
-    func promotion() async throws {
+    /// A server of its own, with a database that holds one commit.
+    private func filledStore() async throws -> (PostgreSQLCluster, DatabaseAddress, PostgreSQLStore) {
         let cluster = try await PostgreSQLCluster.start()
         let address = try await cluster.address()
         let store = try await PostgreSQLStore.open(address)
         try await fetch(store, 0)
+        return (cluster, address, store)
+    }
+
+    private func head(_ store: PostgreSQLStore) async throws -> Head { try await store.state().head }
+
+    @Test("a standby that took over has another log from its first change on, and keeps that name")
+    func promotion() async throws {
+        let (cluster, address, store) = try await filledStore()
         let before = try await head(store)
         try await fetch(store, 1)
         #expect(try await head(store).log == before.log)
@@ -40,10 +46,7 @@ struct HomeTests {
 
     @Test("a restored dump is another log from its first change on, and the original keeps its name")
     func dump() async throws {
-        let cluster = try await PostgreSQLCluster.start()
-        let address = try await cluster.address()
-        let store = try await PostgreSQLStore.open(address)
-        try await fetch(store, 0)
+        let (cluster, _, store) = try await filledStore()
         let before = try await head(store)
         let copy = try await PostgreSQLStore.open(try await cluster.copy(of: "test_1", named: "restored"))
         #expect(try await head(copy) == before)

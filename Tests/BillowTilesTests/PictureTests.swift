@@ -301,7 +301,7 @@ struct PictureTests {
         let below = try Self.canvas(try LayerList("pireps,hazards"), region)
         let above = try Self.canvas(try LayerList("hazards,pireps"), region)
         #expect(below.pixels != above.pixels)
-        // Whole symbols lie on top: what they make of black and of white alike doesn't depend on what is below.
+        // Symbols are drawn last. Where a pixel is equal on black and on white, the symbol is opaque.
         let grounds = try [UInt8(0), 255].map { value in
             var canvas = try Canvas(width: region.width, height: region.height)
             canvas.fill(with: StraightColour(red: value, green: value, blue: value, alpha: 255))

@@ -42,7 +42,7 @@ extension FrameSource {
 
     /// The relation of a URL's revision to the frame's current one.
     package enum RevisionStatus: Sendable, Hashable {
-        /// The revision is current, and names all that its picture depends on.
+        /// The revision is current, and names everything on which its picture depends.
         case current
         /// The version is current, but the revision names neither the log nor the style. Its picture may change.
         case currentVersion
