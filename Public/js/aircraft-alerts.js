@@ -1,7 +1,7 @@
 // @ts-check
 // Turbulence and hazards ahead of an aircraft. The server searches along its track. The map and the card show the area
 // and the groups that it finds. Each new picture repeats the request from the aircraft's new position.
-import { alertFilters, alertFilterText, alertGroups, allSourcesText, groupNodes } from "./alert-groups.js";
+import { alertFilters, alertFilterText, alertGroups, groupNodes } from "./alert-groups.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
@@ -162,7 +162,7 @@ function alertSection({ callsign, icao24, source }, alerts, view, legend) {
     const only = alertFilterText(view);
     const isLeftOut = view.sources && source && !view.sources.includes(source);
     const notes = [
-        only && `${only}.`, allSourcesText(view),
+        only && `${only}.`,
         isLeftOut ? `The position is from ${source}, which the map leaves out.` : null,
     ].filter(Boolean).join(" ");
     return section(`Ahead of ${callsign || icao24}`,

@@ -44,28 +44,24 @@ const alertSeverities = ({ minSeverity, severities }) =>
     severitiesOf(severities?.filter((severity) => severity > 0)
         ?? SEVERITIES.map((_, severity) => severity).slice(Math.max(minSeverity, 1)));
 
-/** The filters of a view, as members of a request for alerts. The server does not filter alerts by source.
+/** The filters of a view, as members of a request for alerts.
  * @param {Billow.View} view */
 export function alertFilters(view) {
     const { minSeverity, severities } = alertSeverities(view);
     return {
         hours: view.hours, minSeverity: Math.max(minSeverity, 1), ...(severities ? { severity: severities } : {}),
         ...(view.category === null ? {} : { category: view.category }),
+        ...(view.sources ? { source: view.sources } : {}),
     };
 }
 
-/** Describes the turbulence that the filters leave out of alerts, or null.
+/** Describes what the filters leave out of alerts, or null.
  * @param {Billow.View} view */
 export function alertFilterText(view) {
     const { minSeverity, severities } = alertSeverities(view);
     const shown = { minSeverity: minSeverity > 1 ? minSeverity : 0, severities };
-    return filterText({ ...view, ...shown, minAltitude: null, maxAltitude: null, sources: null });
+    return filterText({ ...view, ...shown, minAltitude: null, maxAltitude: null });
 }
-
-/** States that alerts have more sources than the map, or null.
- * @param {Billow.View} view */
-export const allSourcesText = ({ sources }) =>
-    (sources ? "From all sources, also those that the map leaves out." : null);
 
 /** @typedef {{
  *     severity?: number, text: string, members?: string[], distance?: number, timeTo?: number, timeToPass?: number,

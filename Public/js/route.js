@@ -3,7 +3,7 @@
 // vertical profile.
 import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, allSourcesText, groupNodes } from "./alert-groups.js";
+import { alertFilters, alertGroups, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { age, bandText, compactTime, flightLevel } from "./format.js";
 import { CELLS, layerName } from "./layers.js";
@@ -157,7 +157,7 @@ export class RoutePanel {
             ].filter(Boolean).join(", ")}.`),
             only ? element("p", { className: "note" }, `${only}.`) : null,
             profileFigure(profileData, view, this.#legend, departure, SPEED_KNOTS),
-            ...alertSection(ahead, profileData.length, this.#legend, allSourcesText(view)),
+            ...alertSection(ahead, profileData.length, this.#legend),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
@@ -262,17 +262,15 @@ function alertRequest(route, { longitude, latitude }, view, time) {
 /** @param {Billow.Alerts | null} alerts
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
- * @param {string | null} note  which reports are included
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, note) {
+function alertSection(alerts, length, legend) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude, distance = 0 } = alerts.query;
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
-        note ? element("p", { className: "note" }, note) : null,
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts), legend)),
-    ].flatMap((part) => part ?? []);
+    ];
 }
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };

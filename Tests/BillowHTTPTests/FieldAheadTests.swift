@@ -1,4 +1,6 @@
 import BillowFields
+import BillowStore
+import Datasets
 import EngineTestSupport
 import Geometry
 import HummingbirdTesting
@@ -98,6 +100,38 @@ struct FieldAheadTests {
             let severe = try await world.post(
                 "/alerts", body.replacing("\"angle\"", with: "\"minSeverity\": 4, \"angle\""))
             #expect(severe["field"]?["items"]?.items.isEmpty == true)
+        }
+    }
+
+    @Test("an alert has reports, hazards and the field of the chosen sources alone, and names them")
+    func alertSources() async throws {
+        try await withWorld { world in
+            try await insertAir(world)
+            _ = try await world.store.register(try source("own"), merge: .keep, simulated: false)
+            try await world.insert([
+                try observation(cell(-97, 35), altitude: 32, severity: .light, at: -60),
+                try observation(cell(-97.5, 35), altitude: 32, severity: .light, at: -60, source: "own"),
+            ])
+            let corners = try [place(-98, 34), place(-96, 34), place(-96, 36), place(-98, 36)]
+            let hazard = IssuedArea(
+                collection: .hazards, id: "sigmet", source: try source("awc"), kind: "sigmet",
+                validFrom: noon.advanced(by: -60), validTo: noon.advanced(by: 3_600), issuedAt: noon,
+                geometry: try #require(MultiPolygon(outline: corners)))
+            _ = try await world.store.commit(Batch(source: nil, areas: [hazard]))
+            try await world.refresh()
+            for (sources, reports, hazards, hasField) in [
+                (nil, ["own", "skypath"], 1, true), (["skypath"], ["skypath"], 0, false),
+                (["own", "skypath"], ["own", "skypath"], 0, false), (["awc"], [], 1, true), (["none"], [], 0, false),
+            ] as [([String]?, [String], Int, Bool)] {
+                let chosen = sources.map { #""source": \#($0), "# } ?? ""
+                let answer = try await world.post(
+                    "/alerts",
+                    #"{\#(chosen)"position": [-99.6, 35], "altitude": 32000, "track": 90, "distance": 300}"#)
+                #expect(answer["items"]?.items.compactMap { $0["source"]?.string }.sorted() == reports, "\(chosen)")
+                #expect(answer["hazards"]?.items.count == hazards, "\(chosen)")
+                #expect((answer["field"] != nil) == hasField, "\(chosen)")
+                #expect(answer["query"]?["source"]?.items.compactMap(\.string) == sources, "\(chosen)")
+            }
         }
     }
 

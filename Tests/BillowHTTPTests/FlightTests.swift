@@ -184,6 +184,10 @@ struct FlightTests {
             }
             for (members, code) in [
                 (#""track": 90, "minsevrity": 3"#, "unknown-member"),
+                (#""track": 90, "source": []"#, "invalid-parameter"),
+                (#""track": 90, "source": ["a b"]"#, "invalid-parameter"),
+                (#""track": 90, "source": \#([String](repeating: "a", count: 33))"#, "invalid-parameter"),
+                (#""track": 90, "source": "skypath""#, "invalid-body"),
                 (#""route": "00N000E 00N010E", "cells": ["851b8153fffffff"]"#, "several-areas"),
                 (#""route": "00N000E 00N010E", "polygon": [[0,0],[1,0],[1,1],[0,0]]"#, "several-areas"),
             ] {

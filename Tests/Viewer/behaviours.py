@@ -926,29 +926,28 @@ def origin_filters(viewer):
 
 
 def filtered_cards(viewer):
-    """with filters, cards say which reports they have; alerts have those of all sources, and say so"""
-    everything = "From all sources, also those that the map leaves out."
+    """with filters, cards say which reports they have, and alerts have the same sources and severities"""
     only = "severities=2,4&sources=simulator"
     answer = viewer.page.request.get(f"{viewer.base}/collections/traffic/items?limit=1000").json()
     flight = next(each["properties"] for each in answer["features"]
                   if not each["properties"].get("onGround") and each["properties"].get("altitude", 0) > 20000)
     viewer.open(f"#layers=hexagons&map=7/39/-96&{only}&flight={flight['icao24']}")
     card = "document.querySelector('#details-body').textContent"
-    for text in ("Only Light-Moderate and Moderate-Occasionally Severe.", everything,
+    for text in ("Only Light-Moderate and Moderate-Occasionally Severe, from simulator.",
                  f"The position is from {flight['source']}, which the map leaves out."):
         viewer.until(f"(text) => {card}.includes(text)", text)
-    # The alerts have no other severities than the map.
+    # The alerts have no other severities and sources than the map.
     with viewer.page.expect_request("**/alerts") as asked:
         viewer.page.check("#history input[value='4']", force=True)
     body = asked.value.post_data_json
-    assert body["severity"] == [2, 4] and "source" not in body, body
+    assert body["severity"] == [2, 4] and body["source"] == ["simulator"], body
     # An empty place is not free of other reports.
     viewer.open(f"#layers=hexagons&map=7/0/-140&place=0/-140&{only}")
     viewer.until(f"{card}.includes('No report here')")
     viewer.eventually(lambda: "Only Light-Moderate and Moderate-Occasionally Severe, from simulator."
                       in viewer.text("#details-body"))
     viewer.open(f"#layers=hexagons&route=KORD+KJFK&level=370&min=30000&{only}")
-    for text in ("Only Light-Moderate and Moderate-Occasionally Severe, from simulator.", everything,
+    for text in ("Only Light-Moderate and Moderate-Occasionally Severe, from simulator.",
                  "Only FL300 and above."):
         viewer.until("(text) => document.querySelector('#route-body').textContent.includes(text)", text)
 

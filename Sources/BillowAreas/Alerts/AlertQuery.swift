@@ -48,6 +48,8 @@ public struct AlertQuery: Sendable, Hashable {
     public var timeFrame: Double?
     /// The full angle of the beam in degrees. The reference doesn't say whether it means the full or the half angle.
     public var angleSpan = 15.0
+    /// The sources of reports, hazards and fields; nil for every source.
+    public var sources: Set<SourceID>?
     /// The altitudes; nil selects 2,000 ft below to 2,000 ft above.
     public var altitudes: AltitudeRange?
     /// The distance to each side of the route in nautical miles.
@@ -79,9 +81,11 @@ public struct AlertQuery: Sendable, Hashable {
         return (try? AltitudeRange(minimumFeet: low, maximumFeet: high)) ?? .all
     }
 
-    /// The filter for observations.
+    /// The filter for observations, hazards and fields.
     public func filter(of flight: FlightState) -> Filter {
-        Filter(history: history, severities: severities, altitudes: altitudes(of: flight), category: category)
+        Filter(
+            history: history, severities: severities, altitudes: altitudes(of: flight), sources: sources,
+            category: category)
     }
 
     /// The distance ahead in metres.

@@ -34,7 +34,7 @@ package struct AlertReport: Sendable {
     var itemsMatched: Int
     /// SIGMETs and G-AIRMETs that are valid at the time and overlap the area and the altitudes.
     package var hazards: [IssuedArea]
-    /// Computed turbulence in the area; nil if no field is stored.
+    /// Computed turbulence in the area; nil if no stored field matches the filter.
     package var field: FieldAhead?
     /// The freshness and completeness of the searched data.
     package var dataStatus: DataStatus
@@ -195,6 +195,8 @@ package struct AlertResponse: Encodable, Sendable {
         package var severity: [Int]
         package var hours: Double
         package var category: String
+        /// The sources; nil for every source.
+        package var source: [String]?
         /// The distance and the widths in nautical miles, and the angle in degrees; nil if not applicable.
         package var distance: Double?
         package var angle: Double?
@@ -206,6 +208,7 @@ package struct AlertResponse: Encodable, Sendable {
             severity = Severity.allCases.filter(report.query.severities.contains).map { Int($0.rawValue) }
             hours = report.query.history.hours
             category = report.query.category.name
+            source = report.query.sources?.map(\.name).sorted()
             let kind = report.area.kind
             distance = kind == .beam || kind == .route ? AlertResponse.rounded(report.area.reachMiles, 1) : nil
             angle = kind == .beam ? report.query.angleSpan : nil
@@ -249,7 +252,7 @@ package struct AlertResponse: Encodable, Sendable {
     var truncated: Bool
     var clusters: [Cluster]
     package var hazards: [Hazard]
-    /// Computed turbulence, separate from the reports; absent if no field is stored.
+    /// Computed turbulence, separate from the reports; absent if no stored field matches the query.
     package var field: FieldAheadResponse?
     /// The searched area; nil if nothing was searched.
     package var area: Area?

@@ -103,14 +103,15 @@ package struct FieldAhead: Sendable {
 }
 
 extension AlertSource {
-    /// Computed turbulence in the area of an alert; nil if no field is stored.
+    /// Computed turbulence in the area of an alert; nil if no stored field matches the filter.
     ///
     /// - Complexity: that of `fieldSection` for the cells of the area.
     func fieldAhead(
         _ request: AlertRequest, of flight: FlightState, in area: AlertArea, at instant: Instant, filter: Filter,
         _ snapshot: Snapshot
     ) async throws(EngineError) -> FieldAhead? {
-        guard let looked = area.area, !snapshot.fields.frames.isEmpty else { return nil }
+        let selection = FieldIndex.Query(filter)
+        guard let looked = area.area, snapshot.fields.frames.contains(where: selection.matches) else { return nil }
         let cells = try await frames.fieldCells(in: area.cells, filter: filter, snapshot)
         let approaches = AlertApproaches(area, of: flight)
         let sites = cells.map { cell in (cell: cell, approach: approaches.approach(to: cell)) }

@@ -29,6 +29,7 @@ package struct AlertBody: Decodable, Sendable {
     var maxAltitude: Int?
     var hours: Double?
     package var category: String?
+    private var source: [String]?
     /// The client's own aircraft, named as in observations, and the minutes for which its reports are excluded.
     var aircraft: String?
     var excludeOwn: Double?
@@ -44,7 +45,8 @@ package struct AlertBody: Decodable, Sendable {
     private enum Keys: String, CodingKey, CaseIterable {
         case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround,
             switchToBeam,
-            severity, minSeverity, minAltitude, maxAltitude, hours, category, aircraft, excludeOwn, icao24, callsign,
+            severity, minSeverity, minAltitude, maxAltitude, hours, category, source, aircraft, excludeOwn, icao24,
+            callsign,
             time
     }
 
@@ -93,6 +95,7 @@ package struct AlertBody: Decodable, Sendable {
         maxAltitude = try members.decodeIfPresent(Int.self, forKey: .maxAltitude)
         hours = try members.decodeIfPresent(Double.self, forKey: .hours)
         category = try members.decodeIfPresent(String.self, forKey: .category)
+        source = try members.decodeIfPresent([String].self, forKey: .source)
         aircraft = try members.decodeIfPresent(String.self, forKey: .aircraft)
         excludeOwn = try members.decodeIfPresent(Double.self, forKey: .excludeOwn)
         icao24 = try members.decodeIfPresent(String.self, forKey: .icao24)
@@ -170,6 +173,7 @@ package struct AlertBody: Decodable, Sendable {
             }
             request.query.category = known
         }
+        if let source { request.query.sources = try Self.sources(source) }
         return request
     }
 
@@ -204,6 +208,13 @@ package struct AlertBody: Decodable, Sendable {
             throw Self.invalid(name, String(number), "0 to 4")
         }
         return severity
+    }
+
+    private static func sources(_ names: [String]) throws(ParameterProblem) -> Set<SourceID> {
+        guard names.count <= QueryReader.maximumNames else {
+            throw invalid("source", "\(names.count) names", "a list of at most \(QueryReader.maximumNames) names")
+        }
+        return try QueryReader.sources(names, String(names.joined(separator: ",").prefix(100)))
     }
 
     private static func cells(_ texts: [String]) throws(ParameterProblem) -> Set<Cell> {

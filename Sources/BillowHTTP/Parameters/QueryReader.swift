@@ -283,14 +283,21 @@ package struct QueryReader: Sendable {
 
     private func sources() throws(ParameterProblem) -> Set<SourceID>? {
         guard let text = values["source"] else { return nil }
-        var ids = Set<SourceID>()
-        for word in try names("source", text) {
-            guard let id = SourceID(word) else {
-                throw invalid("source", text, "a list of ids of 1 to 64 letters, digits, '-', '_' and '.'")
-            }
-            ids.insert(id)
+        return try Self.sources(try names("source", text), text)
+    }
+
+    /// The sources of a list of ids, for `source` in queries and in bodies.
+    /// - Parameter text: what was sent.
+    /// - Throws: `ParameterProblem` for an empty list and an invalid id.
+    static func sources(_ names: [some StringProtocol], _ text: String) throws(ParameterProblem) -> Set<SourceID> {
+        let ids = names.compactMap { SourceID($0) }
+        guard !ids.isEmpty, ids.count == names.count else {
+            throw ParameterProblem(
+                ParameterError(
+                    parameter: "source", value: text,
+                    expected: "a list of ids of 1 to 64 letters, digits, '-', '_' and '.'"))
         }
-        return ids
+        return Set(ids)
     }
 
     /// The kinds of observations and of issued areas. A request for kinds of one sort excludes the other.

@@ -1,5 +1,5 @@
 // @ts-check
-import { alertFilters, alertFilterText, alertGroups, allSourcesText } from "/js/alert-groups.js";
+import { alertFilters, alertFilterText, alertGroups } from "/js/alert-groups.js";
 import { summaryOf } from "/js/aircraft-alerts.js";
 import { matchingFlights } from "/js/flight.js";
 import { parseHash } from "/js/view.js";
@@ -59,7 +59,7 @@ test("alerts are grouped by severity, reported before computed, and issued areas
     equal(alertGroups({ clusters: [], hazards: [] }), []);
 });
 
-test("alerts have the filters of the view, but for smooth air and sources, and say so", () => {
+test("alerts have the filters of the view, but for smooth air, and say so", () => {
     /** @type {[hash: string, severities: object, text: string | null][]} */
     const views = [
         ["", { minSeverity: 1 }, null],
@@ -74,8 +74,6 @@ test("alerts have the filters of the view, but for smooth air and sources, and s
         equal([alertFilters(view), alertFilterText(view)], [{ hours: 2, ...severities }, text], hash);
     }
     const { view } = parseHash("#category=C40&sources=a&min=30000");
-    equal(alertFilters(view), { hours: 2, minSeverity: 1, category: "C40" });
-    equal([alertFilterText(view), allSourcesText(view)],
-        ["Only for C40", "From all sources, also those that the map leaves out."]);
-    equal(allSourcesText(parseHash("").view), null);
+    equal(alertFilters(view), { hours: 2, minSeverity: 1, category: "C40", source: ["a"] });
+    equal(alertFilterText(view), "Only for C40, from a");
 });
