@@ -78,7 +78,7 @@ test: ## All tests
 	swift build --build-tests $(SWIFT_FLAGS)
 	Scripts/test $(SWIFT_FLAGS)
 
-check: ## The viewer: types, tests in a browser, map pages; the interface by its description
+check: ## The viewer: tests in a browser, map pages; the interface by its description
 	@Scripts/setup test
 	swift build --product billow $(SWIFT_FLAGS)
 	Scripts/check
@@ -98,11 +98,14 @@ format: ## Bring the sources and documents into shape
 	swift format --in-place --parallel --recursive $(formatted)
 	Scripts/wrap-documents
 
-lint: ## Say where they are out of shape
+lint: ## Say where they are out of shape, and check the viewer's types
+	@Scripts/setup test
 	swift format lint --strict --parallel --recursive $(formatted)
 	Scripts/lint-tests
 	Scripts/lint-lines
 	Scripts/wrap-documents --check
+	tsc -p jsconfig.json
+	Scripts/timeline-types --check
 
 bench: ## Measure, side by side with Mapnik
 	@Scripts/setup bench
