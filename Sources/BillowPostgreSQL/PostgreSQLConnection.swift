@@ -78,7 +78,11 @@ final class PostgreSQLConnection: BulkConnection {
     deinit { pq.finish(handle) }
 
     /// Whether the connection can't be used any more.
-    var isLost: Bool { pq.connectionStatus(handle) != LibPQ.connected }
+    ///
+    /// libpq may say that it is connected after the server has closed the connection, until it reads or writes again.
+    var isLost: Bool { hasFailed || pq.connectionStatus(handle) != LibPQ.connected }
+    /// Whether sending or receiving has failed.
+    private var hasFailed = false
 
     // MARK: Transactions
 
@@ -277,6 +281,7 @@ final class PostgreSQLConnection: BulkConnection {
     }
 
     private func connectionError() -> PostgreSQLError {
+        hasFailed = true
         let text = pq.connectionError(handle).map { String(cString: $0) } ?? ""
         let line = text.split(whereSeparator: \.isNewline).joined(separator: "; ")
         return PostgreSQLError(state: "", message: line.isEmpty ? "the connection is lost" : line, isLost: true)

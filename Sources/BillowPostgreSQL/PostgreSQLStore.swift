@@ -10,6 +10,7 @@ package final class PostgreSQLStore: SQLStore {
     package let tags: ContentTags
     package let longestTransaction: Duration
     package let rowEstimate: RowEstimate
+    package let newestHead: NewestHead?
     private let pool: ConnectionPool
     /// The fencing number of the lease; nil for a store that need not have it.
     private let fence: (@Sendable () -> Int64?)?
@@ -81,6 +82,7 @@ package final class PostgreSQLStore: SQLStore {
         self.lifetime = lifetime
         register = DamageRegister()
         rowEstimate = RowEstimate()
+        newestHead = NewestHead()
         writer = Permits(1)
         fence = nil
     }
@@ -93,6 +95,7 @@ package final class PostgreSQLStore: SQLStore {
         lifetime = store.lifetime
         register = store.register
         rowEstimate = store.rowEstimate
+        newestHead = store.newestHead
         writer = store.writer
         self.fence = fence
     }
@@ -127,15 +130,18 @@ package final class PostgreSQLStore: SQLStore {
         do {
             try await writer.acquire()
             defer { writer.release() }
-            return try await afterStalledCopies(pool) { [fence, pool] in
+            let (result, head) = try await afterStalledCopies(pool) { [fence, pool, newestHead] in
                 try await pool.run { connection in
                     try connection.transaction(.writingLog) {
-                        try Self.lockHead(connection)
+                        try Self.lockHead(connection, known: newestHead?.head)
                         if let fence { try Self.check(fence(), connection) }
-                        return try body(connection)
+                        let result = try body(connection)
+                        return (result, try Head(connection))
                     }
                 }
             }
+            newestHead?.note(head)
+            return result
         } catch { throw StoreError(error, address) }
     }
 
@@ -150,16 +156,18 @@ package final class PostgreSQLStore: SQLStore {
         } catch { throw StoreError(error, address) }
     }
 
-    /// Locks the row that every change of the log raises, and gives a log that was moved another name. The versions of
-    /// both may have the same numbers.
-    private static func lockHead(_ connection: PostgreSQLConnection) throws {
+    /// Locks the row that every change of the log raises. A log that was moved, or lost commits, gets another name. The
+    /// versions of both may have the same numbers.
+    /// - Parameter known: a head that was read before.
+    private static func lockHead(_ connection: PostgreSQLConnection, known: Head?) throws {
         let isAtHome = try connection.statement(
             """
             SELECT CAST((SELECT place FROM home WHERE id = 1) = currentHome() AS INTEGER) FROM head WHERE id = 1
             FOR UPDATE
             """
         ).value()
-        guard isAtHome == 0 else { return }
+        let isLost = if let known { known.isLost(in: try Head(connection)) } else { false }
+        guard isAtHome == 0 || isLost else { return }
         try Head.rename(connection)
         try connection.statement("UPDATE home SET place = currentHome() WHERE id = 1").run()
     }

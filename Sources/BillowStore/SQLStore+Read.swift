@@ -11,7 +11,7 @@ extension SQLStore {
     }
 
     package func state() async throws(StoreError) -> LogState {
-        try await reading { [register] db in
+        try await reading(head: \.head) { [register] db in
             LogState(
                 head: try Head(db), sources: register.limitingCompleteness(try SourceRecord.allWithAreas(db, register)),
                 extent: try LogExtent(db))
@@ -58,7 +58,7 @@ extension SQLStore {
     /// - Complexity: proportional to the number of changes, not of stored rows.
     /// - Throws: `corrupt` also if an index is unreadable; the rows themselves may be readable then.
     package func changes(since version: Version) async throws(StoreError) -> Changes {
-        try await reading { [self] db in
+        try await reading(head: \.head) { [self] db in
             func opened(_ query: String) throws -> RawStatement {
                 let statement = try RawStatement(db, query)
                 try statement.bind(version.rawValue)

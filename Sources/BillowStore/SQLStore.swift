@@ -13,6 +13,9 @@ package protocol SQLStore: Store, ControlStore {
     /// An estimate of the rows of a short window.
     var rowEstimate: RowEstimate { get }
 
+    /// The newest head that this process has read; nil for a database that can't lose commits while it is open.
+    var newestHead: NewestHead? { get }
+
     /// The problems of the database, one line each; empty for a sound one. Reads all of it.
     func problems() async throws(StoreError) -> [String]
 
@@ -30,6 +33,25 @@ package protocol SQLStore: Store, ControlStore {
 extension SQLStore {
     package var damage: [StoredDamage] { register.damage }
     package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.limitingCompleteness(sources) }
+
+    /// Runs reads that include the head.
+    ///
+    /// A database can be put back to an earlier state while servers run. The log is then renamed before it is read,
+    /// since its next versions would have numbers that clients know with other data.
+    func reading<T: Sendable>(
+        head: @Sendable (T) -> Head, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        guard let newestHead else { return try await reading(body) }
+        let known = newestHead.head
+        var found = try await reading(body)
+        if let known, known.isLost(in: head(found)) {
+            // Every writing transaction renames such a log.
+            try await writing { _ in }
+            found = try await reading(body)
+        }
+        newestHead.note(head(found))
+        return found
+    }
 
     /// Runs reads on one table, and records an unreadable page of it.
     func reading<T: Sendable>(

@@ -14,6 +14,7 @@ package final class SQLiteStore: SQLStore {
     package let tags: ContentTags
     package let longestTransaction: Duration
     package let rowEstimate = RowEstimate()
+    package let newestHead: NewestHead? = nil
     /// A temporary store's folder, which is removed with the store.
     private let temporaryFolder: URL?
     private let access: StoreAccess

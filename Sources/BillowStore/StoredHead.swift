@@ -30,7 +30,7 @@ struct StoredHead {
 }
 
 extension Head {
-    init(_ db: any SQLConnection) throws { self = try StoredHead(db).head }
+    package init(_ db: any SQLConnection) throws { self = try StoredHead(db).head }
 
     /// A random name for a log: 16 hexadecimal digits.
     package static func newName() -> String {

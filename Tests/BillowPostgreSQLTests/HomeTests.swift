@@ -58,4 +58,35 @@ struct HomeTests {
         copy.close()
         store.close()
     }
+
+    /// How a server notices that files were put back.
+    enum Notice: CaseIterable { case read, changes, commit, otherCommit }
+
+    @Test("a server that knows later versions than the database gives the log another name", arguments: Notice.allCases)
+    func putBack(_ notice: Notice) async throws {
+        let (cluster, address, store) = try await filledStore()
+        let other = try await PostgreSQLStore.open(address)
+        let saved = try await head(store)
+        try await cluster.save()
+        try await fetch(store, 1)
+        let lost = try await head(other)
+        #expect(lost.log == saved.log && lost.version > saved.version)
+        try await cluster.putBack()
+        switch notice {
+        case .read: #expect(try await head(other).log != saved.log)
+        case .changes: #expect(try await other.changes(since: lost.version).head.log != saved.log)
+        case .commit: try await fetch(store, 2)
+        // The other server knows of the lost version from a read alone.
+        case .otherCommit: try await fetch(other, 2)
+        }
+        let after = try await head(store)
+        #expect(after.log != saved.log)
+        // The log keeps its new name.
+        try await fetch(other, 3)
+        try await fetch(store, 4)
+        #expect(try await head(other).log == after.log)
+        #expect(try await head(other) == head(store))
+        other.close()
+        store.close()
+    }
 }

@@ -67,6 +67,19 @@ package final class PostgreSQLCluster: Sendable {
                     start
                     $run "$bin/pg_ctl" promote -w -t 120 -D "$folder/data" >>"$folder/log"
                     ;;
+                save)
+                    kill -INT $server
+                    wait $server || true
+                    cp -a "$folder/data" "$folder/saved"
+                    start
+                    ;;
+                "put back")
+                    kill -QUIT $server
+                    wait $server || true
+                    rm -r "$folder/data"
+                    mv "$folder/saved" "$folder/data"
+                    start
+                    ;;
                 "copy "*)
                     set -- $command
                     "$bin/createdb" -h "$folder" -U billow "$3"
@@ -146,6 +159,12 @@ package final class PostgreSQLCluster: Sendable {
 
     /// Starts the server again as a standby, and lets it take over. Only for a cluster of the caller's own.
     package func promote() async throws { try await run("promote") }
+
+    /// Copies the files of the stopped server, as a snapshot of its disk does. Only for a cluster of the caller's own.
+    package func save() async throws { try await run("save") }
+
+    /// Kills the server and puts the saved files back. What was committed since is lost.
+    package func putBack() async throws { try await run("put back") }
 
     /// The address of a copy of a schema that `pg_dump` and `psql` make in a database of its own. Only for a cluster of
     /// the caller's own.
