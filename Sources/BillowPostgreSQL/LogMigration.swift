@@ -143,7 +143,9 @@ package struct LogMigration: Sendable {
                 UPDATE billowSchema SET migration = NULL WHERE id = 1
                 """)
         }
-        do { try await pool.run { connection in try connection.execute("ANALYZE") } } catch {
+        // Of the log's tables alone: the database may have other ones, which others may have locked.
+        let tables = LogTable.all.map(\.name).joined(separator: ", ")
+        do { try await pool.run { connection in try connection.execute("ANALYZE \(tables)") } } catch {
             throw StoreError(error, address)
         }
     }

@@ -121,6 +121,30 @@ struct MigrationTests {
         #expect(results.0 == results.1)
     }
 
+    @Test("a table of somebody else that is locked doesn't hold a migration up")
+    func locked() async throws {
+        let file = try await makeLog(rows: 50)
+        let address = try await PostgreSQLCluster.shared().address()
+        try await PostgreSQLStore.execute("CREATE TABLE foreignTable (number BIGINT)", at: address)
+        let holder = Task {
+            try await PostgreSQLStore.execute(
+                "BEGIN; LOCK TABLE foreignTable IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(250)", at: address)
+        }
+        var isLocked = false
+        for _ in 0..<10_000 where !isLocked {
+            do {
+                try await PostgreSQLStore.execute("LOCK TABLE foreignTable IN SHARE MODE NOWAIT", at: address)
+                try await Task.sleep(for: .milliseconds(10))
+            } catch is StoreError { isLocked = true }
+        }
+        try #require(isLocked)
+        let counts = try await LogMigration(from: file, to: address).run()
+        #expect(counts.first { $0.table.name == "observation" }?.rows ?? 0 > 0)
+        #expect(!holder.isCancelled)
+        holder.cancel()
+        await #expect(throws: StoreError.self) { try await holder.value }
+    }
+
     @Test("an interrupted migration opens nowhere, and goes on where it stopped", arguments: [1, 4, 9, 14])
     func interrupted(pages: Int) async throws {
         let file = try await makeLog(rows: 200)
