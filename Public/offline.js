@@ -38,7 +38,7 @@ const LONGEST_WAIT_MILLISECONDS = 5_000;
 const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
     "js/cell-section.js", "js/city-signs.js", "js/complete-map.js", "js/distance.js", "js/downloads.js", "js/events.js",
-    "js/flight-plan.js", "js/flight.js", "js/free-area.js", "js/label-guards.js", "js/layer-list.js",
+    "js/field.js", "js/flight-plan.js", "js/flight.js", "js/free-area.js", "js/label-guards.js", "js/layer-list.js",
     "js/level-histogram.js", "js/observation-text.js", "js/origin-filters.js", "js/place-features.js", "js/position.js",
     "js/profile-view.js", "js/route-fit.js", "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js",
     "js/source-state.js", "js/sources.js", "js/timeline-marks.js", "js/uncovered.js", "js/waypoints.js",

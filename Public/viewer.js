@@ -9,12 +9,12 @@ import { byId, fatal } from "./js/dom.js";
 import {
     defaultLayersReady, firstPicture, firstTiles, rememberedDrawing, rememberedPicture,
 } from "./js/prefetch.js";
-import { fieldText } from "./js/field.js";
 import { compactTime, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
+import { MissingAreas } from "./js/missing-areas.js";
 import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
 import { isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels } from "./js/renewal.js";
@@ -119,7 +119,17 @@ async function start() {
         requestDraw();
     });
 
+    const missing = new MissingAreas(map);
+    /** Marks the places without a picture. A first picture is complete, and covers the map. */
+    const markMissing = () => {
+        if (firstPicture.current) return;
+        const frame = dock.states;
+        missing.show(frame ? [frame] : pictures.current?.parts.map(({ states }) => states) ?? [], refused !== null);
+        knowledge.missing = missing.failed;
+    };
+
     const draw = () => {
+        markMissing();
         knowledge.pictures = firstPicture.current
             ? { current: firstPicture.current, next: pictures.next, isOutdated: false } : pictures;
         knowledge.lacking = lackingInView();
@@ -232,8 +242,8 @@ async function start() {
 
     function showField() {
         const shown = { ...view, time: shownTime() };
-        fieldText(shown).catch(() => "The turbulence field could not be loaded.").then(
-            (text) => legend.showField(text));
+        import("./js/field.js").then(({ fieldText }) => fieldText(shown))
+            .catch(() => "The turbulence field could not be loaded.").then((text) => legend.showField(text));
     }
 
     /** Whether the map does not yet show the latest request. */

@@ -7,10 +7,12 @@ export const BASE_MAP = "basemap";
 const LIGHT = {
     space: "#dfe5ea", ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
     graticule: "#a9bac7", text: "#44525d", halo: "rgba(222,227,224,0.85)",
+    veil: "rgba(223,229,234,0.55)", hatch: "#3c4650",
 };
 const DARK = {
     space: "#06090d", ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
     graticule: "#1c2a36", text: "#a9b8c3", halo: "rgba(20,28,36,0.85)",
+    veil: "rgba(6,9,13,0.55)", hatch: "#a9b4bd",
 };
 /** The base map at first; complete-map.js loads a detailed one. */
 export const COARSE = assetAddress("vendor/basemap/coarse.geojson");
@@ -32,8 +34,11 @@ export const CITIES = "cities";
 export const CITY_ZOOM = 4;
 export const CITY_SIGN = "city:";
 const EMPTY = { type: "FeatureCollection", features: [] };
-/** Turbulence layers lie below this layer and above coasts and borders, so that no line crosses signs and labels. */
-export const FIRST_NAME_LAYER = CITIES;
+/** The source and layer of the places without a picture, which missing-areas.js fills; the image of its hatch. */
+export const MISSING = "missing";
+const MISSING_HATCH = "missing-hatch";
+/** Pictures lie below this layer and above coasts and borders, so that no line crosses signs and labels. */
+export const ABOVE_PICTURES = MISSING;
 
 /** @typedef {"light" | "dark"} Theme
  * @typedef {typeof LIGHT} Palette */
@@ -84,6 +89,7 @@ export function style(newTheme, isGlobe) {
             graticule: { type: "geojson", data: graticule(), tolerance: 0 },
             [AIRPORTS]: { type: "geojson", data: EMPTY },
             [CITIES]: { type: "geojson", data: EMPTY, attribution: "Cities: GeoNames" },
+            [MISSING]: { type: "geojson", data: EMPTY, tolerance: 0 },
         },
         layers: [
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
@@ -104,6 +110,11 @@ export function style(newTheme, isGlobe) {
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
             ...(ONLINE_BASE_MAP ? [{ id: ONLINE, type: "raster", source: ONLINE, paint: ONLINE_PAINT[theme] }] : []),
+            // Antialiasing would show a seam between neighbouring tiles.
+            {
+                id: MISSING, type: "fill", source: MISSING,
+                paint: { "fill-pattern": MISSING_HATCH, "fill-antialias": false },
+            },
             // MapLibre places the signs of higher layers first, and leaves out those that would cover them.
             {
                 id: CITIES, type: "symbol", source: CITIES, minzoom: CITY_ZOOM,
@@ -150,7 +161,7 @@ function onlineSource() {
 export function drawNames(map) {
     map.on("styleimagemissing", ({ id }) => {
         drawn.add(id);
-        map.addImage(id, nameImage(id), { pixelRatio: 2 });
+        map.addImage(id, imageOf(id), { pixelRatio: 2 });
     });
 }
 
@@ -171,12 +182,36 @@ export function setTheme(map, newTheme) {
     for (const [name, value] of Object.entries(map.getLayer(ONLINE) ? ONLINE_PAINT[theme] : {})) {
         map.setPaintProperty(ONLINE, name, value);
     }
-    for (const id of drawn) map.updateImage(id, nameImage(id));
+    for (const id of drawn) map.updateImage(id, imageOf(id));
 }
 
 /** The ids of the images drawn so far.
  * @type {Set<string>} */
 const drawn = new Set();
+
+/** @param {string} id */
+const imageOf = (id) => (id === MISSING_HATCH ? hatchImage() : nameImage(id));
+
+/** The hatch of places without a picture: the lines of the server's hatch of missing data, bolder and over a veil. */
+function hatchImage() {
+    const side = 32;
+    const { veil, hatch } = colours();
+    const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser does not support canvas drawing");
+    context.canvas.width = context.canvas.height = side;
+    context.fillStyle = veil;
+    context.fillRect(0, 0, side, side);
+    context.strokeStyle = hatch;
+    context.lineWidth = 4;
+    // The lines of the neighbours reach into the corners.
+    for (const shift of [-side, 0, side]) {
+        context.beginPath();
+        context.moveTo(shift - side, -side);
+        context.lineTo(shift + 2 * side, 2 * side);
+        context.stroke();
+    }
+    return context.getImageData(0, 0, side, side);
+}
 
 /** How a sign is drawn: the prefix of its id, its font, and the radius of its dot. A country has no prefix. */
 const SIGNS = [

@@ -2,7 +2,7 @@
 // The timeline at the lower edge of the map. While it is open, its player controls the map. The dock stores no time: it
 // reports each new instant to `moved`, and displays the instant that `show` receives.
 import { keyHeaders } from "./api-key.js";
-import { FIRST_NAME_LAYER } from "./basemap.js";
+import { ABOVE_PICTURES } from "./basemap.js";
 import { byId, element, setText } from "./dom.js";
 import { contact } from "./contact.js";
 import { extentOf } from "./time-extent.js";
@@ -43,6 +43,8 @@ export class Dock {
     #callbacks;
     /** @type {import("../timeline/player.js").TimelinePlayer | null} */
     #player = null;
+    /** @type {import("../timeline/maplibre-canvas.js").MapLibreCanvasFrames | null} */
+    #adapter = null;
     /** Counts openings, so that an outdated one does not open a player. */
     #opening = 0;
     /** Chooses the first instant when frames arrive; null once the player has started.
@@ -89,6 +91,9 @@ export class Dock {
         return frame ? { ...frame, ready: frame.ready && !this.#isLeaving, playing: this.#isRunning } : null;
     }
 
+    /** The tiles of the frame on the map, or null if the timeline shows none.
+     * @returns {import("./missing-areas.js").TileStates | null} */
+    get states() { return this.#player?.shown && this.#adapter ? this.#adapter.states : null; }
     /** True while the requested frame is not on the map yet. */
     get isBusy() { return this.#player !== null && this.shown?.ready !== true; }
     /** True while the timeline controls the map. */
@@ -137,7 +142,7 @@ export class Dock {
 
     end() {
         this.#player?.destroy();
-        this.#player = null;
+        this.#player = this.#adapter = null;
         this.#start = null;
         this.#isLeaving = this.#isWaiting = false;
     }
@@ -200,10 +205,11 @@ export class Dock {
         if (opening !== this.#opening) return null;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreCanvasFrames(this.#map, {
-            before: FIRST_NAME_LAYER, address: (url) => url.replace(".png", scale),
+            before: ABOVE_PICTURES, address: (url) => url.replace(".png", scale),
             attribution: this.#callbacks.attribution(), parts: await this.#parts(), headers: keyHeaders,
         });
         if (opening !== this.#opening) return null;
+        this.#adapter = adapter;
         const player = (this.#player = new TimelinePlayer(adapter, {
             layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
             headers: keyHeaders, ...this.range,

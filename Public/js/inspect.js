@@ -2,7 +2,6 @@
 // The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
 // the hexagon, and the features of other layers.
 import { byId, element } from "./dom.js";
-import { fieldSections } from "./field.js";
 import { showsCells } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
@@ -159,7 +158,9 @@ export class Inspector {
                 import("./place-features.js").then(({ featureSections }) => featureSections(
                     view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#showAlerts(icao24),
                 )),
-                this.#alertSection(abort.signal), fieldSections(view, longitude, latitude, abort.signal),
+                this.#alertSection(abort.signal),
+                import("./field.js").then(({ fieldSections }) =>
+                    fieldSections(view, longitude, latitude, abort.signal)),
             ]);
             // Symbols come first, because they lie above the cells and areas.
             content = [alerts, ...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);

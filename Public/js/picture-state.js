@@ -7,9 +7,11 @@ import { now } from "./server.js";
  * @typedef {{
  *     request: { subject: string, key: string, time: number | null, asOf: number | null }, frameTime: number | null,
  *     newestTime?: number | null, simulated: boolean, incomplete: boolean, failures: Map<string, string>,
+ *     missedFailures?: Map<string, string>,
  * }} ShownPicture
  *
- * `frameTime` and `newestTime` are the oldest and the newest time of its tiles.
+ * `frameTime` and `newestTime` are the oldest and the newest time of its tiles. `failures` has those of its own tiles,
+ * and `missedFailures` those of a newer picture that was discarded.
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
  * `absent` contains those of them of which nothing is stored at the instant.

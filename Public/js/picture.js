@@ -1,7 +1,7 @@
 // @ts-check
 // The turbulence tiles on the map. A picture consists of raster sources of one snapshot, filter and instant. The next
 // picture loads invisibly and replaces the current one in a single frame. So the map never blinks and never mixes two.
-import { FIRST_NAME_LAYER } from "./basemap.js";
+import { ABOVE_PICTURES } from "./basemap.js";
 import { claimPrefetchedTile, fetchResponse, timeoutSignal } from "./server.js";
 import { TileMarks } from "./tile-marks.js";
 
@@ -34,6 +34,9 @@ class Part extends TileMarks {
         /** Tile URL → error message.
          * @type {Map<string, string>} */
         this.failures = new Map();
+        /** The states of its tiles by "z/x/y".
+         * @type {Map<string, import("./missing-areas.js").TileState>} */
+        this.states = new Map();
     }
 }
 
@@ -50,7 +53,8 @@ class Picture {
         this.missedFailures = new Map();
     }
 
-    get failures() { return new Map([...this.missedFailures, ...this.parts.flatMap(({ failures }) => [...failures])]); }
+    /** The failures of its own tiles. */
+    get failures() { return new Map(this.parts.flatMap(({ failures }) => [...failures])); }
     get tiles() { return this.parts.flatMap(({ tiles }) => [...tiles]); }
     get bytes() { return this.parts.reduce((sum, { bytes }) => sum + bytes, 0); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
@@ -121,7 +125,10 @@ export class Pictures {
     }
 
     /** True if tiles of the current or of the next picture are missing. */
-    get failed() { return (this.#next?.failures.size ?? 0) + (this.#current?.failures.size ?? 0) > 0; }
+    get failed() {
+        const counts = [this.#next?.failures, this.#current?.failures, this.#current?.missedFailures];
+        return counts.some((failures) => failures && failures.size > 0);
+    }
 
     clear() {
         if (!this.#current && !this.#next) return;
@@ -156,7 +163,7 @@ export class Pictures {
             this.#map.addLayer(
                 {
                     id: part.id, type: "raster", source: part.id, paint: { "raster-opacity": 0, ...NO_FADE },
-                }, FIRST_NAME_LAYER);
+                }, ABOVE_PICTURES);
         }
         if (this.#current) this.#setOpacity(this.#current, this.isOutdated ? DIMMED_OPACITY : 1);
         this.#timer ??= setInterval(() => this.#swapWhenLoaded(), CHECK_MILLISECONDS);
@@ -173,8 +180,8 @@ export class Pictures {
         if (!this.#isLoaded(picture)) return;
         const waiting = this.#waiting;
         const previous = this.#current;
-        if (picture.failures.size && previous && !this.isOutdated) {
-            // The old picture is complete and its age is shown. That is better than a newer picture with holes.
+        if (previous && !this.isOutdated && picture.failures.size > previous.failures.size) {
+            // The age of the old picture is shown. That is better than a newer picture with more holes.
             previous.missedFailures = picture.failures;
             this.#remove(picture, previous);
             this.#next = null;
@@ -197,7 +204,7 @@ export class Pictures {
     #restoreOrder({ parts }) {
         const numbers = parts.map(({ number }) => number);
         if (numbers.every((number, index) => index === 0 || number > numbers[index - 1])) return;
-        for (const { id } of parts) this.#map.moveLayer(id, FIRST_NAME_LAYER);
+        for (const { id } of parts) this.#map.moveLayer(id, ABOVE_PICTURES);
     }
 
     /** @param {Picture} picture
@@ -226,6 +233,8 @@ export class Pictures {
      * @param {AbortController} abort */
     async #loadTile(url, abort) {
         const [, number = "", tile = ""] = /^[^:]+:\/\/(\d+)\/(.*)$/.exec(url) ?? [];
+        const [, key = ""] = /\/(\d+\/\d+\/\d+)[@.]/.exec(tile) ?? [];
+        this.#partOf(Number(number))?.states.set(key, "loading");
         const signal = timeoutSignal(abort.signal, TILE_TIMEOUT_MILLISECONDS);
         try {
             // The browser revalidates by ETag: an unchanged tile costs only a 304.
@@ -234,6 +243,7 @@ export class Pictures {
             const part = this.#partOf(Number(number));
             part?.readHeaders(response.headers);
             part?.failures.delete(tile);
+            part?.states.set(key, "loaded");
             part?.tiles.add(tile);
             const tag = response.headers.get("ETag") ?? "";
             if (part) part.bytes += HEADER_BYTES + (this.#tags.get(tile) === tag ? 0 : data.byteLength);
@@ -241,8 +251,13 @@ export class Pictures {
             this.#tags.set(tile, tag);
             return { data };
         } catch (error) {
-            if (abort.signal.aborted) throw error;
-            this.#partOf(Number(number))?.failures.set(tile, error instanceof Error ? error.message : String(error));
+            const part = this.#partOf(Number(number));
+            if (abort.signal.aborted) {
+                part?.states.delete(key);
+                throw error;
+            }
+            part?.states.set(key, "failed");
+            part?.failures.set(tile, error instanceof Error ? error.message : String(error));
             throw error;
         } finally {
             this.#changed();

@@ -24,11 +24,13 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
  *     contact: { since: number | null, problem: string | null },
  *     extent: (number | null)[] | null,
  *     problems: Map<string, string>,
+ *     missing?: number,
  * } & import("./picture-state.js").OnMap} Knowledge
  *
  * `billow` is the member of the TileJSON, `server` is `/status`. `contact` has the time of the server's last response,
  * by its clock, and the reason if contact is lost. `extent` contains the first and the last instant with a picture.
- * `problems` contains other failures: subject → text. */
+ * `problems` contains other failures: subject → text. `missing` is the number of hatched places without a picture,
+ * because it could not be loaded. */
 
 /** @param {Billow.View} view
  * @returns {Knowledge} */
@@ -111,7 +113,7 @@ export function banners(knowledge) {
     for (const [subject, text] of problems) add(
         `problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${text}`
     );
-    add("tiles", "bad", missingTiles(pictures));
+    add("tiles", knowledge.missing || pictures.current?.missedFailures?.size ? "bad" : "warn", failedTiles(knowledge));
     add("mixed", "warn", mixedTimes(knowledge));
     add("stale", "warn", staleData(knowledge));
     add("incomplete", "warn", incompleteData(knowledge));
@@ -143,12 +145,17 @@ function lostContact({ contact: { since: contact, problem }, view }) {
     return view.time === null ? `${since} The map is not updating.` : since;
 }
 
-/** @param {Knowledge["pictures"]} pictures */
-function missingTiles({ current, next }) {
-    const failures = [...(current?.failures ?? []), ...(next?.failures ?? [])];
-    if (!failures.length) return null;
-    const tiles = failures.length === 1 ? "A part of the picture" : `${failures.length} parts of the picture`;
-    return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing from the map. Retrying.`;
+/** @param {Knowledge} knowledge */
+function failedTiles({ pictures: { current, next }, missing = 0, contact: { problem } }) {
+    const missed = current?.missedFailures;
+    const [first] = [current?.failures, missed, next?.failures].flatMap((failures) => [...failures?.values() ?? []]);
+    // The banner of lost contact has the reason already.
+    const reason = problem || !first ? "" : ` (${first})`;
+    if (missing) {
+        return `HATCHED parts of the map have no picture: it could not be loaded${reason}. They may hide turbulence.`;
+    }
+    if (missed?.size) return `A newer picture could not be loaded${reason}. The map shows the one before. Retrying.`;
+    return first ? `Parts of the picture could not be loaded${reason}. They may have less detail. Retrying.` : null;
 }
 
 /** Warns that saved tiles of different times are side by side. With contact, all tiles are renewed.

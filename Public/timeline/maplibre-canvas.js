@@ -25,6 +25,8 @@ import { cornersOf, gridOf, placesOf, tileSizeOf } from "./tile-grid.js";
 const MAX_REQUESTS = 24;
 /** A larger canvas may be no texture. */
 const MAX_SIDE_PIXELS = 8_192;
+/** The time until a visible frame requests its failed tiles again. */
+const RETRY_MILLISECONDS = 15_000;
 /** The least time between two changes of the tiles while the map moves. */
 const MOVE_MILLISECONDS = 150;
 
@@ -33,7 +35,6 @@ let made = 0;
 
 /** A frame: its parts, the lowest first, and its tiles in memory. */
 class CanvasFrame {
-    hasFailed = false;
     /** The loaded tiles by their keys.
      * @type {Map<string, Tile>} */
     tiles = new Map();
@@ -43,11 +44,17 @@ class CanvasFrame {
     /** The requests in progress by their keys.
      * @type {Map<string, AbortController>} */
     requests = new Map();
+    /** The keys of tiles that could not be loaded.
+     * @type {Set<string>} */
+    failed = new Set();
 
     /** @param {{ url: string, opacity: number }[]} parts */
     constructor(parts) { this.parts = parts; }
 
-    get isReady() { return !this.hasFailed && !this.missing.length && !this.requests.size; }
+    get hasFailed() { return this.failed.size > 0; }
+    /** Whether no tile is left to load. */
+    get isSettled() { return !this.missing.length && !this.requests.size; }
+    get isReady() { return !this.hasFailed && this.isSettled; }
 
     /** Changes the tiles that the frame needs, and drops all others.
      * @param {PartPlace[]} places */
@@ -60,7 +67,7 @@ class CanvasFrame {
         }
         for (const key of this.tiles.keys()) if (!keys.has(key)) this.tiles.delete(key);
         this.missing = places.filter(({ key }) => !this.tiles.has(key) && !this.requests.has(key));
-        this.hasFailed = false;
+        this.failed.clear();
     }
 }
 
@@ -129,6 +136,12 @@ export class MapLibreCanvasFrames {
     /** The grid of the canvas. Its tiles may lie elsewhere than the map, until those of the map have arrived.
      * @type {Grid | null} */
     #drawn = null;
+    /** @type {Map<string, "loaded" | "failed">} */
+    #states = new Map();
+    /** Whether the failed tiles of the visible frame are requested again. */
+    #isRetried = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #retry;
     #movedAt = 0;
     #move = () => {
         // A zoom has many steps, and the tiles of its last one suffice.
@@ -185,6 +198,11 @@ export class MapLibreCanvasFrames {
     /** @param {CanvasFrame} frame */
     hasFailed(frame) { return frame.hasFailed; }
 
+    /** The tiles that the canvas shows by "z/x/y", and those of them that could not be loaded. A page can mark all
+     * other places, because they look like smooth air.
+     * @returns {ReadonlyMap<string, "loaded" | "failed">} */
+    get states() { return this.#states; }
+
     /** Shows a frame in place of the previous one.
      * @param {CanvasFrame} frame */
     show(frame) {
@@ -198,6 +216,8 @@ export class MapLibreCanvasFrames {
         frame.need([]);
         if (this.#shown === frame) {
             this.#shown = null;
+            this.#states = new Map();
+            clearTimeout(this.#retry);
             if (this.#map.getLayer(this.#id)) this.#map.removeLayer(this.#id);
             if (this.#map.getSource(this.#id)) this.#map.removeSource(this.#id);
         }
@@ -242,7 +262,8 @@ export class MapLibreCanvasFrames {
     /** Starts further requests: first for the visible frame, then for the others in their order. */
     #load() {
         for (const frame of [...(this.#shown ? [this.#shown] : []), ...this.#frames]) {
-            while (!frame.hasFailed && frame.missing.length) {
+            // A frame that has failed is not shown. The visible frame needs all tiles that it can get.
+            while ((frame === this.#shown || !frame.hasFailed) && frame.missing.length) {
                 if (this.#requests >= MAX_REQUESTS) return;
                 this.#loadTile(frame, /** @type {PartPlace} */ (frame.missing.shift()));
             }
@@ -270,20 +291,34 @@ export class MapLibreCanvasFrames {
         if (frame.requests.get(key) !== abort) return;
         frame.requests.delete(key);
         if (tile) frame.tiles.set(key, tile);
-        else frame.hasFailed = true;
+        else frame.failed.add(key);
         this.#redraw();
     }
 
     // Drawing
 
-    /** Draws the visible frame as soon as it has all tiles of a new grid. */
+    /** Draws the visible frame as soon as it has all tiles of a new grid, or all that it can get. The latter has holes,
+     * so it retries. */
     #redraw() {
-        if (this.#shown?.isReady && this.#drawn !== this.#grid) this.#draw(this.#shown);
+        const frame = this.#shown;
+        if (!frame?.isSettled || (this.#drawn === this.#grid && !this.#isRetried)) return;
+        this.#draw(frame);
+        clearTimeout(this.#retry);
+        if (frame.hasFailed) this.#retry = setTimeout(() => this.#retryFailed(frame), RETRY_MILLISECONDS);
     }
 
-    /** Draws a frame that has all tiles of the grid.
+    /** Requests the failed tiles of the visible frame again.
      * @param {CanvasFrame} frame */
-    #draw({ parts, tiles }) {
+    #retryFailed(frame) {
+        if (frame !== this.#shown) return;
+        this.#isRetried = true;
+        frame.need(this.#placesOf(frame));
+        this.#load();
+    }
+
+    /** Draws a frame with its tiles of the grid.
+     * @param {CanvasFrame} frame */
+    #draw({ parts, tiles, failed }) {
         const grid = /** @type {Grid} */ (this.#grid);
         const { columns, rows } = grid;
         const pixels = tiles.values().next().value?.width ?? this.#tileSize;
@@ -309,6 +344,9 @@ export class MapLibreCanvasFrames {
         canvas.dataset.parts = JSON.stringify(parts);
         this.#upload(cornersOf(grid), grid !== this.#drawn);
         this.#drawn = grid;
+        this.#isRetried = false;
+        this.#states = new Map(this.#places.map(({ key }) =>
+            [key, parts.some((_, part) => failed.has(`${part}/${key}`)) ? "failed" : "loaded"]));
     }
 
     /** Hands the canvas to the map, which shows it from its next drawing on.

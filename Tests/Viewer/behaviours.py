@@ -106,6 +106,15 @@ class Viewer:
         """Counts the pixels of a part of the page with turbulence colours. Land and sea are almost grey."""
         return self.count_pixels("Math.max(red, green, blue) - Math.min(red, green, blue) > 90", x, y, width, height)
 
+    def is_hatched(self, longitude, latitude):
+        """Whether the map has the hatch of missing pictures around a place."""
+        x, y = self.page.evaluate("""(place) => {
+            const { x, y } = billow.map.project(place);
+            return [x, y];
+        }""", [longitude, latitude])
+        line = "a9b4bd" if self.page.evaluate("document.body.dataset.theme") == "dark" else "3c4650"
+        return self.count_pixels(f"(red << 16 | green << 8 | blue) === 0x{line}", x - 20, y - 20, 40, 40) > 20
+
     def pixels_of_severities(self, x, y, width, height):
         """Counts the pixels of a part of the page in exactly one of the five colours of severity."""
         colours = "[0xffffff, 0xfff04c, 0xffbc09, 0xff7100, 0xff0000]"
@@ -156,7 +165,7 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the events, sources and marks of the timeline load after the first picture.
-    later = r"/vendor/|complete-map|-signs|-guards|timeline-marks|/events\.js|/(origin-filters|source(s|-state))\.js"
+    later = r"/vendor/|complete-map|-signs|-guards|timeline-marks|/(events|field|origin-filters|source(s|-state))\.js"
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
@@ -1490,6 +1499,52 @@ def lost_contact(viewer):
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
 
 
+def missing_tiles(viewer):
+    """a place whose tiles can't be loaded is hatched, in pictures and frames, in each size and scheme"""
+    viewer.expected = ["503"]
+    isBusy = False
+
+    def answer(route):
+        """Refuses the tiles east of 90° W, and all that could take their place."""
+        zoom, column = map(int, re.search(r"/(\d+)/(\d+)/\d+(?:@2x)?\.png", route.request.url).groups())
+        east = (column + 1) / 2 ** zoom * 360 - 180
+        return route.fulfill(status=503) if isBusy and east > -90 else route.continue_()
+
+    viewer.page.route("**/tiles/**/*.png*", answer)
+    for width, height, scheme, layers in (
+        (1000, 700, "light", "hexagons,gtg"), (390, 844, "dark", "pireps"),
+        (820, 1180, "dark", "polygons,hexagons&opacity=polygons:10,hexagons:10"),
+    ):
+        isBusy = True
+        viewer.page.goto("about:blank")
+        viewer.page.emulate_media(color_scheme=scheme)
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.open(f"#layers={layers}&map=4/39/-90")
+        viewer.eventually(lambda: "HATCHED" in viewer.text("#banners"))
+        viewer.eventually(lambda: viewer.text("#state-text") == "Problem")
+        viewer.eventually(lambda: viewer.is_hatched(-88, 38) and not viewer.is_hatched(-92, 38))
+        isBusy = False
+        viewer.page.evaluate("dispatchEvent(new Event('online'))")
+        viewer.eventually(lambda: not viewer.is_hatched(-88, 38) and "HATCHED" not in viewer.text("#banners"))
+    # The frame on the map moves to a place whose tiles fail.
+    viewer.jump("{ center: [-120, 39], zoom: 5 }")
+    viewer.until_shown()
+    viewer.page.click("#step-back")
+    viewer.until("billow.map.getStyle().layers.some(({ id }) => id.startsWith('timeline'))")
+    isBusy = True
+    viewer.jump("{ center: [-90, 39], zoom: 5 }")
+    viewer.eventually(lambda: "HATCHED" in viewer.text("#banners"))
+    viewer.eventually(lambda: viewer.is_hatched(-88, 38) and not viewer.is_hatched(-92, 38))
+    isBusy = False
+    viewer.eventually(lambda: not viewer.is_hatched(-88, 38) and "HATCHED" not in viewer.text("#banners"))
+    # An instant that the server refuses has no picture anywhere.
+    viewer.expected += ["410", "400", "404"]
+    viewer.page.goto("about:blank")
+    viewer.page.goto(f"{viewer.base}/#layers=hexagons&map=4/39/-90&time=20010101T000000Z", wait_until="load")
+    viewer.eventually(lambda: "The picture" in viewer.text("#banners"))
+    viewer.eventually(lambda: viewer.is_hatched(-88, 38) and viewer.is_hatched(-92, 38))
+
+
 def resting(viewer):
     """a hidden page sends no requests, and is live again as soon as it is visible"""
     viewer.open("#layers=hexagons")
@@ -1556,6 +1611,12 @@ def offline(viewer):
         viewer.until("document.querySelector('#frame-time').textContent.endsWith('Z')")
         viewer.eventually(lambda: "saved on this device" in viewer.text("#banners"))
         viewer.eventually(lambda: "ago" in viewer.text("#frame-age"))
+        # Elsewhere the device has no tiles.
+        viewer.eventually(lambda: "HATCHED" not in viewer.text("#banners"))
+        viewer.jump("{ center: [130, -25], zoom: 5 }")
+        viewer.eventually(lambda: "HATCHED" in viewer.text("#banners") and viewer.is_hatched(130, -25))
+        viewer.jump("{ center: [-96, 39], zoom: 4 }")
+        viewer.eventually(lambda: "HATCHED" not in viewer.text("#banners") and not viewer.is_hatched(-96, 39))
         # Tiles that were saved at another time are next to those of this picture, and the page says so.
         def is_mixed():
             """Makes a tile older, and returns whether the page says so. The worker may save the tile again."""
@@ -2100,6 +2161,6 @@ ALL = [
     incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, resting, offline, two_servers, key_entry, narrow_screen, layouts, place_beside_card, readers_settings,
-    accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
+    lost_contact, missing_tiles, resting, offline, two_servers, key_entry, narrow_screen, layouts, place_beside_card,
+    readers_settings, accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
 ]

@@ -31,6 +31,10 @@ export class MapLibreCanvasFrames {
     isReady(frame: CanvasFrame): boolean;
     /** @param {CanvasFrame} frame */
     hasFailed(frame: CanvasFrame): boolean;
+    /** The tiles that the canvas shows by "z/x/y", and those of them that could not be loaded. A page can mark all
+     * other places, because they look like smooth air.
+     * @returns {ReadonlyMap<string, "loaded" | "failed">} */
+    get states(): ReadonlyMap<string, "loaded" | "failed">;
     /** Shows a frame in place of the previous one.
      * @param {CanvasFrame} frame */
     show(frame: CanvasFrame): void;
@@ -70,7 +74,6 @@ declare class CanvasFrame {
         url: string;
         opacity: number;
     }[]);
-    hasFailed: boolean;
     /** The loaded tiles by their keys.
      * @type {Map<string, Tile>} */
     tiles: Map<string, Tile>;
@@ -80,10 +83,16 @@ declare class CanvasFrame {
     /** The requests in progress by their keys.
      * @type {Map<string, AbortController>} */
     requests: Map<string, AbortController>;
+    /** The keys of tiles that could not be loaded.
+     * @type {Set<string>} */
+    failed: Set<string>;
     parts: {
         url: string;
         opacity: number;
     }[];
+    get hasFailed(): boolean;
+    /** Whether no tile is left to load. */
+    get isSettled(): boolean;
     get isReady(): boolean;
     /** Changes the tiles that the frame needs, and drops all others.
      * @param {PartPlace[]} places */

@@ -140,6 +140,25 @@ test("a newer picture with failed tiles does not replace a complete one, but rep
     equal([map.shown, pictures.current?.request.key, pictures.failed], [{ "turbulence-1": 1 }, "a 1", true]);
 }));
 
+test("a picture with holes is replaced by one with no more of them, and reports the state of each tile",
+    () => withPictures(async ({ map, pictures, time, load }) => {
+    pictures.show(request("a", "1"));
+    const answer = (/** @type {{ url: URL }} */ { url }) =>
+        new Response("", { status: url.pathname.endsWith("/1.png") ? 503 : 200 });
+    await withResponses(answer, async () => {
+        for (const tile of ["1/1/0", "1/1/1"]) await load(`billow-tile://1/tiles/a/${tile}.png`).catch(() => {});
+        map.loaded.add("turbulence-1");
+        time.advance(100);
+        const [part] = pictures.current?.parts ?? [];
+        equal(part?.states, new Map([["1/1/0", "loaded"], ["1/1/1", "failed"]]));
+        pictures.show(request("a", "2"));
+        await load("billow-tile://2/tiles/a/1/1/1.png").catch(() => {});
+        map.loaded.add("turbulence-2");
+        time.advance(100);
+        equal([pictures.current?.request.key, pictures.failed], ["a 2", true]);
+    });
+}));
+
 test("a picture has the headers of its tiles", () => withPictures(async ({ pictures, load }) => {
     pictures.show(request("a", "1"));
     const headers = { "X-Simulated": "true", "X-Incomplete": "true", "X-Frame-Time": "2026-07-21T20:00:00Z" };

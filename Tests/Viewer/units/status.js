@@ -144,7 +144,15 @@ test("failed tiles, unreachable sources and invalid links have banners", () => {
     const { pictures } = knowing({});
     ok(pictures.current, "there is a picture");
     const holes = { ...pictures, current: { ...pictures.current, failures: new Map([["a", "503"], ["b", "503"]]) } };
-    equal(shown({ pictures: holes }).found.get("tiles")?.level, "bad");
+    const hatched = shown({ pictures: holes, missing: 2 });
+    equal([hatched.found.get("tiles")?.level, hatched.state.text], ["bad", "Problem"]);
+    ok(/^HATCHED parts of the map have no picture.+\(503\)/.test(hatched.found.get("tiles")?.text ?? ""), "hatched");
+    equal(shown({ missing: 1, frame: FRAME }).found.get("tiles")?.level, "bad", "a part of a frame");
+    const coarse = shown({ pictures: holes }).found.get("tiles");
+    equal([coarse?.level, coarse?.text.includes("less detail")], ["warn", true], "coarser tiles took their place");
+    const missed = { ...pictures, current: { ...pictures.current, missedFailures: new Map([["a", "503"]]) } };
+    const old = shown({ pictures: missed }).found.get("tiles");
+    equal([old?.level, old?.text.startsWith("A newer picture could not be loaded (503)")], ["bad", true]);
     const broken = {
         sources: [{ id: "awc", kind: "awc", state: "failing", reachable: false, lastError: { message: "refused" } }],
     };

@@ -1,7 +1,7 @@
 // @ts-check
 import { MapLibreCanvasFrames } from "/timeline/maplibre-canvas.js";
 import { cornersOf, gridOf, placesOf, tileSizeOf } from "/timeline/tile-grid.js";
-import { equal, ok, test } from "../harness.js";
+import { equal, ManualTime, ok, test } from "../harness.js";
 
 /** @param {number[]} sides */
 const bounds = ([west, south, east, north]) => ({
@@ -105,6 +105,10 @@ class FakeMap {
     pixel(x = 10, y = 10) { return [...this.source.canvas.getContext("2d").getImageData(x, y, 1, 1).data]; }
 }
 
+const setRealTimeout = setTimeout;
+/** A pause of the real clock, for tests with a manual one. */
+const realPause = () => new Promise((resolve) => setRealTimeout(resolve, 10));
+
 /** @param {() => boolean} condition */
 async function until(condition) {
     for (let tries = 0; !condition(); tries += 1) {
@@ -185,6 +189,48 @@ test("a frame on a canvas fails with a tile that can't be loaded, and a removed 
     await until(() => frames.hasFailed(failing));
     equal([frames.isReady(failing), frames.hasFailed(removed)], [false, false]);
     frames.remove(failing);
+});
+
+test("a visible frame with failed tiles shows the others, names the failed ones, and retries them", async () => {
+    const map = new FakeMap();
+    map.sides = [-100, 30, -80, 45];
+    let isBusy = false;
+    const real = window.fetch;
+    window.fetch = async (url) =>
+        (isBusy && String(url).startsWith("/4/5/") ? new Response("", { status: 503 }) : real(tileOf("red")));
+    try {
+        const frames = new MapLibreCanvasFrames(map, { headers: () => ({ "X-API-Key": "secret" }) });
+        const frame = frames.add("/{z}/{x}/{y}.png");
+        const other = frames.add("/other/{z}/{x}/{y}.png");
+        await until(() => frames.isReady(frame));
+        frames.show(frame);
+        ok([...frames.states.values()].every((state) => state === "loaded"), "the frame is complete");
+        const known = [...frames.states.keys()];
+        isBusy = true;
+        await ManualTime.use(async (time) => {
+            map.sides = [-70, 30, -40, 45];
+            map.listeners.get("moveend")?.();
+            equal([...frames.states.keys()], known, "until then the canvas has its old tiles");
+            const isDrawn = () => frames.states.has("4/6/6");
+            for (let tries = 0; !isDrawn() && tries < 500; tries += 1) await realPause();
+            const failed = [...frames.states].filter(([, state]) => state === "failed").map(([key]) => key);
+            equal(failed.sort(), ["4/5/5", "4/5/6"]);
+            equal([map.pixel(10), map.pixel(300)[3]], [COLOURS.red, 0]);
+            equal([frames.isReady(frame), frames.hasFailed(frame)], [false, true]);
+            isBusy = false;
+            // Other frames that load meanwhile do not delay this.
+            for (let step = 0; step < 15; step += 1) {
+                frames.remove(frames.add(`/${step}/{z}/{x}/{y}.png`));
+                time.advance(1_000);
+            }
+            for (let tries = 0; !frames.isReady(frame) && tries < 500; tries += 1) await realPause();
+            equal([[...frames.states.values()].includes("failed"), map.pixel(300)], [false, COLOURS.red]);
+        });
+        for (const each of [frame, other]) frames.remove(each);
+        equal(frames.states.size, 0);
+    } finally {
+        window.fetch = real;
+    }
 });
 
 test("with headers, the tiles of a canvas are requested by fetch", async () => {

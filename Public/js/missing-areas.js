@@ -1,0 +1,120 @@
+// @ts-check
+// Marks the places on the map that have no picture: a place without a picture looks like smooth air. Pictures and
+// frames only report the states of their tiles. This module alone decides which places to mark, and draws the marks.
+import { MISSING } from "./basemap.js";
+import { latitudeAt, mercator } from "./visible-tiles.js";
+
+/** The state of a tile on the map. A tile without a state was not requested.
+ * @typedef {"loading" | "loaded" | "failed"} TileState */
+
+/** The states of the tiles of one raster, by "z/x/y".
+ * @typedef {ReadonlyMap<string, TileState>} TileStates */
+
+/** A place without a picture. It is a tile of any zoom.
+ * @typedef {{ z: number, x: number, y: number, state: TileState | undefined }} MissingPlace */
+
+/** Tiles usually arrive before this. Hatches that appear for a moment would only distract. */
+const LOADING_MILLISECONDS = 1_500;
+const MAX_ZOOM = 14;
+
+/** The places of a window that a raster does not draw. A failed tile is drawn if a coarser one is loaded, because the
+ * map then requests that. While a tile loads, the map may have dropped the coarser one.
+ * @param {{ z: number, x: number, y: number }[]} places  the tiles that cover the window
+ * @param {TileStates} states
+ * @returns {MissingPlace[]} */
+export function missingPlaces(places, states) {
+    /** The tiles that contain a smaller one with a state.
+     * @type {Set<string>} */
+    const containers = new Set();
+    for (const [key, state] of states) {
+        if (state !== "loaded") continue;
+        let [z = 0, x = 0, y = 0] = key.split("/").map(Number);
+        while (z > 0) {
+            [z, x, y] = [z - 1, x >> 1, y >> 1];
+            containers.add(`${z}/${x}/${y}`);
+        }
+    }
+    /** The best state of the coarser tiles of a place.
+     * @type {(z: number, x: number, y: number) => "loaded" | "failed" | undefined} */
+    const coarser = (z, x, y) => {
+        if (z === 0) return undefined;
+        const state = states.get(`${z - 1}/${x >> 1}/${y >> 1}`);
+        if (state === "loaded") return state;
+        return coarser(z - 1, x >> 1, y >> 1) ?? (state === "failed" ? state : undefined);
+    };
+    /** @type {(z: number, x: number, y: number) => MissingPlace[]} */
+    const missing = (z, x, y) => {
+        const key = `${z}/${x}/${y}`;
+        const own = states.get(key), state = own === "loading" ? own : coarser(z, x, y) ?? own;
+        if (own === "loaded" || state === "loaded") return [];
+        // The frames of another zoom were not requested here, and cover a part of this place.
+        if (own === undefined && containers.has(key)) {
+            return [0, 1, 2, 3].flatMap((part) => missing(z + 1, 2 * x + (part & 1), 2 * y + (part >> 1)));
+        }
+        return [{ z, x, y, state }];
+    };
+    return places.flatMap(({ z, x, y }) => missing(z, x, y));
+}
+
+/** Draws the marks on a map. */
+export class MissingAreas {
+    #map;
+    #shown = "";
+    /** The places that are loading, and since when.
+     * @type {Map<string, number>} */
+    #since = new Map();
+    /** The number of marked places of which a tile could not be loaded. */
+    failed = 0;
+
+    /** @param {Pick<maplibregl.Map, "getBounds" | "getZoom" | "getSource">} map */
+    constructor(map) { this.#map = map; }
+
+    /** Marks each place in view that one of the rasters does not draw. Without rasters, this is the whole map.
+     * @param {TileStates[]} rasters
+     * @param {boolean} isRefused  whether the map shows no raster because the server has none */
+    show(rasters, isRefused) {
+        const places = placesIn(this.#map.getBounds(), this.#map.getZoom());
+        const time = performance.now();
+        const since = this.#since;
+        this.#since = new Map();
+        this.failed = 0;
+        const marked = (rasters.length ? rasters : [new Map()]).flatMap((states) => missingPlaces(places, states))
+            .filter(({ z, x, y, state }) => {
+                if (state === "failed") this.failed += 1;
+                if (state === "failed" || isRefused) return true;
+                const key = `${z}/${x}/${y}`;
+                const start = since.get(key) ?? time;
+                this.#since.set(key, start);
+                return time - start >= LOADING_MILLISECONDS;
+            });
+        const unique = new Map(marked.map((place) => [`${place.z}/${place.x}/${place.y}`, place]));
+        const shown = [...unique.keys()].sort().join();
+        if (shown === this.#shown) return;
+        const source = this.#map.getSource(MISSING);
+        if (!source) return;
+        this.#shown = shown;
+        source.setData({ type: "FeatureCollection", features: [...unique.values()].map(square) });
+    }
+}
+
+/** The tiles that cover a window, by MapLibre's choice of zoom.
+ * @param {maplibregl.Bounds} bounds
+ * @param {number} zoom */
+function placesIn(bounds, zoom) {
+    const z = Math.max(0, Math.min(Math.round(zoom + 1), MAX_ZOOM)), count = 2 ** z;
+    const [left = 0, top = 0] = mercator(bounds.getWest(), bounds.getNorth()).map((share) => Math.floor(share * count));
+    const [right = 0, bottom = 0] = mercator(bounds.getEast(), bounds.getSouth())
+        .map((share) => Math.ceil(share * count));
+    const columns = Math.min(right - left, count), rows = Math.min(bottom, count) - Math.max(top, 0);
+    return Array.from({ length: columns * rows }, (_, index) => ({
+        z, x: (((left + (index % columns)) % count) + count) % count, y: Math.max(top, 0) + Math.floor(index / columns),
+    }));
+}
+
+/** @param {MissingPlace} place */
+function square({ z, x, y }) {
+    const [west, east] = [x, x + 1].map((column) => (column / 2 ** z) * 360 - 180);
+    const [north, south] = [y, y + 1].map((row) => latitudeAt(row / 2 ** z));
+    const ring = [[west, north], [west, south], [east, south], [east, north], [west, north]];
+    return { type: "Feature", properties: {}, geometry: { type: "Polygon", coordinates: [ring] } };
+}
