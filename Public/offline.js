@@ -3,6 +3,7 @@
 // server is unreachable, the worker also serves cached responses: the page, its legend and the last frames. Each one
 // names the instant at which it was cached, so that the page states that it is not live. While the server answers, no
 // data comes from the cache, and the page itself is the server's. The browser's own cache has the timeline's frames.
+// The status page is saved too; any other page has a notice instead.
 
 /** @typedef {{
  *     respondWith(response: Promise<Response>): void, waitUntil(done: Promise<unknown>): void, request: Request,
@@ -34,6 +35,16 @@ const TRIM_EVERY = 100;
 /** Responses are cached after such a pause of the requests, or after the longest wait, so that no picture waits. */
 const PAUSE_MILLISECONDS = 500;
 const LONGEST_WAIT_MILLISECONDS = 5_000;
+/** The pages that work without the server, relative to it. The first one is the viewer. */
+const PAGES = ["", "status"];
+/** Any other page without the server: the browser's own error page would not lead back to the map. */
+const NOTICE = `<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>Billow · no contact with the server</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1rem }</style>
+<h1>No contact with the server</h1>
+<p>This page is not saved on this device. The map is, with the last picture that it had.</p>
+<p><a href="${PATH}">Map</a></p></html>`;
 /** The files that index.html does not name, because they are loaded on first use. */
 const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
@@ -58,13 +69,17 @@ worker.addEventListener("install", (event) => {
     // the rest without it.
     /** @type {[path: string, source: string][]} */
     const rules = [
-        ["assets/*", "cache"], ["tiles/*.png", "network"], ["collections/*", "network"], ["maps/*", "network"],
+        ["assets/*", "cache"], ["tiles/*.png", "network"], ["maps/*", "network"],
         ...["tiles/*.json", "styles", "legend.json", "timeline.json"].map((path) =>
             /** @type {[string, string]} */ ([path, "race-network-and-fetch-handler"])),
     ];
-    const routes = event.addRoutes?.(rules.map(([path, source]) => ({
-        condition: { urlPattern: { pathname: PATH + path, search: "*" } }, source,
-    })));
+    /** @param {string} path */
+    const at = (path) => ({ urlPattern: { pathname: PATH + path, search: "*" } });
+    const routes = event.addRoutes?.([
+        ...rules.map(([path, source]) => ({ condition: at(path), source })),
+        // A person may open features as a page, and their requests by scripts are of this mode.
+        { condition: { ...at("collections/*"), requestMode: "cors" }, source: "network" },
+    ]);
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });
 worker.addEventListener("activate", (event) => event.waitUntil(Promise.all([
@@ -82,11 +97,11 @@ worker.addEventListener("fetch", (event) => {
     const path = request.url.slice(scope.length).replace(/[?#].*$/, "");
     const [, version] = ASSET_PATH.exec(path) ?? [];
     if (version) event.respondWith(serveAsset(request, version));
-    else if (path === "") event.respondWith(servePage(event));
-    // The status page has the same path as its data, so navigation is excluded.
+    // The status page has the same path as its data.
+    else if (path === "" || request.mode === "navigate") event.respondWith(servePage(event, path));
     // Many tiles load at once, and this worker would make each twice as expensive. The page looks them up itself.
     else if (TILE_PATH.test(path)) return;
-    else if (DATA_PATHS.test(path) && request.mode !== "navigate") event.respondWith(serveData(event));
+    else if (DATA_PATHS.test(path)) event.respondWith(serveData(event));
 });
 
 /** Caches the server's page with its files, and then replaces the previous worker. */
@@ -95,7 +110,8 @@ async function cachePage() {
     await worker.skipWaiting();
 }
 
-/** Caches a page with all files of its version. The page comes last, so that a cache with a page is complete.
+/** Caches the viewer's page with the others, and all files of their version. It comes last, so that a cache with it is
+ * complete.
  * @param {Response} page */
 async function cacheRelease(page) {
     const { scope } = worker.registration;
@@ -104,13 +120,20 @@ async function cacheRelease(page) {
     const [, version = ""] = /"(?:\.\/)?assets\/([0-9a-f]{16})\//.exec(text) ?? [];
     const name = RELEASE + version;
     if (!page.ok || !version || await caches.match(scope, { cacheName: name })) return;
-    const named = [...text.matchAll(/(?:href|src)="(assets\/[^":]+)"/g)].map(([, path]) => path);
+    const others = await Promise.all(PAGES.slice(1).map((path) =>
+        fetch(scope + path, { headers: { Accept: "text/html" }, cache: "no-cache" })));
+    const texts = await Promise.all(others.map((other) => other.clone().text()));
+    // After an update the server has the other pages of another version.
+    if (!others.every(({ ok }, index) => ok && texts[index].includes(`assets/${version}/`))) return;
+    const named = [text, ...texts].flatMap((each) => [...each.matchAll(/(?:href|src)="(assets\/[^":]+)"/g)])
+        .map(([, path]) => path);
     const paths = [...new Set([...named, ...LAZY_FILES.map((path) => `assets/${version}/${path}`)])];
     const responses = await Promise.all(paths.map((path) => fetch(scope + path)));
     // After an update the server has other files at the addresses of this version, and says that they may change.
     if (!responses.every(({ ok, headers }) => ok && headers.get("Cache-Control")?.includes("immutable"))) return;
     const cache = await caches.open(name);
     await Promise.all(paths.map((path, index) => cache.put(scope + path, responses[index])));
+    await Promise.all(others.map((other, index) => cache.put(scope + PAGES[index + 1], other)));
     await cache.put(scope, copy);
     await Promise.all((await releases()).slice(0, -MAX_RELEASES).map((each) => caches.delete(each)));
 }
@@ -124,19 +147,27 @@ async function serveAsset(request, version) {
     return await caches.match(request.url, { cacheName: RELEASE + version }) ?? fetch(request);
 }
 
-/** @param {FetchEvent} event */
-async function servePage(event) {
+/** @param {FetchEvent} event
+ * @param {string} path */
+async function servePage(event, path) {
     try {
         const response = await event.preloadResponse ?? await fetch(event.request);
-        const copy = response.clone();
-        event.waitUntil(cacheRelease(copy).catch(() => {}));
+        if (path === "") {
+            const copy = response.clone();
+            event.waitUntil(cacheRelease(copy).catch(() => {}));
+        }
         return response;
-    } catch (error) {
-        for (const cacheName of (await releases()).reverse()) {
-            const known = await caches.match(worker.registration.scope, { cacheName });
+    } catch {
+        const isPage = PAGES.includes(path) && !/[?&]f=json/.test(event.request.url);
+        for (const cacheName of isPage ? (await releases()).reverse() : []) {
+            const known = await caches.match(worker.registration.scope + path, { cacheName, ignoreVary: true });
             if (known) return known;
         }
-        throw error;
+        const headers = {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+        };
+        return new Response(NOTICE, { status: 503, headers });
     }
 }
 

@@ -19,7 +19,8 @@ async function poll() {
     if (document.visibilityState === "visible") {
         try {
             known.status = await getJSON("status", null);
-            known.problem = null;
+            // A status that was saved on this device says nothing about the server now.
+            known.problem = contact.problem;
         } catch (error) {
             known.problem = error instanceof ServerError || error instanceof Error ? error.message : String(error);
         }
@@ -37,16 +38,21 @@ function show() {
     showBanners(status, problem);
     if (!status) return setText(byId("about"), problem ?? "Loading…");
     const started = instantOf(status.started);
+    const isLost = problem !== null;
+    const since = responseTime(status);
     setText(byId("about"), [
         `Version ${status.version ?? "–"}`, `${number(status.liveObservations)} live observations`,
-        started !== null && `running for ${age(now() - started)}`,
-        `last response ${age(now() - (contact.since ?? now()))} ago`,
+        started !== null && !isLost && `running for ${age(now() - started)}`,
+        since !== null && `last response ${age(now() - since)} ago`,
     ].filter(Boolean).join(" · "));
-    const isLost = problem !== null;
     fill(byId("sources"), sourceTable(status.sources ?? [], isLost));
     fill(byId("layers"), layerTable(status.layers ?? {}, isLost));
     fill(byId("store"), ...storeFacts(status));
 }
+
+/** The time of the server's last response, which may have been saved on this device.
+ * @param {Billow.Status | null} status */
+const responseTime = (status) => contact.since ?? instantOf(status?.asOf);
 
 /** @param {Billow.Status | null} status
  * @param {string | null} problem */
@@ -65,8 +71,9 @@ function showBanners(status, problem) {
     /** @type {[level: string, text: string][]} */
     const wanted = [];
     if (problem !== null) {
-        const since = contact.since === null ? "" : ` Last update: ${shortTime(contact.since, now())}.`;
-        wanted.push(["bad", `No contact with the server: ${problem}.${since}`]);
+        const since = responseTime(status);
+        const last = since === null ? "" : ` Last update: ${shortTime(since, now())}, ${age(now() - since)} ago.`;
+        wanted.push(["bad", `No contact with the server: ${problem}.${last}`]);
     }
     if (status?.storeFailure) wanted.push(["bad", `The store can't be read: ${status.storeFailure}`]);
     for (const { table, rows } of status?.damage ?? []) {

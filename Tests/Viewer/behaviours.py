@@ -1659,6 +1659,19 @@ def offline(viewer):
         viewer.eventually(frames_are_ready)
         viewer.eventually(lambda: viewer.drawn() and viewer.drawn() != {"/latest/"})
         page.click("#to-live")
+        # The status page is saved, and nothing of it counts as the state of now. Other pages have a notice.
+        page.goto(f"{viewer.base}/status", wait_until="load")
+        viewer.eventually(lambda: viewer.text("#state") == "can't be reached")
+        viewer.eventually(lambda: re.search(
+            r"No contact .+ data saved on this device\. Last update: .+Z, .+ ago", viewer.text("#banners")))
+        assert "SIMULATED" in viewer.text("#banners") and "last response" in viewer.text("#about")
+        rows = page.locator("#sources tbody tr").count()
+        assert rows > 0 and viewer.text("#sources").count("unknown") == rows, viewer.text("#sources")
+        for path in ("examples/", "status?f=json", "collections/hexagons/items?f=html"):
+            page.goto(f"{viewer.base}/{path}", wait_until="load")
+            assert viewer.text("h1") == "No contact with the server", path
+        page.click("a")
+        viewer.eventually(lambda: "saved on this device" in viewer.text("#banners"))
         context.set_offline(False)
         page.evaluate("dispatchEvent(new Event('online'))")
         viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")

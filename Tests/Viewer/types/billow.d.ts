@@ -126,6 +126,7 @@ declare namespace Billow {
 
     /** `/status` */
     interface Status {
+        asOf?: string;
         version?: number;
         started?: string;
         ready?: boolean;
