@@ -19,22 +19,34 @@ package struct LogMigration: Sendable {
         pool = ConnectionPool(address, connections: 1)
     }
 
-    /// - Returns: the number of rows of each table.
-    /// - Throws: `unavailable` if the target has a log already, `corrupt` for a damaged source, `failed` if a row
-    ///   differs.
-    package func run(
-        copied: @escaping Progress = { (_, _) throws(StoreError) in }
-    ) async throws(StoreError) -> [(table: LogTable, rows: Int)] {
+    /// What a migration has done.
+    package struct Outcome: Sendable {
+        /// The number of rows of each table, all of which were compared.
+        package var counts: [(table: LogTable, rows: Int)] = []
+        /// Whether an earlier migration had copied everything.
+        package var wasComplete = false
+    }
+
+    /// Copies the log. A target that has the whole log already is compared, and not changed.
+    /// - Throws: `unavailable` if the target has another log, or this log with other rows; `corrupt` for a damaged
+    ///   source; `failed` if a row differs.
+    package func run(copied: @escaping Progress = { (_, _) throws(StoreError) in }) async throws(StoreError) -> Outcome
+    {
         let head = try await source.head()
-        try await begin("\(head.log) \(head.version)")
-        for table in LogTable.all { try await copy(table, copied) }
-        var counts: [(table: LogTable, rows: Int)] = []
-        for table in LogTable.all { counts.append((table, try await compare(table))) }
-        guard try await source.head() == head else {
-            throw .failed("\(source.path) was written meanwhile; empty the target and begin again")
+        var outcome = Outcome()
+        outcome.wasComplete = try await begin(head)
+        if !outcome.wasComplete {
+            for table in LogTable.all { try await copy(table, copied) }
         }
-        try await finish()
-        return counts
+        for table in LogTable.all {
+            outcome.counts.append((table, try await compare(table, isInUse: outcome.wasComplete)))
+        }
+        guard try await source.head() == head else {
+            let remedy = outcome.wasComplete ? "begin again" : "empty the target and begin again"
+            throw .failed("\(source.path) was written meanwhile; \(remedy)")
+        }
+        if !outcome.wasComplete { try await finish() }
+        return outcome
     }
 
     private func running<T: Sendable>(
@@ -45,15 +57,28 @@ package struct LogMigration: Sendable {
         } catch { throw StoreError(error, address) }
     }
 
-    /// - Parameter name: the name and the version of the log.
-    private func begin(_ name: String) async throws(StoreError) {
+    /// Marks the target as unfinished, unless it is whole.
+    /// - Returns: whether the target has the whole log already, at the same version.
+    private func begin(_ head: Head) async throws(StoreError) -> Bool {
         let address = address
+        let name = "\(head.log) \(head.version)"
         let hasTables = try await PostgreSQLStore.hasTables(address)
         if !hasTables { _ = try await PostgreSQLStore.open(address) }
-        try await running { connection in
+        return try await running { connection in
             let known = try connection.statement(
                 "SELECT 1 FROM billowSchema WHERE id = 1 AND migration = \(literal(name))")
-            if try known.value() != nil { return }
+            if try known.value() != nil { return false }
+            let whole = try connection.statement(
+                """
+                SELECT head.version - \(head.version) FROM head, billowSchema
+                WHERE migration IS NULL AND log = \(literal(head.log))
+                """)
+            if let ahead = try whole.value() {
+                if ahead == 0 { return true }
+                throw StoreError.unavailable(
+                    path: address.description,
+                    reason: "it has this log already, and was not changed: " + Self.reason(ahead: ahead))
+            }
             let isEmpty = try connection.statement(
                 """
                 SELECT 1 FROM head, billowSchema
@@ -65,7 +90,15 @@ package struct LogMigration: Sendable {
                     path: address.description, reason: "it has a log, or a part of another one; use an empty database")
             }
             try connection.execute("UPDATE billowSchema SET migration = \(literal(name)) WHERE id = 1")
+            return false
         }
+    }
+
+    /// - Parameter ahead: the versions by which the target's log is ahead of the file's.
+    private static func reason(ahead: Int64) -> String {
+        ahead > 0
+            ? "the migration is complete, and the database went on by \(ahead) versions since"
+            : "the file was written after the migration, by \(-ahead) versions; to copy it again, use an empty database"
     }
 
     /// - Parameter text: letters, digits and blanks.
@@ -100,8 +133,10 @@ package struct LogMigration: Sendable {
     }
 
     /// Compares all rows of a table.
+    ///
+    /// - Parameter isInUse: whether the target was whole before.
     /// - Returns: their number.
-    private func compare(_ table: LogTable) async throws(StoreError) -> Int {
+    private func compare(_ table: LogTable, isInUse: Bool) async throws(StoreError) -> Int {
         var key: [SQLValue]?
         var count = 0
         while true {
@@ -116,10 +151,10 @@ package struct LogMigration: Sendable {
                 try statement.forEachRow { row in
                     let stored = row.binaryValues(count: types.count)
                     let wanted = index < expected.count ? try BinaryArguments.encoded(expected[index], types) : nil
-                    guard stored == wanted else { throw Self.difference(table, place + index) }
+                    guard stored == wanted else { throw difference(table, place + index, isInUse) }
                     index += 1
                 }
-                guard index == expected.count else { throw Self.difference(table, place + index) }
+                guard index == expected.count else { throw difference(table, place + index, isInUse) }
             }
             count += expected.count
             guard let last = expected.last, expected.count == table.pageRows else { return count }
@@ -127,8 +162,13 @@ package struct LogMigration: Sendable {
         }
     }
 
-    private static func difference(_ table: LogTable, _ row: Int) -> StoreError {
-        .failed("row \(row + 1) of table \(table.name) is not as in the file; empty the target and begin again")
+    private func difference(_ table: LogTable, _ row: Int, _ isInUse: Bool) -> StoreError {
+        let text = "row \(row + 1) of table \(table.name) is not as in the file"
+        guard isInUse else { return .failed("\(text); empty the target and begin again") }
+        return .unavailable(
+            path: address.description,
+            reason: "it has this log already, and one of the two was written since the migration: \(text); it was not "
+                + "changed")
     }
 
     /// Copies the head, after which the target is a whole log.

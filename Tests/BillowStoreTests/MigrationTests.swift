@@ -12,40 +12,9 @@ import Turbulence
 struct MigrationTests {
     private struct Stopped: Error {}
 
-    /// A log with rows in every table, open and closed ones.
     private func makeLog(rows: Int) async throws -> SQLiteStore {
         let store = try await makeStore()
-        let awc = try source("awc")
-        let observations = try (0..<rows).map { number in
-            try observation(
-                id: number % 3 == 0 ? "é\u{0}\(number)" : nil, cell: 20_000 + number % 50, severity: number % 5,
-                at: number, source: number % 2 == 0 ? "awc" : "skypath", aircraft: number % 4 == 0 ? "B77W" : nil)
-        }
-        _ = try await store.commit(
-            Batch(
-                source: awc, observations: observations, pilotReports: [pilotReport(), pilotReport(id: "r2", at: 9)],
-                areas: [area("a"), area("b", text: "\u{E000}")],
-                positions: try (0..<300).map { try position("0000\(10 + $0 % 20)", at: $0) }, cursors: ["all": "1"],
-                values: ["session": "s"], fetchedAt: noon, fetchedKinds: [.hazards: noon]))
-        _ = try await store.commit(
-            Batch(source: awc, pilotReports: [pilotReport(text: "corrected")], areas: [area("a", text: "amended")]))
-        _ = try await store.commit(
-            Batch(
-                source: awc,
-                retraction: Retraction(
-                    from: noon, to: noon.advanced(by: rows / 2), covers: { $0.cell.dense % 2 == 0 }, standing: [:])))
-        _ = try await store.commit(
-            Batch(
-                source: nil, observations: [try observation(id: "mine", source: "awc")], reporter: "key1"))
-        let part = ArchivePart(noon)
-        #expect(try await store.savePacked([1, 2, 3], of: store.rows(of: part)))
-        try await store.add(
-            AccessKey(
-                id: "0123456789abcdef", name: "k", hash: String(repeating: "a", count: 64), scopes: .read,
-                createdAt: noon))
-        try await store.setPersistedOverride("{}", of: awc)
-        try await store.add(MonitoredFlight(id: "f", accessKey: "k", value: "{}"))
-        _ = try await store.prune(Pruning(before: noon.advanced(by: 3)))
+        try await fill(store, rows: rows)
         return store
     }
 
@@ -102,8 +71,9 @@ struct MigrationTests {
     func same() async throws {
         let file = try await makeLog(rows: 2_000)
         let address = try await PostgreSQLCluster.shared().address()
-        let counts = try await LogMigration(from: file, to: address).run()
-        #expect(counts.first { $0.table.name == "observation" }?.rows ?? 0 > 1_900)
+        let outcome = try await LogMigration(from: file, to: address).run()
+        #expect(!outcome.wasComplete)
+        #expect(outcome.counts.first { $0.table.name == "observation" }?.rows ?? 0 > 1_900)
         let copy = try await PostgreSQLStore.open(address)
         let (wanted, found) = try await (Everything(file), Everything(copy))
         let isSame = wanted == found
@@ -168,6 +138,36 @@ struct MigrationTests {
         let other = try await PostgreSQLCluster.shared().address()
         _ = try await LogMigration(from: file, to: other).run { (_, _) throws(StoreError) in whole.add() }
         #expect(copied.value == whole.value && before == pages)
+    }
+
+    @Test("a complete migration is compared when it is given again, and a log that went on is not changed")
+    func again() async throws {
+        let file = try await makeLog(rows: 50)
+        let address = try await PostgreSQLCluster.shared().address()
+        let first = try await LogMigration(from: file, to: address).run()
+        let second = try await LogMigration(from: file, to: address).run { (_, _) throws(StoreError) in
+            Issue.record("a row was copied")
+        }
+        #expect(second.wasComplete && second.counts.map(\.rows) == first.counts.map(\.rows))
+        let copy = try await PostgreSQLStore.open(address)
+        func refusal() async -> String {
+            let error = await #expect(throws: StoreError.self) { try await LogMigration(from: file, to: address).run() }
+            return error?.description ?? ""
+        }
+        // Keys have no version.
+        try await copy.add(
+            AccessKey(
+                id: "fedcba9876543210", name: "k", hash: String(repeating: "b", count: 64), scopes: .read,
+                createdAt: noon))
+        var text = await refusal()
+        #expect(text.contains("of table accessKey is not as in the file") && !text.contains("empty"), "\(text)")
+        _ = try await copy.commit(observation(at: 7_000))
+        text = await refusal()
+        #expect(text.contains("has this log already") && text.contains("the database went on by 1 versions"), "\(text)")
+        for number in 0..<3 { _ = try await file.commit(observation(at: 8_000 + number)) }
+        text = await refusal()
+        #expect(text.contains("the file was written after the migration, by 2"), "\(text)")
+        #expect(try await copy.problems() == [])
     }
 
     @Test("a target with data and a changed file are refused, and so is a row that differs")

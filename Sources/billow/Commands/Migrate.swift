@@ -8,8 +8,9 @@ struct Migrate: AsyncParsableCommand {
         abstract: "Copy a database file into PostgreSQL.",
         discussion: """
             Stop the server first. Every row is copied with its key and versions, and compared afterwards, so that \
-            addresses of pictures stay valid. An interrupted migration goes on when the command is given again. The \
-            file isn't changed; don't serve it afterwards, because both would be the same log.
+            addresses of pictures stay valid. An interrupted migration goes on when the command is given again; a \
+            complete one is compared again. The file isn't changed; don't serve it afterwards, because both would be \
+            the same log.
             """)
 
     @Option(help: "The database file.")
@@ -29,12 +30,13 @@ struct Migrate: AsyncParsableCommand {
             }
             let source = try await SQLiteStore.open(path: from, access: .reading)
             defer { Terminal.endProgress() }
-            let counts = try await LogMigration(from: source, to: address).run { (table, count) in
+            let outcome = try await LogMigration(from: source, to: address).run { (table, count) in
                 Terminal.progress(table.name, fraction: nil, count: count)
             }
             try source.close()
-            for (table, rows) in counts where rows > 0 { print("\(table.name)\t\(rows)") }
-            Terminal.write("\(address): all of \(from), and each row is the same")
+            for (table, rows) in outcome.counts where rows > 0 { print("\(table.name)\t\(rows)") }
+            let text = outcome.wasComplete ? "had all of \(from) already" : "all of \(from)"
+            Terminal.write("\(address): \(text), and each row is the same")
         }
     }
 }
