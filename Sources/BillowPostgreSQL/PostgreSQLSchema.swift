@@ -7,7 +7,8 @@ internal import Foundation
 /// Numbers have the smallest type that holds their range. Texts are compared by their bytes, as in SQLite. `sum` is
 /// always 0: the server checks its own pages (`initdb --data-checksums`).
 ///
-/// A released step never changes. A later one is appended.
+/// A released step never changes. A later one is appended. A step must leave the tables usable for the release before
+/// it, because the servers of a fleet are updated one after another, and the first one runs the step.
 enum PostgreSQLSchema {
     /// Creates missing tables and runs missing steps, in one transaction.
     /// - Throws: `StoreError.unavailable` if a newer version of Billow made the tables.
@@ -25,10 +26,7 @@ enum PostgreSQLSchema {
                 """)
             let statement = try connection.statement("SELECT step FROM billowSchema WHERE id = 1 FOR UPDATE")
             let done = Int(try statement.value() ?? 0)
-            guard done <= steps.count else {
-                throw StoreError.unavailable(
-                    path: address.description, reason: "it was written by a newer version of Billow")
-            }
+            guard done <= steps.count else { throw newer(done, address) }
             guard done < steps.count else { return }
             for step in steps[done...] { try connection.execute(step) }
             if done == 0 { try insertHead(connection) }
@@ -36,21 +34,33 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Whether the tables exist and have every step.
-    /// - Throws: `StoreError.unavailable` if a newer version of Billow made the tables.
-    static func isComplete(_ connection: PostgreSQLConnection, _ address: DatabaseAddress) throws -> Bool {
-        guard try exists(connection) else { return false }
+    /// The tables, without changing them.
+    /// - Throws: `StoreError.unavailable` if a newer version of Billow made the tables, or a migration into them is not
+    ///   finished.
+    static func tables(_ connection: PostgreSQLConnection, _ address: DatabaseAddress) throws -> PostgreSQLTables {
+        guard try exists(connection) else { return .missing }
         let isWhole = try connection.statement("SELECT 1 FROM billowSchema WHERE id = 1 AND migration IS NULL").value()
         guard isWhole != nil else {
             throw StoreError.unavailable(
                 path: address.description, reason: "a migration into it isn't finished; run billow migrate again")
         }
         let done = try connection.statement("SELECT step FROM billowSchema WHERE id = 1").value() ?? 0
-        guard done <= steps.count else {
-            throw StoreError.unavailable(
-                path: address.description, reason: "it was written by a newer version of Billow")
-        }
-        return done == steps.count
+        guard done <= steps.count else { throw newer(Int(done), address) }
+        return done == steps.count ? .current : .older(step: Int(done), newest: steps.count)
+    }
+
+    private static func newer(_ step: Int, _ address: DatabaseAddress) -> StoreError {
+        .unavailable(
+            path: address.description,
+            reason: "a newer version of Billow wrote it: its tables are at step \(step), and this version knows "
+                + "\(steps.count); update this one")
+    }
+
+    /// Whether the user may create tables in the schema that gets them.
+    static func canCreate(_ connection: PostgreSQLConnection) throws -> Bool {
+        let may = try connection.statement(
+            "SELECT CAST(has_schema_privilege(current_schema(), 'CREATE') AS INTEGER)")
+        return try may.value() == 1
     }
 
     static func exists(_ connection: PostgreSQLConnection) throws -> Bool {

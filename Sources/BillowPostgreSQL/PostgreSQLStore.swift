@@ -33,11 +33,25 @@ package final class PostgreSQLStore: SQLStore {
 
     /// Whether a database has the tables of a log.
     package static func hasTables(_ address: DatabaseAddress) async throws(StoreError) -> Bool {
-        do {
-            return try await ConnectionPool(address, connections: 1).run { connection in
-                try PostgreSQLSchema.exists(connection)
-            }
-        } catch { throw StoreError(opening: error, address) }
+        try await looking(at: address) { try PostgreSQLSchema.exists($0) }
+    }
+
+    /// The tables of a database, without changing them, and whether the user may create more.
+    /// - Throws: `unavailable` as `open` does for reading, except for missing and older tables.
+    package static func tables(
+        at address: DatabaseAddress
+    ) async throws(StoreError) -> (tables: PostgreSQLTables, canCreate: Bool) {
+        try await looking(at: address) { connection in
+            (try PostgreSQLSchema.tables(connection, address), try PostgreSQLSchema.canCreate(connection))
+        }
+    }
+
+    private static func looking<T: Sendable>(
+        at address: DatabaseAddress, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        do { return try await ConnectionPool(address, connections: 1).run(body) } catch {
+            throw StoreError(opening: error, address)
+        }
     }
 
     /// Executes SQL in a session of its own, for tests and administration.
@@ -60,9 +74,8 @@ package final class PostgreSQLStore: SQLStore {
             let stored = try await pool.run { connection in
                 if access == .writing {
                     try migrate(connection, address)
-                } else if try !PostgreSQLSchema.isComplete(connection, address) {
-                    throw StoreError.unavailable(
-                        path: address.description, reason: "it has no tables of this version of Billow")
+                } else if let problem = try PostgreSQLSchema.tables(connection, address).problem {
+                    throw StoreError.unavailable(path: address.description, reason: problem)
                 }
                 return try ContentTags(connection)
             }
@@ -102,7 +115,7 @@ package final class PostgreSQLStore: SQLStore {
 
     /// Creates the tables. Of several processes that do so at once, all but one fail, and find the tables afterwards.
     private static func migrate(_ connection: PostgreSQLConnection, _ address: DatabaseAddress) throws {
-        for _ in 0..<10 where try !PostgreSQLSchema.isComplete(connection, address) {
+        for _ in 0..<10 where try PostgreSQLSchema.tables(connection, address) != .current {
             do { try PostgreSQLSchema.migrate(connection, address) } catch let error as PostgreSQLError
                 where error.isConflict
             { continue }
