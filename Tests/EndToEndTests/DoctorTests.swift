@@ -53,9 +53,21 @@ import Turbulence
                 sources: [{ id: drop, kind: inbox, path: \(folder.path("drop")) }]
                 """, file: "", environment: [:], overrides: SettingsOverrides())
         let place = folder.url.standardizedFileURL.path
-        #expect(
+        func written(_ settings: Settings) -> [String] {
             SetupChecks.folders(settings).filter { $0.purpose != "temporary files" }.map(\.path)
-                == [place, "\(place)/ports", place])
+        }
+        #expect(written(settings) == [place, "\(place)/ports", place])
+        // A server makes every missing folder of a path.
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "exports"), withIntermediateDirectories: false)
+        let more = try Settings.read(
+            yaml: """
+                database: \(folder.path("a.sqlite"))
+                exports: { folder: \(folder.path("exports")) }
+                tracing: { file: \(folder.path("spans/spans.jsonl")) }
+                backups: { folder: \(folder.path("b/c/d")) }
+                """, file: "", environment: [:], overrides: SettingsOverrides())
+        #expect(written(more) == [place, "\(place)/exports", "\(place)/spans", place])
     }
 
     @Test(

@@ -39,8 +39,6 @@ package final class TLSCertificates: Service {
 
     /// The interval between two looks at the files.
     private static let interval = Duration.seconds(10)
-    /// A certificate that ends within this time is reported: half of what Let's Encrypt's clients leave.
-    private static let soonSeconds = 14 * 86_400
 
     package init(_ files: TLSFiles, now: @escaping @Sendable () -> Instant, logger: Logger) throws(TLSProblem) {
         self.files = files
@@ -48,7 +46,7 @@ package final class TLSCertificates: Service {
         self.logger = logger
         let states = Self.states(files)
         current = Mutex(Current(identity: try TLSIdentity(files), files: states))
-        warnOfEnd()
+        warn()
     }
 
     var context: NIOSSLContext { current.withLock { $0.identity.context } }
@@ -78,7 +76,7 @@ package final class TLSCertificates: Service {
             let identity = try TLSIdentity(files)
             current.withLock { $0 = Current(identity: identity, files: states) }
             logger.notice("the certificate was read again", metadata: ["validUntil": "\(identity.expires)"])
-            warnOfEnd()
+            warn()
         } catch {
             let hadFailed = current.withLock { current in
                 defer { current.hasFailed = true }
@@ -91,12 +89,7 @@ package final class TLSCertificates: Service {
         }
     }
 
-    private func warnOfEnd() {
-        let left = expires.seconds - now().seconds
-        if left < Self.soonSeconds {
-            logger.warning(
-                left < 0 ? "the certificate is no longer valid" : "the certificate will soon be invalid",
-                metadata: ["validUntil": "\(expires)"])
-        }
+    private func warn() {
+        if let warning = current.withLock({ $0.identity.warning(at: now()) }) { logger.warning("\(warning)") }
     }
 }

@@ -30,6 +30,8 @@ package struct TLSIdentity: Sendable {
     static let http2 = "h2"
 
     let context: NIOSSLContext
+    /// The beginning of the certificate's validity.
+    package let begins: Instant
     /// The end of the certificate's validity.
     package let expires: Instant
 
@@ -58,7 +60,18 @@ package struct TLSIdentity: Sendable {
         do { context = try NIOSSLContext(configuration: configuration) } catch {
             throw TLSProblem(path: files.key, reason: "it is not the key of the certificate in \(files.certificate)")
         }
+        begins = Instant(clamping: Int(first.notValidBefore))
         expires = Instant(clamping: Int(first.notValidAfter))
+    }
+
+    /// A certificate that ends within this time is reported: half of what Let's Encrypt's clients leave.
+    private static let soonSeconds = 14 * 86_400
+
+    /// Why clients refuse the certificate at a time, or will soon; nil if they accept it.
+    package func warning(at now: Instant) -> String? {
+        if now < begins { return "the certificate is not valid before \(begins)" }
+        if now > expires { return "the certificate is no longer valid since \(expires)" }
+        return expires.seconds - now.seconds < Self.soonSeconds ? "the certificate is only valid until \(expires)" : nil
     }
 
     private static func bytes(_ path: String) throws(TLSProblem) -> [UInt8] {

@@ -7,8 +7,9 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a set-up for problems, before a server runs or beside one.",
         discussion: """
-            Checks libraries, fonts, folders, disk, database, port, descriptors and the clock. Sends each configured \
-            upstream one small request; one to OpenSky costs a credit. Stores nothing. Each finding is a line: ok, \
+            Checks libraries, fonts, certificate, folders, disk, database, port, descriptors and the clock, and \
+            everything that a server loads at its start. Sends each configured upstream one small request; one to \
+            OpenSky costs a credit. Stores nothing. Each finding is a line: ok, \
             warning or failure. Exits with status 0 if nothing failed, otherwise with that of the first failure. \
             Wrong settings count before all other failures.
             """)
@@ -59,14 +60,20 @@ struct Doctor: AsyncParsableCommand {
             return DoctorReport(findings)
         }
         findings.append(.ok(.settings, "\(common.config ?? "no file"); sources: \(settings.sources.count)"))
-        findings += SetupChecks.viewer(settings.server.publicFolder)
-        findings.append(SetupChecks.styles(settings.server.stylesFolder))
+        let refused = refusedByServer()
+        findings += refused
+        func isUsable(_ subject: Finding.Subject) -> Bool { !refused.contains { $0.subject == subject } }
+        if isUsable(.viewer) { findings += SetupChecks.viewer(settings.server.publicFolder) }
+        if isUsable(.styles) { findings.append(SetupChecks.styles(settings.server.stylesFolder)) }
+        if isUsable(.certificate) {
+            findings.append(SetupChecks.certificate(settings.server.tls, at: SystemClock.now()))
+        }
         let folders = SetupChecks.folders(settings)
         findings += folders.map { SetupChecks.writable($0.path, for: $0.purpose) }
         if let place = folders.first?.path {
             findings.append(SetupChecks.disk(free: SetupChecks.freeBytes(at: place), of: place))
         }
-        let (ofDatabase, newest) = await SetupChecks.database(settings)
+        let (ofDatabase, newest) = isUsable(.database) ? await SetupChecks.database(settings) : ([], nil)
         findings += ofDatabase
         let server = settings.server
         findings.append(
@@ -79,6 +86,16 @@ struct Doctor: AsyncParsableCommand {
         findings += outcomes.map(\.finding)
         findings.append(SetupChecks.clock(SystemClock.now(), newest: newest, others: outcomes.compactMap(\.clock)))
         return DoctorReport(findings)
+    }
+
+    /// What `billow serve` refuses at its start although the settings are valid, found by the same code.
+    private func refusedByServer() -> [Finding] {
+        do throws(SettingsError) { _ = try common.settings(host: host, port: port, needs: .server) } catch {
+            return error.problems.map {
+                .failure(Finding.Subject(ofSetting: $0.path), $0.kind, $0.description)
+            }
+        }
+        return []
     }
 
     /// All at once, in the order of the settings.

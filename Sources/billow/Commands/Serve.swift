@@ -39,7 +39,7 @@ struct Serve: AsyncParsableCommand {
         // Log rotation sends this signal, which would end the process.
         for ignored in [SIGUSR1, SIGUSR2] { signal(ignored, SIG_IGN) }
         try await Failure.reported {
-            let settings = try readSettings(needs: [.viewer, .styles, .database, .certificate])
+            let settings = try readSettings(needs: .server)
             let logger = Logs.start(settings)
             let registry = MetricRegistry()
             MetricsSystem.bootstrap(registry)

@@ -2,7 +2,8 @@
 struct Finding: Sendable, Hashable {
     /// The subject of a check. Raw values are stable, because the output contains them.
     enum Subject: String, Sendable, Hashable, Encodable, CaseIterable {
-        case settings, libraries, fonts, viewer, styles, folders, disk, database, port, descriptors, clock, upstream
+        case settings, libraries, fonts, viewer, styles, certificate, folders, disk, database, port, descriptors, clock
+        case upstream
     }
 
     enum Status: String, Sendable, Hashable, Encodable {
@@ -83,4 +84,15 @@ struct DoctorReport: Sendable, Encodable {
 
 extension String {
     fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}
+
+extension Finding.Subject {
+    /// The subject of a setting that names a file or a folder.
+    init(ofSetting path: String) {
+        let subjects: [(setting: String, subject: Self)] = [
+            ("server.publicFolder", .viewer), ("server.stylesFolder", .styles), ("server.tls", .certificate),
+            ("database", .database),
+        ]
+        self = subjects.first { path == $0.setting || path.hasPrefix("\($0.setting).") }?.subject ?? .settings
+    }
 }

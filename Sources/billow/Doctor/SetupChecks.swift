@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowHTTP
 import BillowRaster
 import BillowPostgreSQL
 import BillowStore
@@ -69,27 +70,49 @@ enum SetupChecks {
         } catch { return .failure(.styles, error) }
     }
 
+    /// The validity of a certificate. Whether its files can be used is a need of the server (`SettingsNeeds`).
+    static func certificate(_ files: TLSFiles?, at now: Instant) -> Finding {
+        guard let files else { return .ok(.certificate, "none: the port speaks http") }
+        do throws(TLSProblem) {
+            let identity = try TLSIdentity(files)
+            if let warning = identity.warning(at: now) {
+                return .warning(.certificate, "\(files.certificate): \(warning)")
+            }
+            return .ok(.certificate, "\(files.certificate) is valid until \(identity.expires), and the key is its own")
+        } catch { return .failure(.certificate, .inputOutput, "\(error)") }
+    }
+
     // MARK: Files
 
-    /// The folders to which Billow writes.
+    /// The folders to which Billow writes. Of folders that a server makes, the one in which it would begin.
     static func folders(_ settings: Settings) -> [(purpose: String, path: String)] {
         var folders = [("temporary files", NSTemporaryDirectory())]
         if settings.databaseAddress == nil { folders.insert(("the database", folder(of: settings.database)), at: 0) }
         if let portFile = settings.server.portFile { folders.append(("the port file", folder(of: portFile))) }
-        if let backups = settings.backups {
-            let isThere = FileManager.default.fileExists(atPath: backups.folder)
-            folders.append(("the backups", isThere ? backups.folder : folder(of: backups.folder)))
-        }
+        let exports = URL(filePath: settings.server.exportJobs.folder).standardizedFileURL.path
+        if !folders.contains(where: { $0.1 == exports }) { folders.append(("export jobs", exports)) }
+        if case .file(let path) = settings.tracing?.destination { folders.append(("the spans", folder(of: path))) }
+        if let backups = settings.backups { folders.append(("the backups", existing(backups.folder))) }
         for source in settings.sources {
             guard case .inbox(let inbox) = source.kind else { continue }
-            let isThere = FileManager.default.fileExists(atPath: inbox.path)
-            folders.append(("the inbox \(source.id)", isThere ? inbox.path : folder(of: inbox.path)))
+            folders.append(("the inbox \(source.id)", existing(inbox.path)))
         }
         return folders.map { (purpose: $0.0, path: $0.1) }
     }
 
     private static func folder(of path: String) -> String {
         URL(filePath: path).standardizedFileURL.deletingLastPathComponent().path
+    }
+
+    /// A folder, or the nearest one above it that exists.
+    private static func existing(_ path: String) -> String {
+        var place = path
+        while !FileManager.default.fileExists(atPath: place) {
+            let above = folder(of: place)
+            if above == place { break }
+            place = above
+        }
+        return place
     }
 
     /// Creates an empty file there and removes it, because permissions don't reveal read-only and full file systems.
@@ -141,9 +164,8 @@ enum SetupChecks {
         let path = settings.databaseName
         do {
             if let address = settings.databaseAddress {
-                guard try await PostgreSQLStore.hasTables(address) else {
-                    return ([.ok(.database, "\(path) has no tables yet; a server creates them")], nil)
-                }
+                let (tables, canCreate) = try await PostgreSQLStore.tables(at: address)
+                if let finding = incomplete(tables, canCreate: canCreate, path) { return ([finding], nil) }
             } else if !FileManager.default.fileExists(atPath: path) {
                 return ([.ok(.database, "\(path) doesn't exist yet; a server creates it")], nil)
             }
@@ -167,6 +189,17 @@ enum SetupChecks {
             }
             return (findings, try await store.confirmedTime(retentionSeconds: settings.retentionSeconds))
         } catch { return ([.failure(.database, error)], nil) }
+    }
+
+    /// The finding for tables that a server creates or upgrades; nil for current ones.
+    static func incomplete(_ tables: PostgreSQLTables, canCreate: Bool, _ name: String) -> Finding? {
+        guard let problem = tables.problem else { return nil }
+        guard canCreate else {
+            return .failure(
+                .database, .inputOutput,
+                "\(name): \(problem), but its user may not create tables: GRANT CREATE ON SCHEMA to it")
+        }
+        return tables == .missing ? .ok(.database, "\(name): \(problem)") : .warning(.database, "\(name): \(problem)")
     }
 
     // MARK: The system

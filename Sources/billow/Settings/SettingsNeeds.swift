@@ -21,6 +21,9 @@ struct SettingsNeeds: OptionSet, Sendable {
     /// The certificate and key of TLS, if they are given.
     static let certificate = SettingsNeeds(rawValue: 32)
 
+    /// All that a server loads at its start. `billow doctor` checks the same.
+    static let server: SettingsNeeds = [.viewer, .styles, .database, .certificate]
+
     /// Records missing files, each with the setting that names it.
     func check(_ settings: Settings, root: SettingsReader.Section, server: SettingsReader.Section) {
         if contains(.viewer), !FileManager.default.isFolder(settings.server.publicFolder) {
