@@ -76,6 +76,10 @@ function showBanners(status, problem) {
         wanted.push(["bad", `No contact with the server: ${problem}.${last}`]);
     }
     if (status?.storeFailure) wanted.push(["bad", `The store can't be read: ${status.storeFailure}`]);
+    if (status?.backups?.failure) wanted.push(["bad", `The last backup failed: ${status.backups.failure}`]);
+    if (status?.backups?.copyFailure) {
+        wanted.push(["bad", `The last backup was not copied: ${status.backups.copyFailure}`]);
+    }
     for (const { table, rows } of status?.damage ?? []) {
         wanted.push(["bad", `${number(rows)} rows of the table ${table} can't be read. See the server's log.`]);
     }

@@ -288,8 +288,8 @@ package struct BillowApplication: Sendable {
             to: router.requiring(.admin, authorizer))
         OperationRoutes(
             publisher: publisher, microcache: microcache, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
-            policy: policy, readiness: readiness, authorizer: authorizer, fleet: configuration.fleet, started: now(),
-            now: now
+            policy: policy, readiness: readiness, authorizer: authorizer, fleet: configuration.fleet,
+            backups: configuration.backups, started: now(), now: now
         ).add(to: router)
         MetricsRoutes(source: metrics(sources)).add(
             to: router.group().add(middleware: BearerKeyMiddleware()).requiring(.admin, authorizer))

@@ -123,11 +123,15 @@ struct BackupTests {
     func noFolder() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try await store()
-        let (schedule, _) = schedule(store)
+        let (schedule, status) = schedule(store)
         try Data().write(to: URL(filePath: backups))
         #expect(await !schedule.attempt())
+        let failure = status.report.failure ?? ""
+        #expect(failure.contains(backups) && failure.contains("the folder can't be made"))
+        #expect(text(status).contains(#"billow_backups_total{step="backup",result="failed"} 1"#))
         try FileManager.default.removeItem(atPath: backups)
         #expect(await schedule.attempt())
+        #expect(status.report.failure == nil && status.report.newest != nil)
         try store.close()
     }
 
@@ -156,6 +160,8 @@ struct BackupTests {
         #expect(await schedule.attempt())
         #expect(names().count == 1)
         #expect(text(status).contains(#"billow_backups_total{step="copy",result="failed"} 1"#))
+        #expect(status.report.copyFailure == "it ended with status 3: no such bucket")
+        #expect(status.report.failure == nil)
         try store.close()
     }
 

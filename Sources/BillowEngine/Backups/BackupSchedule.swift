@@ -66,7 +66,7 @@ package struct BackupSchedule: Service {
             }
         } catch {
             if ServicePause.hasEnded { return false }
-            status.noteFailure()
+            status.noteFailure("\(path): \(error)")
             logger.error("the database could not be backed up", metadata: ["path": "\(path)", "error": "\(error)"])
             return false
         }
@@ -126,10 +126,10 @@ package struct BackupSchedule: Service {
             timeout: .seconds(settings.copyTimeoutSeconds))
         do throws(ShellCommand.CommandError) {
             try await run.run()
-            status.noteCopy(isGood: true)
+            status.noteCopy(failure: nil)
         } catch {
             if ServicePause.hasEnded { return }
-            status.noteCopy(isGood: false)
+            status.noteCopy(failure: "\(error)")
             logger.error("the copy command failed", metadata: ["path": "\(path)", "error": "\(error)"])
         }
     }

@@ -24,6 +24,7 @@ struct OperationRoutes: Sendable {
     let readiness: Readiness
     let authorizer: Authorizer
     let fleet: FleetRole?
+    let backups: BackupStatus?
     let started: Instant
     let now: @Sendable () -> Instant
 
@@ -129,6 +130,7 @@ struct OperationRoutes: Sendable {
         var newestObservation: String?
         var storeFailure: String?
         var damage: [Damage]?
+        var backups: Backups?
         var fleet: Fleet?
         var answerCache: Cache
         var tileCache: Cache
@@ -136,6 +138,21 @@ struct OperationRoutes: Sendable {
         var mapCache: Cache
         var layers: [String: LayerState]?
         var sources: [SourceStatus.Source]
+    }
+
+    /// The scheduled backups.
+    private struct Backups: Encodable {
+        var newest: String?
+        /// Why the last backup failed.
+        var failure: String?
+        /// Why the last copy command failed.
+        var copyFailure: String?
+
+        init(_ report: BackupStatus.Report, isRedacted: Bool) {
+            newest = report.newest?.description
+            failure = report.failure.map { isRedacted ? "the log says why" : $0 }
+            copyFailure = report.copyFailure.map { isRedacted ? "the log says why" : $0 }
+        }
     }
 
     /// The server of all on one database that fetches from the sources.
@@ -194,6 +211,7 @@ struct OperationRoutes: Sendable {
             newestObservation: snapshot?.logExtent.observed?.upperBound.description,
             storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0.description },
             damage: publisher.damage.isEmpty ? nil : publisher.damage.map(Damage.init),
+            backups: backups.map { Backups($0.report, isRedacted: isRedacted) },
             fleet: fleet.map { Fleet(syncs: $0.isLeading(), leader: isRedacted ? nil : $0.leader()) },
             answerCache: Cache(microcache.statistics), tileCache: Cache(tiles.statistics),
             vectorTileCache: Cache(vectors.statistics),

@@ -137,6 +137,7 @@ declare namespace Billow {
         newestObservation?: string | null;
         storeFailure?: string | null;
         damage?: { table: string; rows: number }[];
+        backups?: { newest?: string | null; failure?: string | null; copyFailure?: string | null };
         tileCache?: CacheStatus;
         vectorTileCache?: CacheStatus;
         mapCache?: CacheStatus;
