@@ -131,6 +131,33 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: old.path))
     }
 
+    @Test(
+        "systemd accepts the unit and its fixed user, and documented backups lie where the unit may write",
+        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/systemd-analyze")))
+    func sandbox() throws {
+        let folder = try TemporaryFolder()
+        let prefix = folder.path("usr")
+        let installation = try Installation(prefix: prefix)
+        // systemd looks for the executable at its final place.
+        try FileManager.default.moveItem(
+            at: installation.root.appending(path: prefix), to: folder.url.appending(path: "usr"))
+        let unit = "\(prefix)/lib/systemd/system/billow.service"
+        let verified = try Program.run("systemd-analyze", ["verify", "--man=no", unit])
+        #expect(verified.status == 0, "\(verified.output)")
+        let root = folder.path("root")
+        try FileManager.default.createDirectory(atPath: "\(root)/etc", withIntermediateDirectories: true)
+        let user = try Program.run("systemd-sysusers", ["--root=\(root)", "\(prefix)/lib/sysusers.d/billow.conf"])
+        #expect(user.status == 0)
+        #expect(try String(contentsOfFile: "\(root)/etc/passwd", encoding: .utf8).hasPrefix("billow:"))
+        let text = try String(contentsOfFile: unit, encoding: .utf8)
+        #expect(text.contains("\nProtectSystem=strict\n") && text.contains("\nStateDirectory=billow\n"))
+        for path in ["docs/operating.md", "billow.example.yaml"] {
+            let document = try String(contentsOf: Repository.folder.appending(path: path), encoding: .utf8)
+            let folders = document.matches(of: /backups:\n#? +folder: (\S+)/).map { String($0.1) }
+            #expect(!folders.isEmpty && folders.allSatisfy { $0.hasPrefix("/var/lib/billow/") }, "\(path): \(folders)")
+        }
+    }
+
     @Test("the installation comes before the source tree around it, and this before the working folder")
     func order() throws {
         let folder = try TemporaryFolder()
