@@ -108,8 +108,8 @@ struct MigrationTests {
             } catch is StoreError { isLocked = true }
         }
         try #require(isLocked)
-        let counts = try await LogMigration(from: file, to: address).run()
-        #expect(counts.first { $0.table.name == "observation" }?.rows ?? 0 > 0)
+        let outcome = try await LogMigration(from: file, to: address).run()
+        #expect(outcome.counts.first { $0.table.name == "observation" }?.rows ?? 0 > 0)
         #expect(!holder.isCancelled)
         holder.cancel()
         await #expect(throws: StoreError.self) { try await holder.value }

@@ -135,6 +135,7 @@ private final class RecordingStore: SQLStore {
     var tags: ContentTags { store.tags }
     var longestTransaction: Duration { store.longestTransaction }
     var rowEstimate: RowEstimate { store.rowEstimate }
+    var newestHead: NewestHead? { store.newestHead }
 
     func problems() async throws(StoreError) -> [String] { try await versionProblems() }
     func survey(rest: Duration) async throws(StoreError) { try await store.survey(rest: rest) }
