@@ -46,6 +46,8 @@ export class StatusBar {
     #banners = new Map();
     #root = byId("banners");
     #backToLive;
+    /** Windows where warnings have one line until they have the focus. viewer.css has the same limits. */
+    #isSmall = matchMedia("(max-width: 480px) and (max-height: 700px)");
 
     /** @param {() => void} backToLive */
     constructor(backToLive) { this.#backToLive = backToLive; }
@@ -61,6 +63,7 @@ export class StatusBar {
             }
         }
         for (const [key, { level, text }] of wanted) this.#show(key, level, text);
+        this.#root.tabIndex = this.#isSmall.matches ? 0 : -1;
         const order = [...wanted.keys()].flatMap((key) => this.#banners.get(key) ?? []);
         if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
         const state = stateOf(knowledge, wanted);
@@ -125,7 +128,8 @@ export function banners(knowledge) {
         : `Past picture: ${dateTime(time)}, ${age(now() - time)} ago. Not live.`));
     add("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
         && `This device's clock and the server's are ${age(clockDifference())} apart. Ages use the server's clock.`);
-    return found;
+    const order = [...LEVELS, "simulated"];
+    return new Map([...found].sort(([, a], [, b]) => order.indexOf(b.level) - order.indexOf(a.level)));
 }
 
 /** Names the visible layers without forecasts, because missing data is not smooth air.
@@ -152,7 +156,7 @@ function failedTiles({ pictures: { current, next }, missing = 0, contact: { prob
     // The banner of lost contact has the reason already.
     const reason = problem || !first ? "" : ` (${first})`;
     if (missing) {
-        return `HATCHED parts of the map have no picture: it could not be loaded${reason}. They may hide turbulence.`;
+        return `HATCHED places have no picture: it could not be loaded${reason}. They may hide turbulence.`;
     }
     if (missed?.size) return `A newer picture could not be loaded${reason}. The map shows the one before. Retrying.`;
     return first ? `Parts of the picture could not be loaded${reason}. They may have less detail. Retrying.` : null;

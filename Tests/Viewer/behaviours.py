@@ -1838,7 +1838,7 @@ LAYOUT_PROBLEMS = """(touch) => {
     return found;
 }"""
 # The last size is a window of 1440 x 900 at a page zoom of 200 %.
-SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390), (720, 450)]
+SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (360, 640), (844, 390), (720, 450)]
 
 
 def layouts(viewer):
@@ -1865,6 +1865,34 @@ def layouts(viewer):
             # The timeline stays usable beside or below the card of a route.
             assert viewer.page.is_visible("#play"), (hash, width, height)
             assert viewer.page.is_visible("#scrubber"), (hash, width, height)
+
+
+def many_warnings(viewer):
+    """three warnings cover nothing else and leave a part of the map; on a small phone a tap shows all their words"""
+    def make_stale(body):
+        body["billow"].update(stale=True, incomplete=True)
+
+    viewer.expected = ["503"]
+    viewer.change_answer("**/tiles/*.json*", make_stale)
+    viewer.page.route("**/tiles/**/*.png*", lambda route: route.fulfill(status=503))
+    viewer.lack_data()
+    viewer.open("#layers=hexagons&map=4/37/-92")
+    viewer.eventually(lambda: all(
+        words in viewer.text("#banners") for words in ("SIMULATED", "HATCHED", "stale", "INCOMPLETE")))
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.eventually(lambda: not viewer.page.evaluate(LAYOUT_PROBLEMS, width <= 900 or height <= 560))
+        # From the lowest banner to the timeline.
+        viewer.until("""() => {
+            const banners = document.querySelector("#banners").getBoundingClientRect();
+            return document.querySelector("#dock").getBoundingClientRect().top - banners.bottom > 60;
+        }""")
+    viewer.page.set_viewport_size({"width": 360, "height": 640})
+    cut = """[...document.querySelectorAll(".banner p")]
+        .filter((text) => text.scrollWidth > text.clientWidth || text.scrollHeight > text.clientHeight + 1).length"""
+    viewer.eventually(lambda: viewer.page.evaluate(cut) > 0)
+    viewer.page.click(".banner:last-child")
+    viewer.eventually(lambda: viewer.page.evaluate(cut) == 0)
 
 
 def place_beside_card(viewer):
@@ -2174,6 +2202,7 @@ ALL = [
     incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, missing_tiles, resting, offline, two_servers, key_entry, narrow_screen, layouts, place_beside_card,
-    readers_settings, accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
+    lost_contact, missing_tiles, resting, offline, two_servers, key_entry, narrow_screen, layouts, many_warnings,
+    place_beside_card, readers_settings, accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles,
+    status_page,
 ]

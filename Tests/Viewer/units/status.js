@@ -146,7 +146,7 @@ test("failed tiles, unreachable sources and invalid links have banners", () => {
     const holes = { ...pictures, current: { ...pictures.current, failures: new Map([["a", "503"], ["b", "503"]]) } };
     const hatched = shown({ pictures: holes, missing: 2 });
     equal([hatched.found.get("tiles")?.level, hatched.state.text], ["bad", "Problem"]);
-    ok(/^HATCHED parts of the map have no picture.+\(503\)/.test(hatched.found.get("tiles")?.text ?? ""), "hatched");
+    ok(/^HATCHED places have no picture.+\(503\)/.test(hatched.found.get("tiles")?.text ?? ""), "hatched");
     equal(shown({ missing: 1, frame: FRAME }).found.get("tiles")?.level, "bad", "a part of a frame");
     const coarse = shown({ pictures: holes }).found.get("tiles");
     equal([coarse?.level, coarse?.text.includes("less detail")], ["warn", true], "coarser tiles took their place");
@@ -158,6 +158,14 @@ test("failed tiles, unreachable sources and invalid links have banners", () => {
     };
     equal(shown({ server: broken }).found.get("sources")?.text, "Unreachable sources: awc (refused).");
     equal(shown({ problems: new Map([["This link", "hours is 9"]]) }).found.get("problem This link")?.level, "warn");
+});
+
+test("the banner of the simulation comes first, then the worst ones", () => {
+    const { keys } = shown({
+        problems: new Map([["This link", "hours is 9"], ["The map", "no WebGL"]]), missing: 1,
+        server: { simulated: true, sources: [], layers: {} },
+    });
+    equal(keys.slice(0, 4), ["simulated", "problem The map", "tiles", "problem This link"]);
 });
 
 test("a page without a picture is loading", () => {
