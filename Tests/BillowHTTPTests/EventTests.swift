@@ -2,6 +2,7 @@ import EngineTestSupport
 import BillowFields
 import BillowStore
 import BillowSync
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
@@ -101,6 +102,56 @@ struct EventTests {
         #expect(heard[2].data["text"]?.string == "two\nlines")
         #expect(heard.compactMap(\.id).map { $0.split(separator: "-").last } == ["0", "1", "3"])
         #expect(throws: Problem.self) { try hub.listen() }
+    }
+
+    @Test("a listener of some collections hears of their changes and of its flight, and of nothing else")
+    func collections() async throws {
+        let hub = EventHub.quiet()
+        let nobody: (name: String, payload: [String: String])? = nil
+        func listen(_ last: String? = nil) throws -> EventHub.Subscription {
+            try hub.subscribe(after: last, flight: "F1", collections: ["turbulence", "pireps"], greeting: nobody)
+        }
+        let all = try hub.listen()
+        let some = try listen()
+        for id in ["turbulence", "hazards", "pireps"] {
+            hub.publish("data", ["n": id], about: .data(collection: id))
+            hub.publish("fetching", ["n": id])
+        }
+        hub.publish("data", ["n": "all"], about: .data(collection: nil))
+        hub.publish("alert", ["n": "F1"], to: .flight("F1"))
+        hub.publish("alert", ["n": "F2"], to: .flight("F2"))
+        some.cancel()
+        let heard = try await some.heard()
+        #expect(heard.map { $0.data["n"]?.string } == ["turbulence", "pireps", "all", "F1"])
+        // The missed ones are those of the same collections.
+        let back = try listen(heard[0].id)
+        back.cancel()
+        #expect(try await back.heard().map { $0.data["n"]?.string } == ["pireps", "all", "F1"])
+        all.cancel()
+        #expect(try await all.heard().count == 8)
+    }
+
+    @Test("the collections whose events announce changes of a collection")
+    func announcing() throws {
+        func announcing(_ ids: String...) -> Set<String> {
+            EventFeed.announcing(Catalogue.all.filter { ids.contains($0.id) })
+        }
+        #expect(announcing("observations") == ["observations", "turbulence"])
+        #expect(announcing("hexagons", "polygons") == ["hexagons", "polygons", "turbulence"])
+        #expect(announcing("hazards", "pireps") == ["hazards", "pireps"])
+    }
+
+    @Test(
+        "the parameter collections has names of collections",
+        arguments: [
+            ("observations", 200), ("hazards,pireps", 200), ("", 400), ("clouds", 400), ("hazards,", 400),
+            (String(repeating: "hazards,", count: 40) + "hazards", 400),
+        ])
+    func collectionNames(_ names: String, _ status: Int) async throws {
+        try await withWorld { world in
+            let answer = try await world.get("/events?collections=\(names)", method: .head)
+            #expect(answer.status.code == status)
+        }
     }
 
     @Test("a client that returns with the last id gets the missed events; if they are gone, it reads everything")

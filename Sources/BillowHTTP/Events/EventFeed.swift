@@ -125,6 +125,14 @@ struct EventFeed: Service {
 
     // MARK: - Data
 
+    /// The collections whose `data` events announce changes of some datasets. The event of observations with upstream
+    /// data also stands for everything that is derived from them.
+    static func announcing(_ datasets: [Dataset]) -> Set<String> {
+        let observed = Catalogue.all.filter { $0.content == .history(.observations) && !$0.isDerived }
+        return Set(
+            datasets.flatMap { dataset in [dataset] + observed.filter { $0.kind == dataset.kind } }.map(\.id))
+    }
+
     /// Tells a listener to request everything: stored data is ready, or the missed events are unknown.
     static func fullReload(_ snapshot: Snapshot) -> (name: String, payload: DataChange) {
         (
@@ -137,7 +145,7 @@ struct EventFeed: Service {
         let new = publication.snapshot
         guard let old = publication.previous, let changes = publication.changes else {
             let ready = Self.fullReload(new)
-            return hub.publish(ready.name, ready.payload)
+            return hub.publish(ready.name, ready.payload, about: .data(collection: nil))
         }
         let queries = Dictionary(
             states.all.compactMap { state in state.query.map { (state.id, $0) } }, uniquingKeysWith: { $1 })
@@ -152,7 +160,7 @@ struct EventFeed: Service {
                     EventName.data.rawValue,
                     DataChange(
                         collection: dataset.id, area: area.rawValue, version: new.publication.version.rawValue),
-                    in: isLocated ? squares : nil)
+                    about: .data(collection: dataset.id), in: isLocated ? squares : nil)
             }
         }
     }

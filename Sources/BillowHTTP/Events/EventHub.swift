@@ -16,6 +16,14 @@ package final class EventHub: Sendable {
         case flight(String)
     }
 
+    /// What an event is about.
+    package enum Subject: Sendable, Hashable {
+        /// The features of a collection, or of all collections for nil.
+        case data(collection: String?)
+        /// A source or a flight.
+        case other
+    }
+
     /// The number of events that are stored for `Last-Event-ID`: a quarter of an hour of a few busy sources.
     static let maximumEvents = 1_024
     /// The most events that wait for one listener. A slower listener is disconnected, and reconnects with its
@@ -25,6 +33,7 @@ package final class EventHub: Sendable {
     fileprivate struct Event {
         var number: UInt64
         var audience: Audience
+        var subject: Subject
         /// The squares that the event concerns; nil for all, or if they are unknown.
         var squares: DegreeSquares?
         var bytes: ByteBuffer
@@ -32,6 +41,8 @@ package final class EventHub: Sendable {
 
     fileprivate struct Listener {
         var flight: String?
+        /// The collections whose events the listener gets, besides those of its flight; nil for all events.
+        var collections: Set<String>?
         /// The squares whose changes the listener gets; nil for all.
         var squares: DegreeSquares?
         var stream: AsyncStream<ByteBuffer>.Continuation
@@ -61,9 +72,12 @@ package final class EventHub: Sendable {
     // MARK: - Telling
 
     /// Sends an event to its audience.
-    /// - Parameter squares: the squares that the event concerns. Listeners of other squares don't get it.
+    /// - Parameters:
+    ///   - subject: what the event is about. Listeners of other collections don't get it.
+    ///   - squares: the squares that the event concerns. Listeners of other squares don't get it.
     package func publish(
-        _ name: String, _ payload: some Encodable, to audience: Audience = .everyone, in squares: DegreeSquares? = nil
+        _ name: String, _ payload: some Encodable, to audience: Audience = .everyone, about subject: Subject = .other,
+        in squares: DegreeSquares? = nil
     ) {
         guard let bytes = encoded(name, payload) else { return }
         let slow = state.withLock { state -> Int in
@@ -71,7 +85,8 @@ package final class EventHub: Sendable {
             state.last += 1
             var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
             framed.writeImmutableBuffer(bytes)
-            let event = Event(number: state.last, audience: audience, squares: squares, bytes: framed)
+            let event = Event(
+                number: state.last, audience: audience, subject: subject, squares: squares, bytes: framed)
             state.events.append(event)
             if state.events.count > Self.maximumEvents { state.events.removeFirst() }
             return state.send(framed) { $0.receives(event) }
@@ -136,12 +151,13 @@ package final class EventHub: Sendable {
     /// Subscribes to events from now on, preceded by those after `lastEventID`.
     /// - Parameters:
     ///   - flight: the flight whose events are included; nil for none.
+    ///   - collections: the collections whose events the listener gets, besides those of its flight; nil for all.
     ///   - squares: the squares whose changes the listener gets; nil for all.
     ///   - greeting: the event that tells a listener to request everything, for a listener whose missed events are
     ///     unknown. It has the id of the newest event.
     /// - Throws: 503 if there are too many listeners, or if the server is shutting down.
     func subscribe(
-        after lastEventID: String?, flight: String?, squares: DegreeSquares? = nil,
+        after lastEventID: String?, flight: String?, collections: Set<String>? = nil, squares: DegreeSquares? = nil,
         greeting: (name: String, payload: some Encodable)?
     ) throws(Problem) -> Subscription {
         let (events, stream) = AsyncStream<ByteBuffer>.makeStream(
@@ -150,7 +166,7 @@ package final class EventHub: Sendable {
         let last = lastEventID.flatMap(number(in:))
         let number = state.withLock { state -> Int? in
             guard !state.isClosed, state.listeners.count < maximumListeners else { return nil }
-            let listener = Listener(flight: flight, squares: squares, stream: stream)
+            let listener = Listener(flight: flight, collections: collections, squares: squares, stream: stream)
             stream.yield(ByteBuffer(string: "retry: 3000\n\n"))
             if let missed = state.events(after: last, for: listener, atMost: Self.longestBacklog / 2) {
                 for event in missed { stream.yield(event) }
@@ -201,9 +217,21 @@ extension EventHub: FlightEvents {
 extension EventHub.Listener {
     fileprivate func receives(_ event: EventHub.Event) -> Bool {
         switch event.audience {
-        case .everyone: squares.flatMap { own in event.squares.map(own.mayIntersect) } ?? true
+        case .everyone: isInterested(in: event.subject) && isNear(event.squares)
         case .flight(let id): flight == id
         }
+    }
+
+    private func isInterested(in subject: EventHub.Subject) -> Bool {
+        guard let collections else { return true }
+        return switch subject {
+        case .data(let collection): collection.map(collections.contains) ?? true
+        case .other: false
+        }
+    }
+
+    private func isNear(_ changed: DegreeSquares?) -> Bool {
+        squares.flatMap { own in changed.map(own.mayIntersect) } ?? true
     }
 }
 

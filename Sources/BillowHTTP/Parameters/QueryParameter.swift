@@ -144,6 +144,7 @@ package struct QueryParameter: Sendable {
         flag("mirror", "Whether the features are for a server that mirrors this one", standard: false),
         text("z", "Feet, or low/high; for fields also a list of feet"),
         text("flight", "The id of a monitored flight"),
+        list("collections", "The collections whose events are sent", of: collections),
         text("lastEventId", "The id of the last event, for clients that can't send the header"),
         flag("full", "Whether the source fetches all data again", standard: false),
         number("width-pixels", "Width of the picture", 320...4_096, isWhole: true, standard: 1_000),
@@ -194,6 +195,10 @@ package struct QueryParameter: Sendable {
         number("delay", "Duration of a frame in milliseconds", 20...60_000, isWhole: true, standard: 500),
         number("hold", "Duration of the last frame in milliseconds", 20...60_000, isWhole: true),
         number("loop", "How often the animation plays; 0 repeats it forever", 0...10_000, isWhole: true, standard: 0),
+    ]
+
+    private static let collections: JSONValue = [
+        "type": "string", "enum": .array(Catalogue.all.map { .string($0.id) }),
     ]
 
     private static let layers: JSONValue = [

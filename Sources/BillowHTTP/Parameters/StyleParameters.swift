@@ -1,4 +1,4 @@
-import Datasets
+package import Datasets
 package import Geometry
 import Turbulence
 
@@ -41,20 +41,38 @@ package struct StyleParameters: Sendable {
 /// | name | type | range | default |
 /// | --- | --- | --- | --- |
 /// | `flight` | a monitored flight's id | of the request's key | none |
+/// | `collections` | list of collections | those of `Catalogue.all` | all events |
 /// | `lastEventId` | an event's id, where the header `Last-Event-ID` can't be sent | | none |
 package struct EventParameters: Sendable {
     package let flight: String?
     package let lastEventID: String?
+    /// The datasets whose changes the client gets, and no other events but those of its flight; nil for all events.
+    package let datasets: [Dataset]?
     /// The squares whose changes the client gets; nil for all.
     package let squares: DegreeSquares?
 
-    package static let names = OwnAreaParameters.names.union(["flight", "lastEventId"])
+    package static let names = OwnAreaParameters.names.union(["flight", "lastEventId", "collections"])
 
     /// - Parameter limitKm2: the largest area of a request in km².
     package init(_ reader: QueryReader, airports: AirportTable, limitKm2: Double) throws(ParameterProblem) {
         flight = reader.text("flight")
         lastEventID = reader.text("lastEventId")
+        datasets = try reader.datasets()
         squares = try OwnAreaParameters(reader, airports: airports, limitKm2: limitKm2).squares
+    }
+}
+
+extension QueryReader {
+    /// The datasets of the parameter `collections`; nil without it.
+    fileprivate func datasets() throws(ParameterProblem) -> [Dataset]? {
+        guard let text = text("collections") else { return nil }
+        let ids = text.split(separator: ",", maxSplits: Self.maximumNames, omittingEmptySubsequences: false)
+        let datasets = ids.compactMap { id in Catalogue.all.first { $0.id == id } }
+        guard datasets.count == ids.count else {
+            let names = Catalogue.all.map(\.id).joined(separator: ", ")
+            throw invalid("collections", String(text.prefix(100)), "a list of some of \(names)")
+        }
+        return datasets
     }
 }
 

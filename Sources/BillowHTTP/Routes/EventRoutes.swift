@@ -48,7 +48,8 @@ struct EventRoutes: Sendable {
         let subscription = try hub.subscribe(
             // A browser can't send the header with its first request.
             after: request.headers[.lastEventID] ?? parsed.lastEventID, flight: parsed.flight,
-            squares: parsed.squares, greeting: publisher.snapshot.map(EventFeed.fullReload))
+            collections: parsed.datasets.map(EventFeed.announcing), squares: parsed.squares,
+            greeting: publisher.snapshot.map(EventFeed.fullReload))
         // A client that hangs up makes room at once, not at the next heartbeat.
         let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }
         return Response(
