@@ -57,8 +57,11 @@ extension Exchange {
     ///
     /// The exchange's timeout covers the time from connecting to the last byte, unless `read` allows more. The reader
     /// enforces any limit of the size.
+    /// - Parameter isEndless: whether the body has no end. The exchange's timeout doesn't apply then, and the caller
+    ///   limits silence.
     package func stream<Result: Sendable>(
-        _ request: HTTPClientRequest, _ read: @escaping @Sendable (Head, BodyChunks) async throws -> Result
+        _ request: HTTPClientRequest, isEndless: Bool = false,
+        _ read: @escaping @Sendable (Head, BodyChunks) async throws -> Result
     ) async throws(UpstreamError) -> Result {
         let deadline = StreamDeadline(after: timeout)
         do {
@@ -68,9 +71,11 @@ extension Exchange {
                     let head = Head(status: Int(response.status.code), headers: response.headers)
                     return try await read(head, BodyChunks(exchange: self, body: response.body, deadline: deadline))
                 }
-                group.addTask {
-                    try await deadline.wait()
-                    return nil
+                if !isEndless {
+                    group.addTask {
+                        try await deadline.wait()
+                        return nil
+                    }
                 }
                 defer { group.cancelAll() }
                 guard let first = try await group.next(), let result = first else { throw UpstreamError.timeout }
