@@ -11,7 +11,7 @@ package import Turbulence
 /// sequence of activities, so a failing area never delays another. Changed settings and a refused key survive restarts.
 package actor SourceLoop: Service {
     package nonisolated let id: SourceID
-    /// Bytes received in response bodies since the process started.
+    /// Bytes received in response bodies and events since the process started.
     package nonisolated var receivedBytes: Int { received.bytes }
     private nonisolated let received = TransferMeter()
     var upstream: any Upstream
@@ -34,6 +34,9 @@ package actor SourceLoop: Service {
     /// Whether the loop sleeps during pauses. Otherwise the caller of `round` waits.
     private var isRunning = false
     private var mustPersist = false
+    /// Whether the loop listens for the upstream's events, and the changes of that.
+    private var listens = false
+    private let listening = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     private static let started = ContinuousClock.now
 
@@ -92,6 +95,7 @@ package actor SourceLoop: Service {
 
     /// Reports an event to the machine and performs its actions.
     private func report(_ event: SyncStateMachine.Event) throws(RequestError) {
+        defer { updateListening() }
         for action in machine.handle(event, at: SyncStateMachine.EventTimes(now: now(), uptime: uptime())) {
             switch action {
             case .poll(let area): if isRunning { report(due: area) }
@@ -216,8 +220,63 @@ package actor SourceLoop: Service {
         isRunning = !Task.isCancelled && !Task.isShuttingDownGracefully
         await withDiscardingTaskGroup { group in
             for area in upstream.areas { group.addTask { await self.run(area) } }
+            if let events = upstream.events {
+                group.addTask { await cancelWhenGracefulShutdown { await self.follow(events) } }
+            }
         }
         isRunning = false
+    }
+
+    // MARK: - Events of the upstream
+
+    private func updateListening() {
+        guard machine.wantsEvents != listens else { return }
+        listens = machine.wantsEvents
+        listening.continuation.yield(listens)
+    }
+
+    /// Listens for the upstream's events while rounds are scheduled, until it is cancelled. No listener outlives a
+    /// refusal of the key or a change to no updates.
+    private func follow(_ events: any UpstreamEvents) async {
+        var changes = listening.stream.makeAsyncIterator()
+        var wanted = await changes.next(isolation: self)
+        while let listens = wanted {
+            guard listens else {
+                wanted = await changes.next(isolation: self)
+                continue
+            }
+            let listener = Task { [received] in
+                await TransferMeter.$current.withValue(received) {
+                    await events.listen { await self.heard($0) }
+                }
+            }
+            wanted = await withTaskCancellationHandler {
+                await changes.next(isolation: self)
+            } onCancel: {
+                listener.cancel()
+            }
+            listener.cancel()
+            await listener.value
+            note(.eventsClosed)
+        }
+    }
+
+    private func heard(_ signal: UpstreamSignal) {
+        switch signal {
+        case .opened:
+            logger.info("the upstream sends events")
+            note(.eventsOpened)
+        case .changed: note(.eventReceived(spread: random()))
+        case .closed(let error, let failures, let next):
+            // A server that stays away is reported once; the rounds report it too.
+            logger.log(
+                level: failures == 1 ? .notice : .debug, "the upstream sends no events; it is polled",
+                metadata: [
+                    "code": "\(error.code.rawValue)", "error": "\(error)", "failures": "\(failures)",
+                    "next": "in \(next.components.seconds) s",
+                ])
+            note(.eventsClosed)
+        }
     }
 
     /// Runs an area's activities. A graceful shutdown cancels them; the next process requests uncommitted data again.

@@ -25,6 +25,10 @@ package struct SourceState: Sendable, Hashable {
     /// without due requests, and for a folder, which is scanned.
     package var fetching: Set<AreaCollection> = []
     package var isFetching: Bool { !fetching.isEmpty }
+    /// Whether the upstream's events arrive; nil for a source that doesn't listen for events.
+    package var isListening: Bool?
+    /// The number of rounds that an event caused since the start of the process.
+    package var eventRounds = 0
     /// Whether the upstream accepted the key in its last response; nil before that. false ends all attempts until
     /// `start`.
     package var session: Bool?
@@ -117,6 +121,7 @@ package struct SourceState: Sendable, Hashable {
         feeds = plan.feeds
         slowKinds = plan.slowKinds
         hasKey = plan.hasKey
+        isListening = plan.eventSpacing == nil ? nil : isListening ?? false
         areas = Dictionary(uniqueKeysWithValues: plan.requests.keys.map { ($0, areas[$0] ?? AreaState()) })
         if plan.interval == nil { for area in plan.requests.keys { areas[area]?.nextAttempt = nil } }
         update = plan.update

@@ -16,6 +16,8 @@ struct SyncPlan: Sendable, Hashable {
     var slowKinds: [FeedKind: Duration]
     /// Whether requests to the upstream carry an access key.
     var hasKey: Bool
+    /// The shortest time between the starts of a round and of the next one that an event causes; nil without events.
+    var eventSpacing: Duration?
 
     /// Whether rounds of an area are scheduled.
     func isActive(_ area: DataQuery.Area) -> Bool { interval != nil && requests[area] != nil }
@@ -31,6 +33,7 @@ extension SyncPlan {
         feeds = upstream.feeds
         slowKinds = upstream.slowKinds
         hasKey = upstream.credential != nil
+        eventSpacing = upstream.events?.spacing
         let pairs = upstream.areas.compactMap { area in upstream.request(of: area).map { (area, $0) } }
         requests = Dictionary(uniqueKeysWithValues: pairs)
         if upstream.query?.requestsAnything != false, let interval = update.interval(lengths) {

@@ -34,6 +34,13 @@ struct SyncStateMachine: Sendable {
         case restored(SyncPlan, isHalted: Bool, refusal: SourceState.Failure?)
         /// All pauses must end.
         case woken
+        /// The upstream sends events from now on.
+        case eventsOpened
+        /// An event announced new data. `spread` (0 ..< 1) randomises the wait until the round, so that not all clients
+        /// of the upstream send requests at once.
+        case eventReceived(spread: Double)
+        /// No events arrive any more.
+        case eventsClosed
         /// A round of every area is requested, regardless of the interval. A full round fetches everything.
         case syncRequested(full: Bool)
         /// The source is started again manually.
@@ -75,6 +82,9 @@ struct SyncStateMachine: Sendable {
     static let debounce = Duration.seconds(1)
     /// The shortest time between two requested rounds.
     static let secondsBetweenRequests = 60
+    /// The wait between an event and its round, at least and at most. Further events within it are fetched together.
+    static let shortestEventDelay = Duration.seconds(1)
+    static let longestEventDelay = Duration.seconds(3)
     /// The pause without anything to do.
     static let idle = Duration.seconds(86_400)
 
@@ -97,8 +107,14 @@ struct SyncStateMachine: Sendable {
         /// The components of that wait besides the interval.
         var retryAfterSeconds: Int?
         var spread = 0.5
+        /// The uptime at the start of the last round.
+        var startedAt: Duration?
+        /// The uptime from which a round is due because of an event; nil without one.
+        var eventDueAt: Duration?
+        /// Which events may cause a round before the regular one.
+        var heeds = HeededEvents.all
 
-        mutating func resetFailures() { (failures, backOffFailures) = (0, 0) }
+        mutating func resetFailures() { (failures, backOffFailures, heeds) = (0, 0, .all) }
     }
 
     /// The current activity of a lane.
@@ -108,6 +124,24 @@ struct SyncStateMachine: Sendable {
         case debouncing
         case releasing
         case fetching(Round)
+    }
+
+    /// The events that may cause a round. After a failure the back-off decides.
+    private enum HeededEvents: Sendable {
+        case all
+        /// Only a new connection, because the upstream could not be reached.
+        case opening
+        case none
+
+        init(after error: SyncError) {
+            if error.retryAfterSeconds != nil {
+                self = .none
+            } else if error.isPartial {
+                self = .all
+            } else {
+                self = error.isReachable == false ? .opening : .none
+            }
+        }
     }
 
     /// Interrupts in the order of their strength.
@@ -140,6 +174,8 @@ struct SyncStateMachine: Sendable {
     private(set) var refusal: SourceState.Failure?
     private var lanes: [DataQuery.Area: Lane]
     private var restartCount = 0
+    /// Whether the upstream's events arrive.
+    private var isListening = false
     /// The uptime at the last requested round.
     private var requestedAt: Duration?
 
@@ -152,6 +188,9 @@ struct SyncStateMachine: Sendable {
 
     /// The pause between two successful rounds.
     var interval: Duration { plan.interval ?? Self.idle }
+
+    /// Whether to listen for the upstream's events: only while rounds are scheduled.
+    var wantsEvents: Bool { plan.eventSpacing != nil && !isHalted && plan.areas.contains(where: plan.isActive) }
 
     /// The wait after the last round of an area; a day without anything to do.
     func delay(of area: DataQuery.Area) -> Duration { lanes[area]?.delay ?? Self.idle }
@@ -184,6 +223,10 @@ struct SyncStateMachine: Sendable {
             state.refusal = refusal
             return [.publish(state)]
         case .woken: return plan.areas.flatMap { wake($0, .wake) }
+        case .eventsOpened: return eventsOpened(moment)
+        case .eventReceived(let spread):
+            return plan.areas.flatMap { eventReceived($0, spread, heeding: .all, moment) }
+        case .eventsClosed: return eventsClosed()
         case .syncRequested(let full): return requested(full, moment)
         case .restarted: return restarted()
         }
@@ -209,6 +252,9 @@ struct SyncStateMachine: Sendable {
             Round(request: request, parts: parts, wasRequested: lane.syncRequested, restartCount: restartCount))
         lanes[area]?.syncRequested = false
         lanes[area]?.isReleased = false
+        lanes[area]?.startedAt = moment.uptime
+        if let eventDueAt = lane.eventDueAt, eventDueAt <= moment.uptime { state.eventRounds += 1 }
+        lanes[area]?.eventDueAt = nil
         state.fetching.formUnion(plan.feeds.isEmpty ? [] : parts)
         state.areas[area, default: SourceState.AreaState()].lastAttempt = moment.now
         state.areas[area]?.nextAttempt = nil
@@ -218,6 +264,7 @@ struct SyncStateMachine: Sendable {
     /// Pauses until woken, because nothing is requested.
     private mutating func rest(_ area: DataQuery.Area, _ moment: EventTimes) -> [Action] {
         lanes[area]?.syncRequested = false
+        lanes[area]?.eventDueAt = nil
         state.areas[area]?.nextAttempt = nil
         return [.publish(state)] + pause(area, for: Self.idle, moment)
     }
@@ -251,8 +298,10 @@ struct SyncStateMachine: Sendable {
             (actions, delay) = failed(area, round, error, moment)
         }
         let isActive = !isHalted && plan.isActive(area)
+        if !isActive { lanes[area]?.eventDueAt = nil }
         state.fetching.subtract(round.parts)
-        state.areas[area]?.nextAttempt = isActive ? moment.now.advanced(by: Int(delay.components.seconds)) : nil
+        let wait = untilEvent(area, moment).map { min($0, delay) } ?? delay
+        state.areas[area]?.nextAttempt = isActive ? moment.now.advanced(by: Int(wait.components.seconds)) : nil
         actions.append(.publish(state))
         return actions + pause(area, for: isActive ? delay : Self.idle, moment)
     }
@@ -295,6 +344,9 @@ struct SyncStateMachine: Sendable {
         let backOffFailures = error.isPartial ? 1 : (lanes[area]?.backOffFailures ?? 0) + 1
         lanes[area]?.backOffFailures = backOffFailures
         lanes[area]?.retryAfterSeconds = error.retryAfterSeconds
+        let heeds = HeededEvents(after: error)
+        lanes[area]?.heeds = heeds
+        if heeds != .all { lanes[area]?.eventDueAt = nil }
         // After a restart meanwhile, it tries once more.
         let halts = error.kind == .session && round.restartCount == restartCount
         // A rejection for another area applies until a restart.
@@ -338,6 +390,7 @@ struct SyncStateMachine: Sendable {
     private mutating func pause(_ area: DataQuery.Area, for delay: Duration, _ moment: EventTimes) -> [Action] {
         lanes[area]?.delay = delay
         lanes[area]?.phase = .pausing(since: moment.uptime, delay: delay)
+        let delay = untilEvent(area, moment).map { min($0, delay) } ?? delay
         if lanes[area]?.interrupt != nil { return slept(area, moment) }
         return delay > .zero ? [.sleep(area, delay)] : slept(area, moment)
     }
@@ -356,7 +409,8 @@ struct SyncStateMachine: Sendable {
             return [.sleep(area, Self.debounce)]
         case .retime:
             let delay = nextDelay(area)
-            let left = delay - (moment.uptime - since)
+            let regular = delay - (moment.uptime - since)
+            let left = untilEvent(area, moment).map { min($0, regular) } ?? regular
             state.areas[area]?.nextAttempt =
                 plan.isActive(area) ? moment.now.advanced(by: Int(left.components.seconds)) : nil
             if left > .zero {
@@ -389,8 +443,44 @@ struct SyncStateMachine: Sendable {
     /// The wait after the last round of an area, by the current interval.
     private func nextDelay(_ area: DataQuery.Area) -> Duration {
         guard let lane = lanes[area], !isHalted, plan.isActive(area) else { return Self.idle }
+        // An event usually comes before the poll that it makes superfluous.
+        if lane.backOffFailures == 0, isListening { return interval * 5 / 4 }
         return backOff.delay(
             failures: lane.backOffFailures, retryAfterSeconds: lane.retryAfterSeconds, random: lane.spread)
+    }
+
+    // MARK: - Events of the upstream
+
+    private mutating func eventsOpened(_ moment: EventTimes) -> [Action] {
+        isListening = true
+        guard state.isListening != nil else { return [] }
+        state.isListening = true
+        // The upstream can be reached again.
+        return [.publish(state)] + plan.areas.flatMap { eventReceived($0, 0, heeding: .opening, moment) }
+    }
+
+    private mutating func eventsClosed() -> [Action] {
+        isListening = false
+        guard state.isListening != nil else { return [] }
+        state.isListening = false
+        return [.publish(state)] + plan.areas.flatMap { wake($0, .retime) }
+    }
+
+    /// Schedules a round for an event, unless one is scheduled already.
+    private mutating func eventReceived(
+        _ area: DataQuery.Area, _ spread: Double, heeding heeded: HeededEvents, _ moment: EventTimes
+    ) -> [Action] {
+        guard let lane = lanes[area], lane.eventDueAt == nil, lane.heeds == heeded, !isHalted,
+            plan.isActive(area), let spacing = plan.eventSpacing
+        else { return [] }
+        let delay = Self.shortestEventDelay + (Self.longestEventDelay - Self.shortestEventDelay) * spread
+        lanes[area]?.eventDueAt = max(moment.uptime + delay, lane.startedAt.map { $0 + spacing } ?? .zero)
+        return wake(area, .retime)
+    }
+
+    /// The wait until the round of an event; nil without one.
+    private func untilEvent(_ area: DataQuery.Area, _ moment: EventTimes) -> Duration? {
+        lanes[area]?.eventDueAt.map { max($0 - moment.uptime, .zero) }
     }
 
     // MARK: - Steering

@@ -38,6 +38,8 @@ package protocol Upstream: Sendable {
     var slowKinds: [FeedKind: Duration] { get }
     /// A fingerprint of its access key that does not reveal the key; nil without a key.
     var credential: String? { get }
+    /// The events by which it announces new data; nil if it has none, or if its settings say so.
+    var events: (any UpstreamEvents)? { get }
 
     /// The problem of a query: the offending member, and a sentence about it; nil for a valid query.
     func problem(with query: DataQuery) -> (member: String, text: String)?
@@ -74,6 +76,7 @@ extension Upstream {
     package var shortestInterval: Duration { .seconds(1) }
     package var slowKinds: [FeedKind: Duration] { [:] }
     package var credential: String? { nil }
+    package var events: (any UpstreamEvents)? { nil }
 
     package func problem(with query: DataQuery) -> (member: String, text: String)? { nil }
     package func with(query: DataQuery) -> any Upstream { self }

@@ -16,6 +16,7 @@ private final class Scripted: Upstream {
     let kind = "scripted"
     let merge = MergeRule.replace
     let simulated: Bool? = true
+    let events: (any UpstreamEvents)?
 
     private struct RoundState {
         var rounds = 0
@@ -23,7 +24,10 @@ private final class Scripted: Upstream {
     }
     private let state = Mutex(RoundState())
 
-    init() throws { id = try skypath() }
+    init(events: (any UpstreamEvents)? = nil) throws {
+        id = try skypath()
+        self.events = events
+    }
 
     var feeds: Set<FeedKind> { [.observations] }
     var collections: [String] { ["turbulence"] }
@@ -58,6 +62,24 @@ private final class Scripted: Upstream {
     }
 
     static let refused = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
+}
+
+/// Events that a test sends.
+private final class ScriptedEvents: UpstreamEvents {
+    let spacing = Duration.seconds(30)
+    private let reports = Mutex<[@Sendable (UpstreamSignal) async -> Void]>([])
+
+    /// The running listeners.
+    var listeners: Int { reports.withLock { $0.count } }
+
+    func listen(_ report: @escaping @Sendable (UpstreamSignal) async -> Void) async {
+        reports.withLock { $0.append(report) }
+        // Ends when cancelled.
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+        reports.withLock { $0.removeAll() }
+    }
+
+    func send(_ signal: UpstreamSignal) async { for report in reports.withLock({ $0 }) { await report(signal) } }
 }
 
 @Suite("The loop of a source", .timeLimit(.minutes(20)))
@@ -127,6 +149,65 @@ struct LoopTests {
             try await eventually("the key is refused") { states.all.first?.isRefused == true }
             #expect(upstream.rounds == 2)
         }
+    }
+
+    @Test("it listens while rounds are scheduled, and an event causes a round")
+    func listens() async throws {
+        let events = ScriptedEvents()
+        let upstream = try Scripted(events: events)
+        let (states, clock) = (SourceStates(), SleepClock())
+        let loop = SourceLoop(
+            upstream: upstream, update: .every(.seconds(3_600)), states: states, now: { ManualClock().now },
+            uptime: { clock.uptime }, random: { 0.5 }, sleep: { try await clock.sleep($0) },
+            logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let task = Task { try await loop.run() }
+        func isListening() -> Bool? { states.all.first?.isListening }
+        func rested(_ seconds: Int) async throws {
+            try await eventually("a pause of \(seconds) s") { clock.sleeps == [.seconds(seconds)] }
+        }
+        try await upstream.began(1)
+        try await eventually("a listener") { events.listeners == 1 }
+        #expect(isListening() == false)
+        await events.send(.opened)
+        #expect(isListening() == true)
+        upstream.end(.success(SyncOutcome()))
+        try await rested(4_500)
+        clock.advance(by: .seconds(100))
+        await events.send(.changed)
+        await events.send(.changed)
+        try await rested(2)
+        #expect(upstream.rounds == 1)
+        clock.advance(by: .seconds(2))
+        try await upstream.began(2)
+        #expect(states.all.first?.eventRounds == 1)
+        // An event during the round, which the spacing delays.
+        await events.send(.changed)
+        upstream.end(.success(SyncOutcome()))
+        try await rested(30)
+        clock.advance(by: .seconds(30))
+        try await upstream.began(3)
+        await events.send(.closed(.timeout, failures: 1, next: .seconds(3)))
+        #expect(isListening() == false)
+        upstream.end(.success(SyncOutcome()))
+        try await rested(3_600)
+
+        // Without rounds there is no listener.
+        try await loop.change(SourceSettings(query: nil, update: .none))
+        try await eventually("no listener") { events.listeners == 0 }
+        try await loop.change(SourceSettings(query: nil, update: .every(.seconds(7_200))))
+        try await eventually("a listener again") { events.listeners == 1 }
+        try await eventually("the pause before changes are fetched") { clock.sleeps == [.seconds(1)] }
+        clock.advance(by: .seconds(1))
+        try await upstream.began(4)
+        await events.send(.opened)
+        upstream.end(.failure(Scripted.refused))
+        try await eventually("no listener of a refused source") { events.listeners == 0 && isListening() == false }
+        try await loop.start()
+        try await upstream.began(5)
+        try await eventually("a listener of the started source") { events.listeners == 1 }
+        task.cancel()
+        _ = await task.result
+        #expect(events.listeners == 0 && isListening() == false)
     }
 
     @Test("rounds never overlap")

@@ -14,17 +14,39 @@ final class ScriptedServer: Sendable {
     }
 
     private let answer: Mutex<Answer>
-    private let count = Mutex(0)
+    private let requestTexts = Mutex<[String]>([])
+    private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
 
     init(_ answer: Answer) { self.answer = Mutex(answer) }
 
     /// Requests so far.
-    var requests: Int { count.withLock { $0 } }
+    var requests: Int { received.count }
+
+    /// The requests so far.
+    var received: [String] { requestTexts.withLock { $0 } }
+
+    /// The open connections.
+    var connections: Int { channels.withLock { $0.count } }
+
+    /// Sends more on all open connections.
+    func say(_ text: String) {
+        for channel in channels.withLock({ Array($0.values) }) {
+            channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
+        }
+    }
 
     func answers(_ answer: Answer) { self.answer.withLock { $0 = answer } }
 
-    fileprivate func next() -> Answer {
-        count.withLock { $0 += 1 }
+    fileprivate func opened(_ channel: any Channel) {
+        channels.withLock { $0[ObjectIdentifier(channel)] = channel }
+    }
+
+    fileprivate func closed(_ channel: any Channel) {
+        channels.withLock { $0[ObjectIdentifier(channel)] = nil }
+    }
+
+    fileprivate func next(_ request: String) -> Answer {
+        requestTexts.withLock { $0.append(request) }
         return answer.withLock { $0 }
     }
 
@@ -58,10 +80,14 @@ private final class Connection: ChannelInboundHandler, Sendable {
 
     init(server: ScriptedServer) { self.server = server }
 
+    func channelActive(context: ChannelHandlerContext) { server.opened(context.channel) }
+
+    func channelInactive(context: ChannelHandlerContext) { server.closed(context.channel) }
+
     /// A request of the tests is one read.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = context.channel
-        switch server.next() {
+        switch server.next(String(buffer: unwrapInboundIn(data))) {
         case .bytes(let bytes):
             channel.writeAndFlush(ByteBuffer(bytes: bytes)).whenComplete { _ in channel.close(promise: nil) }
         case .silence(let bytes): channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)

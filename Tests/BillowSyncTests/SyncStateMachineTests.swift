@@ -267,6 +267,180 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.isReachable == nil && !desk.machine.state.isFetching)
     }
 
+    // MARK: - Events of the upstream
+
+    /// A source that listens, with rounds caused by events at most every 30 s.
+    private static func listening(_ update: UpdateFrequency = .every(.seconds(3_600))) -> SyncPlan {
+        var listening = plan(update: update)
+        listening.eventSpacing = .seconds(30)
+        return listening
+    }
+
+    private static let event = Event.eventReceived(spread: 0.5)
+
+    private static let unreachable = Event.fetched(
+        .all,
+        .failure(SyncError(kind: .transient, code: .upstream(.unreachable), message: "no", isReachable: false)),
+        spread: 0.5)
+
+    @Test("an event ends the pause after some seconds, and events within them make one round") func events() throws {
+        let desk = try check(
+            Self.listening(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, .seconds(3_600))] }),
+                (2, { _ in .eventsOpened }, { _ in [] }),
+                (100, { _ in Self.event }, { _ in [.interrupt(.all)] }),
+                (100, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(2))] }),
+                (101, { _ in Self.event }, { _ in [] }),
+                (102, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (102, { $0.due() }, { [$0.fetch()] }),
+                // While events arrive, a poll comes later, because an event usually comes first.
+                (103, { _ in success() }, { _ in [.sleep(.all, .seconds(4_500))] }),
+            ])
+        #expect(desk.machine.state.isListening == true && desk.machine.state.eventRounds == 1)
+        #expect(desk.machine.state.areas[.all]?.nextAttempt == desk.now.advanced(by: 4_500))
+    }
+
+    @Test("the spread of an event's round lies between 1 and 3 s", arguments: [(0.0, 1), (0.5, 2), (1.0, 3)])
+    func eventSpread(spread: Double, seconds: Int) throws {
+        _ = try check(
+            Self.listening(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, .seconds(3_600))] }),
+                (100, { _ in .eventReceived(spread: spread) }, { _ in [.interrupt(.all)] }),
+                (100, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(seconds))] }),
+            ])
+    }
+
+    @Test("events during a round make one more, not within the spacing") func eventsDuringARound() throws {
+        let desk = try check(
+            Self.listening(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in Self.event }, { _ in [] }),
+                (2, { _ in Self.event }, { _ in [] }),
+                (5, { _ in success() }, { _ in [.sleep(.all, .seconds(25))] }),
+                (6, { _ in Self.event }, { _ in [] }),
+                (30, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (30, { $0.due() }, { [$0.fetch()] }),
+                (31, { _ in success() }, { _ in [.sleep(.all, .seconds(3_600))] }),
+                // The spacing counts from the start of the last round.
+                (40, { _ in Self.event }, { _ in [.interrupt(.all)] }),
+                (40, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(20))] }),
+            ])
+        #expect(desk.machine.state.areas[.all]?.nextAttempt == desk.now.advanced(by: 20))
+    }
+
+    @Test("a flood of events causes a round per spacing at most", arguments: [1, 30, 60])
+    func flood(update: Int) throws {
+        var desk = try Desk(Self.listening(.every(.seconds(update))))
+        var (rounds, wakeAt) = (0, 0)
+        func perform(_ actions: [Action]) {
+            for action in actions {
+                switch action {
+                case .sleep(_, let duration): wakeAt = desk.seconds + Int(duration.components.seconds)
+                case .interrupt: perform(desk.handle(.slept(.all)))
+                case .poll: perform(desk.handle(desk.due()))
+                case .fetch:
+                    rounds += 1
+                    perform(desk.handle(success()))
+                default: break
+                }
+            }
+        }
+        perform(desk.handle(.eventsOpened))
+        perform(desk.handle(desk.due()))
+        for second in 1...600 {
+            desk.seconds = second
+            if second >= wakeAt { perform(desk.handle(.slept(.all))) }
+            for _ in 0..<5 { perform(desk.handle(Self.event)) }
+        }
+        #expect(rounds <= 1 + 600 / min(update, 30), "\(rounds)")
+        #expect(rounds >= 600 / min(max(update, 2), 31) - 1, "\(rounds)")
+    }
+
+    @Test("after a failure the back-off decides, and no event") func eventsAfterFailures() throws {
+        for failed in [timeout, failure(.transient, .upstream(.rateLimited), retryAfterSeconds: 60), Self.unreachable] {
+            _ = try check(
+                Self.listening(.fast),
+                [
+                    (0, { $0.due() }, { [$0.fetch()] }),
+                    (1, { _ in Self.event }, { _ in [] }),
+                    (2, { _ in failed }, { _ in [.sleep(.all, Self.minute)] }),
+                    (3, { _ in Self.event }, { _ in [] }),
+                    (62, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                    (62, { $0.due() }, { [$0.fetch()] }),
+                    (63, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                    (64, { _ in Self.event }, { _ in [.interrupt(.all)] }),
+                ])
+        }
+        var part = SyncError(kind: .transient, code: .upstream(.unreadable), message: "no", isReachable: true)
+        part.isPartial = true
+        _ = try check(
+            Self.listening(.fast),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in .fetched(.all, .failure(part), spread: 0.5) }, { _ in [.sleep(.all, Self.minute)] }),
+                (40, { _ in Self.event }, { _ in [.interrupt(.all)] }),
+                (40, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(2))] }),
+            ])
+    }
+
+    @Test("a server that can be reached again ends the back-off, unless it asked for one") func opensAgain() throws {
+        _ = try check(
+            Self.listening(.fast),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in Self.unreachable }, { _ in [.sleep(.all, Self.minute)] }),
+                (2, { _ in .eventsOpened }, { _ in [.interrupt(.all)] }),
+                (2, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(28))] }),
+                (30, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+            ])
+        for failed in [timeout, failure(.transient, .upstream(.rateLimited), retryAfterSeconds: 60)] {
+            _ = try check(
+                Self.listening(.fast),
+                [
+                    (0, { $0.due() }, { [$0.fetch()] }),
+                    (1, { _ in failed }, { _ in [.sleep(.all, Self.minute)] }),
+                    (2, { _ in .eventsOpened }, { _ in [] }),
+                ])
+        }
+    }
+
+    @Test("without events the poll comes at its usual time") func eventsEnd() throws {
+        let desk = try check(
+            Self.listening(.fast),
+            [
+                (0, { _ in .eventsOpened }, { _ in [] }),
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, .seconds(75))] }),
+                (21, { _ in .eventsClosed }, { _ in [.interrupt(.all)] }),
+                (21, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(40))] }),
+                (61, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+            ])
+        #expect(desk.machine.state.isListening == false && desk.machine.state.eventRounds == 0)
+    }
+
+    @Test("it listens only while rounds are scheduled") func wantsEvents() throws {
+        #expect(try Desk(plan()).machine.wantsEvents == false)
+        var desk = try Desk(Self.listening())
+        #expect(desk.machine.wantsEvents && desk.machine.state.isListening == false)
+        _ = desk.handle(.changed(Self.listening(.none)))
+        #expect(!desk.machine.wantsEvents)
+        #expect(desk.handle(Self.event) == [])
+        _ = desk.handle(.changed(Self.listening()))
+        #expect(desk.machine.wantsEvents)
+        _ = desk.handle(desk.due())
+        _ = desk.handle(refused)
+        #expect(!desk.machine.wantsEvents)
+        #expect(desk.handle(Self.event) == [])
+        _ = desk.handle(.restarted)
+        #expect(desk.machine.wantsEvents)
+        #expect(try Desk(plan()).machine.state.isListening == nil)
+    }
+
     // MARK: - Changes
 
     @Test("changes within a second make one fetch") func debounces() throws {

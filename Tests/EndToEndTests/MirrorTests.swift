@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 import TestSupport
 import Testing
 
@@ -98,6 +99,75 @@ struct MirrorTests {
         try await same(third, second, "observations.geojsonl?hours=6")
         #expect(try await second.stop() == 0)
         #expect(try await third.stop() == 0)
+    }
+
+    @Test("an event of the server reaches a mirror, and a mirror of the mirror, long before they poll")
+    func events() async throws {
+        let database = folder.path("central.sqlite")
+        func key(_ scope: String) async throws -> String {
+            try await Command.run("keys", "create", "--scope", scope, "--database", database).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let (sender, reader) = (try await key("ingest"), try await key("read"))
+        let closed = try folder.write("central.yaml", "server: { anonymousRead: false }\n")
+        let first = try await Server("--database", database, "--config", closed)
+        func mirror(_ name: String, of port: Int, _ more: String = "") async throws -> Server {
+            let settings = try folder.write(
+                "\(name).yaml",
+                """
+                sources:
+                  - { id: central, kind: billow, baseURL: "http://127.0.0.1:\(port)", update: PT1H,
+                      events: PT1S\(more) }
+                """)
+            return try await Server("--database", folder.path("\(name).sqlite"), "--config", settings)
+        }
+        let near = try await mirror("near", of: first.port, ", apiKey: \(reader), bbox: [0, 40, 20, 60]")
+        let far = try await mirror("far", of: near.port)
+        func listens(_ server: Server) async throws -> Bool? {
+            try await server.status()["sources"][0]["listening"].bool
+        }
+        for server in [near, far] {
+            try await eventually("it listens") {
+                let source = try await server.status()["sources"][0]
+                return source["listening"].bool == true && source["lastSuccess"].string != nil
+            }
+        }
+        func send(_ id: String, to server: Server) async throws {
+            let now = Date.now.addingTimeInterval(-60).ISO8601Format()
+            let answer = try await server.send(
+                .POST, "/observations",
+                #"{"id":"\#(id)","lon":10,"lat":50,"altitude":34000,"severity":3,"observedAt":"\#(now)"}"#, key: sender)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+        func arrives(_ id: String) async throws {
+            for server in [near, far] {
+                try await eventually("\(id) arrives") {
+                    try await server.get("/export/observations.csv?hours=6").text.contains(id)
+                }
+            }
+        }
+        for id in ["first-sent", "second-sent"] {
+            try await send(id, to: first)
+            try await arrives(id)
+        }
+        let rounds = try #require(try await near.status()["sources"][0]["counts"]["eventRounds"].integer)
+        #expect(rounds >= 2)
+
+        // After a restart of the server the mirror listens again.
+        #expect(try await first.stop() == 0)
+        try await eventually("no events") { try await listens(near) == false }
+        #expect(try await listens(far) == true)
+        let second = try await Server(
+            starting: try Command([
+                "serve", "--port", "\(first.port)", "--database", database, "--config", closed,
+            ]))
+        try await eventually("it listens again") { try await listens(near) == true }
+        try await send("third-sent", to: second)
+        try await arrives("third-sent")
+        #expect(try await far.stop() == 0)
+        #expect(try await near.stop() == 0)
+        #expect(try !near.command.standardError.contains(reader))
+        #expect(try await second.stop() == 0)
     }
 
     @Test("a mirror of a box has the features of the box, and needs the key of its server")

@@ -106,6 +106,25 @@ struct SettingsTests {
         #expect(try read(Self.source(more.isEmpty ? "timeout: PT60S" : more)).sources.first?.update == update)
     }
 
+    @Test(
+        "a mirror listens for events, unless it is told not to",
+        arguments: [
+            ("", Duration.seconds(30)), (", events: PT1S", .seconds(1)), (", events: PT5M", .seconds(300)),
+            (", events: none", nil),
+        ])
+    func events(_ setting: String, _ spacing: Duration?) throws {
+        let settings = try read("sources: [{ id: a, kind: billow, baseURL: 'https://far.example'\(setting) }]")
+        guard case .billow(let billow)? = settings.sources.first?.kind else {
+            throw Missing(description: "no mirror")
+        }
+        #expect(billow.eventSpacing == spacing)
+        for wrong in ["PT0S", "30", "soon", "true"] {
+            let problems = problems(
+                "sources: [{ id: a, kind: billow, baseURL: 'https://far.example', events: \(wrong) }]")
+            #expect(problems.map(\.path) == ["sources[0].events"])
+        }
+    }
+
     @Test("flags over environment over file over defaults")
     func precedence() throws {
         let file = "server: { port: 1, host: file }\ndatabase: file\nretention: P1D\nlogLevel: error"

@@ -127,7 +127,12 @@ extension MetricDescription {
         "Records that were adjusted before use, by adjustment.")
     package static let sourceReceived = Self(
         "billow_source_received_bytes_total", .counter, labels: ["source"],
-        "Bytes of response bodies received from the upstream.")
+        "Bytes of response bodies and events received from the upstream.")
+    package static let sourceListening = Self(
+        "billow_source_listening", .gauge, labels: ["source"],
+        "1 if the events of the upstream arrive, by which a mirror fetches at once.")
+    package static let sourceEventRounds = Self(
+        "billow_source_event_rounds_total", .counter, labels: ["source"], "Rounds that the upstream's events caused.")
 
     // MARK: Store
 
@@ -180,7 +185,8 @@ extension MetricDescription {
         cacheMisses, cacheEntries, cacheBytes, cacheBudgetUsed, cacheBudget,
         version, publications, publicationTime, liveObservations, layerStale, layerAge, sourceReachable,
         sourceKeyAccepted, sourceStale, sourceAge, sourceLag, sourceFailures, sourceRounds, sourceRecords,
-        sourceSkipped, sourceAdjusted, sourceReceived, storeBytes, storeRows, storeFree, storeFailing, storeDamaged,
+        sourceSkipped, sourceAdjusted, sourceReceived, sourceListening, sourceEventRounds, storeBytes, storeRows,
+        storeFree, storeFailing, storeDamaged,
         backups, backupTime, backupInterval,
     ]
 }

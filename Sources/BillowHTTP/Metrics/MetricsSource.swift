@@ -170,6 +170,8 @@ struct MetricsSource: Sendable {
             loops[state.id].map { (labels: [state.id.name], value: Double($0.receivedBytes)) }
         }
         exposition.add(.sourceReceived, received)
+        exposition.add(.sourceListening, samples { $0.listening.map { $0 ? 1 : 0 } })
+        exposition.add(.sourceEventRounds, samples(\.counts.eventRounds))
     }
 
     /// A source's counts by reason. Reasons of records in files share a label. The upstream's own text after a colon is

@@ -37,6 +37,8 @@ struct SourceStatus: Sendable {
             var skipped: [String: Int] = [:]
             /// Records that were adjusted before use, by adjustment.
             var adjusted: [String: Int] = [:]
+            /// Rounds that an event of the upstream caused; absent for a source that doesn't listen for events.
+            var eventRounds: Int?
         }
 
         var id: String
@@ -48,6 +50,8 @@ struct SourceStatus: Sendable {
         var simulated: Bool
         var reachable: Bool?
         var fetching = false
+        /// Whether the upstream's events arrive; absent for a source that doesn't listen for events.
+        var listening: Bool?
         /// Whether the upstream accepted the access key in its last response; absent before that. With false, no
         /// request is sent until the source is started again.
         var session: Bool?
@@ -97,7 +101,8 @@ struct SourceStatus: Sendable {
                     ? nil : Catalogue.layers.filter { !state.feeds.isDisjoint(with: $0.kinds) }.map(\.id),
                 state: state.activity.rawValue,
                 simulated: record?.simulated ?? state.simulated ?? false,
-                reachable: state.isReachable, fetching: state.isFetching, session: state.session,
+                reachable: state.isReachable, fetching: state.isFetching, listening: state.isListening,
+                session: state.session,
                 stale: policy.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,
                 lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
                 ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
@@ -106,7 +111,8 @@ struct SourceStatus: Sendable {
                 lastError: state.lastError.map(Source.Failure.init),
                 counts: Source.Counts(
                     accepted: state.accepted, duplicates: state.duplicates, retracted: state.retracted,
-                    skipped: state.skipped, adjusted: state.adjusted), update: settings.update.text,
+                    skipped: state.skipped, adjusted: state.adjusted,
+                    eventRounds: state.isListening.map { _ in state.eventRounds }), update: settings.update.text,
                 query: settings.query == nil ? nil : settings.queryJSON,
                 areas: state.areas.count < 2
                     ? nil

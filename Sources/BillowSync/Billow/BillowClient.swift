@@ -27,10 +27,7 @@ package struct BillowClient: MirroredServer {
         let problems = configuration.problems
         guard problems.isEmpty else { throw .invalidConfiguration(problems) }
         self.configuration = configuration
-        exchange = Exchange(
-            httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
-            secrets: [configuration.apiKey].compactMap(\.self),
-            dialect: ErrorResponseFormat(messageMember: "detail", sendsKey: configuration.apiKey != nil), now: now)
+        exchange = configuration.exchange(by: httpClient, now: now)
     }
 
     /// As for other upstreams, with decompression. The exchange limits the decompressed bytes.
@@ -41,11 +38,8 @@ package struct BillowClient: MirroredServer {
     }
 
     package func changes(of dataset: Dataset, since cursor: String?) async throws(UpstreamError) -> MirrorAnswer {
-        var request = HTTPClientRequest(url: configuration.baseURL + configuration.path(of: dataset, since: cursor))
-        request.headers.add(name: "user-agent", value: "Billow turbulence server")
-        request.headers.add(name: "accept", value: "application/geo+json")
+        var request = configuration.request(configuration.path(of: dataset, since: cursor), "application/geo+json")
         request.headers.add(name: "accept-encoding", value: "gzip")
-        if let key = configuration.apiKey { request.headers.add(name: "x-api-key", value: key.value) }
         let answer = try await exchange.answer(to: request)
         guard answer.status == 200 else { throw exchange.refusal(answer) }
         do throws(UnreadableResponse) {
@@ -55,5 +49,24 @@ package struct BillowClient: MirroredServer {
         } catch {
             throw .unreadable(error)
         }
+    }
+}
+
+extension BillowConfiguration {
+    /// The exchange of requests to the server, whose errors never contain the key.
+    func exchange(by httpClient: HTTPClient, now: @escaping @Sendable () -> Int) -> Exchange {
+        Exchange(
+            httpClient: httpClient, timeout: timeout, maximumBodyBytes: maximumBodyBytes,
+            secrets: [apiKey].compactMap(\.self),
+            dialect: ErrorResponseFormat(messageMember: "detail", sendsKey: apiKey != nil), now: now)
+    }
+
+    /// A request of a path for a media type, with the key.
+    func request(_ path: String, _ mediaType: String) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: baseURL + path)
+        request.headers.add(name: "user-agent", value: "Billow turbulence server")
+        request.headers.add(name: "accept", value: mediaType)
+        if let apiKey { request.headers.add(name: "x-api-key", value: apiKey.value) }
+        return request
     }
 }

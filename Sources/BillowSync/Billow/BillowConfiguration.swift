@@ -72,10 +72,19 @@ extension BillowConfiguration {
     func path(of dataset: Dataset, since cursor: String? = nil) -> String {
         var path = "/changes/\(dataset.id)?mirror=true"
         if dataset.areas == nil { path += "&hours=\(Self.history.text)" }
-        if let box = requestedBox {
-            let sides = [box.west, box.south, box.east, box.north].map { String(format: "%.4f", $0) }
-            path += "&bbox=\(sides.joined(separator: ","))"
-        }
+        path += placeQuery
         return cursor.map { "\(path)&since=\($0)" } ?? path
+    }
+
+    /// The path and query for the events of some datasets.
+    func path(ofEvents datasets: [Dataset]) -> String {
+        "/events?collections=\(datasets.map(\.id).joined(separator: ","))\(placeQuery)"
+    }
+
+    /// The parameter of the requested box; empty for the world.
+    private var placeQuery: String {
+        guard let box = requestedBox else { return "" }
+        let sides = [box.west, box.south, box.east, box.north].map { String(format: "%.4f", $0) }
+        return "&bbox=\(sides.joined(separator: ","))"
     }
 }

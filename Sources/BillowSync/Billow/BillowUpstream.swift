@@ -15,6 +15,7 @@ package struct BillowUpstream: Upstream {
     package var kind: String { Self.kind }
     package let merge = MergeRule.keep
     package let simulated: Bool?
+    package let events: (any UpstreamEvents)?
     private let server: any MirroredServer
     private let datasets: [Dataset]
     private let store: any Store
@@ -32,14 +33,17 @@ package struct BillowUpstream: Upstream {
     /// mirror. A log gets another name when data is deleted, but that name never changes.
     private static let (logsName, ownName) = ("logs", "server")
 
-    /// - Parameter datasets: those of `Catalogue.mirrored` to mirror.
+    /// - Parameters:
+    ///   - datasets: those of `Catalogue.mirrored` to mirror.
+    ///   - events: the server's events, each of which causes a round; nil without.
     package init(
-        id: SourceID, server: any MirroredServer, datasets: [Dataset] = Catalogue.mirrored, simulated: Bool?,
-        store: any Store, retentionSeconds: Int
+        id: SourceID, server: any MirroredServer, datasets: [Dataset] = Catalogue.mirrored,
+        events: (any UpstreamEvents)? = nil, simulated: Bool?, store: any Store, retentionSeconds: Int
     ) {
         self.id = id
         self.server = server
         self.datasets = datasets
+        self.events = events
         self.simulated = simulated
         self.store = store
         self.retentionSeconds = retentionSeconds

@@ -1,4 +1,5 @@
 import BillowSync
+import BillowTimeline
 import Datasets
 import GRIBKit
 import Turbulence
@@ -234,6 +235,11 @@ enum SettingsCatalogue {
                 "The products that are requested. [More](#sourcesproducts)"),
             .init(
                 "sources[].collections", .words("all"), "The collections of the server that are mirrored."),
+            .init(
+                "sources[].events",
+                .value(ISODuration.text(Int(BillowSettings.defaultEventSpacing.components.seconds))),
+                "Events of the server start rounds, one in this time at most; `none` listens for none. "
+                    + "[More](#sourcesevents)"),
             .init("sources[].bbox", .words("by the kind"), "The area in which data is requested. [More](#sourcesbbox)"),
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(

@@ -1,4 +1,5 @@
 import BillowSync
+import BillowTimeline
 import Datasets
 import Geometry
 import Turbulence
@@ -9,6 +10,11 @@ struct BillowSettings: Sendable, Hashable {
     var configuration: BillowConfiguration
     /// The mirrored datasets, in the order of the catalogue.
     var datasets: [Dataset]
+    /// The shortest time between two rounds that events of the server cause; nil listens for none.
+    var eventSpacing: Duration?
+
+    /// Few servers publish more often, so that rounds are hardly more than those of polls.
+    static let defaultEventSpacing = Duration.seconds(30)
 }
 
 extension BillowSettings {
@@ -27,6 +33,12 @@ extension BillowSettings {
         }
         if collections?.isEmpty == true { section.problem("collections", "must name a collection") }
         let boxes = section.boxes("bbox")
+        let events = section.value("events", expected: "none, or an ISO 8601 duration of 1 second or more") { text in
+            // The outer optional is nil for an invalid text, the inner one for `none`.
+            if text == "none" { return Duration??.some(nil) }
+            guard let seconds = ISODuration.seconds(text), seconds >= 1 else { return nil }
+            return .some(.seconds(seconds))
+        }
         let timeout = section.timeout()
         guard !section.hasProblems, let baseURL else { return nil }
         var configuration = BillowConfiguration(baseURL: baseURL, apiKey: key, allowsPlainHTTP: allowsPlainHTTP)
@@ -40,6 +52,7 @@ extension BillowSettings {
         }
         self.init(
             configuration: configuration,
-            datasets: collections.map { wanted in Catalogue.mirrored.filter(wanted.contains) } ?? Catalogue.mirrored)
+            datasets: collections.map { wanted in Catalogue.mirrored.filter(wanted.contains) } ?? Catalogue.mirrored,
+            eventSpacing: events ?? Self.defaultEventSpacing)
     }
 }

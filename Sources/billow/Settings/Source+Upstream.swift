@@ -30,7 +30,12 @@ extension Settings.Source {
         case .billow(let billow):
             return BillowUpstream(
                 id: id, server: try BillowClient(configuration: billow.configuration, httpClient: clients.mirrors),
-                datasets: billow.datasets, simulated: simulated, store: store, retentionSeconds: retentionSeconds)
+                datasets: billow.datasets,
+                events: try billow.eventSpacing.map { spacing in
+                    try MirrorListener(
+                        configuration: billow.configuration, datasets: billow.datasets, spacing: spacing,
+                        httpClient: clients.events)
+                }, simulated: simulated, store: store, retentionSeconds: retentionSeconds)
         case .inbox(let inbox):
             return InboxUpstream(
                 id: id, path: inbox.path, simulated: simulated, store: store, retentionSeconds: retentionSeconds,

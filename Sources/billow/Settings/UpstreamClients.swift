@@ -12,6 +12,8 @@ struct UpstreamClients: Sendable {
     let guidance: HTTPClient
     /// Decompresses bodies.
     let mirrors: HTTPClient
+    /// For streams of events, which hold their connections.
+    let events: HTTPClient
     let work: any ComputationExecutor
 
     /// - Parameters:
@@ -27,13 +29,14 @@ struct UpstreamClients: Sendable {
         standard = client(SkyPathClient.recommendedHTTPConfiguration, quiet)
         guidance = client(GuidanceClient.recommendedHTTPConfiguration, quiet)
         mirrors = client(BillowClient.recommendedHTTPConfiguration, recorder)
+        events = client(MirrorListener.recommendedHTTPConfiguration, nil)
         self.work = work.map { BackgroundWork(executor: $0) } ?? InlineExecutor()
     }
 
     func shutdown() async throws {
         // All clients must be shut down before release, even if a shutdown fails.
         var failure: (any Error)?
-        for client in [standard, guidance, mirrors] {
+        for client in [standard, guidance, mirrors, events] {
             do { try await client.shutdown() } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
