@@ -66,7 +66,7 @@ struct Doctor: AsyncParsableCommand {
         if isUsable(.viewer) { findings += SetupChecks.viewer(settings.server.publicFolder) }
         if isUsable(.styles) { findings.append(SetupChecks.styles(settings.server.stylesFolder)) }
         if isUsable(.certificate) {
-            findings.append(SetupChecks.certificate(settings.server.tls, at: SystemClock.now()))
+            findings.append(SetupChecks.certificate(CertificateValidity(settings.server.tls, at: SystemClock.now())))
         }
         let folders = SetupChecks.folders(settings)
         findings += folders.map { SetupChecks.writable($0.path, for: $0.purpose) }

@@ -1,5 +1,4 @@
 import BillowEngine
-import BillowHTTP
 import BillowRaster
 import BillowPostgreSQL
 import BillowStore
@@ -70,16 +69,12 @@ enum SetupChecks {
         } catch { return .failure(.styles, error) }
     }
 
-    /// The validity of a certificate. Whether its files can be used is a need of the server (`SettingsNeeds`).
-    static func certificate(_ files: TLSFiles?, at now: Instant) -> Finding {
-        guard let files else { return .ok(.certificate, "none: the port speaks http") }
-        do throws(TLSProblem) {
-            let identity = try TLSIdentity(files)
-            if let warning = identity.warning(at: now) {
-                return .warning(.certificate, "\(files.certificate): \(warning)")
-            }
-            return .ok(.certificate, "\(files.certificate) is valid until \(identity.expires), and the key is its own")
-        } catch { return .failure(.certificate, .inputOutput, "\(error)") }
+    /// The validity of a certificate; nil without one. Whether its files can be used is a need of the server
+    /// (`SettingsNeeds`).
+    static func certificate(_ validity: CertificateValidity?) -> Finding {
+        guard let validity else { return .ok(.certificate, "none: the port speaks http") }
+        if let warning = validity.warning { return .warning(.certificate, "\(validity.path): \(warning)") }
+        return .ok(.certificate, "\(validity.path) is valid until \(validity.expires), and the key is its own")
     }
 
     // MARK: Files
@@ -89,7 +84,7 @@ enum SetupChecks {
         var folders = [("temporary files", NSTemporaryDirectory())]
         if settings.databaseAddress == nil { folders.insert(("the database", folder(of: settings.database)), at: 0) }
         if let portFile = settings.server.portFile { folders.append(("the port file", folder(of: portFile))) }
-        let exports = URL(filePath: settings.server.exportJobs.folder).standardizedFileURL.path
+        let exports = URL(filePath: settings.server.exportFolder).standardizedFileURL.path
         if !folders.contains(where: { $0.1 == exports }) { folders.append(("export jobs", exports)) }
         if case .file(let path) = settings.tracing?.destination { folders.append(("the spans", folder(of: path))) }
         if let backups = settings.backups { folders.append(("the backups", existing(backups.folder))) }

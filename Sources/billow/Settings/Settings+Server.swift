@@ -2,6 +2,7 @@ import BillowEngine
 import BillowHTTP
 import BillowPostgreSQL
 import Foundation
+import Turbulence
 import UpstreamKit
 
 extension Settings {
@@ -120,6 +121,9 @@ extension Settings.Server {
         section.finish()
     }
 
+    /// The folder of the files of export jobs.
+    var exportFolder: String { exportJobs.folder }
+
     /// Records a certificate or key that can't be used as a problem of its setting.
     func checkCertificate(_ section: SettingsReader.Section) {
         guard let files = tls else { return }
@@ -127,6 +131,24 @@ extension Settings.Server {
             let name = error.path == files.certificate ? "certificate" : "key"
             section.problem(name, "is '\(error.path)'; \(error.reason)", kind: .inputOutput)
         }
+    }
+}
+
+/// The validity of the server's certificate.
+struct CertificateValidity: Sendable {
+    /// The certificate's file.
+    let path: String
+    let expires: Instant
+    /// Why clients refuse the certificate, or will soon; nil if they accept it.
+    let warning: String?
+
+    /// - Parameter files: nil without TLS.
+    /// - Returns: nil without TLS, and for files that can't be used (`checkCertificate`).
+    init?(_ files: TLSFiles?, at now: Instant) {
+        guard let files, let identity = try? TLSIdentity(files) else { return nil }
+        path = files.certificate
+        expires = identity.expires
+        warning = identity.warning(at: now)
     }
 }
 
