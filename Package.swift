@@ -284,7 +284,7 @@ let package = Package(
             ] + indirect.map(\.product), swiftSettings: strict),
         .target(
             name: "TestSupport",
-            dependencies: ["BillowFields", "BillowPostgreSQL", "BillowStore", "Geometry", "Turbulence"],
+            dependencies: ["BillowFields", "BillowPostgreSQL", "BillowStore", "Geometry", "TracedDisk", "Turbulence"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .target(
@@ -346,13 +346,11 @@ let package = Package(
                 "Geometry",
             ],
             swiftSettings: strict),
-        .target(name: "TracingVFS", path: "Tests/TracingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "TracedDisk", path: "Tests/TracedDisk"),
         .testTarget(
             name: "BillowStoreTests",
             dependencies: [
-                "Datasets", "TestSupport", "TracingVFS", "BillowFields", "BillowPostgreSQL", "BillowStore",
-                "Turbulence",
-                "Geometry",
+                "Datasets", "TestSupport", "BillowFields", "BillowPostgreSQL", "BillowStore", "Turbulence", "Geometry",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
@@ -463,8 +461,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "billow", "BillowEngine", "BillowPostgreSQL", "BillowRaster", "BillowSnapshot",
-                "BillowStore", "BillowSync", "BillowTimeline", "Datasets", "Geometry", "Turbulence", "UpstreamKit",
+                "EngineTestSupport", "TestSupport", "billow", "BillowEngine", "BillowExchange", "BillowPostgreSQL",
+                "BillowRaster", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTimeline", "Datasets", "Geometry",
+                "Turbulence", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -7,8 +7,7 @@ import Turbulence
 
 @testable import BillowStore
 
-/// Serialised: one folder is traced at a time.
-@Suite("Loss of power", .serialized)
+@Suite("Loss of power", .enabled(if: DiskTrace.isAvailable))
 struct PowerLossTests {
     /// The state that a store shows, for comparison.
     private struct State: Equatable {
@@ -53,23 +52,15 @@ struct PowerLossTests {
         }
     }
 
-    /// The number of histories, and of losses in each; more by variables for a long run.
-    private static func setting(_ name: String, _ standard: Int) -> Int {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? standard
-    }
-
-    private static let histories = 0..<UInt64(setting("BILLOW_POWER_HISTORIES", 3))
-    private static let losses = setting("BILLOW_POWER_LOSSES", 15)
-
-    @Test("what was acknowledged survives a loss of power, and a commit is there wholly or not", arguments: histories)
+    @Test(
+        "what was acknowledged survives a loss of power, and a commit is there wholly or not",
+        arguments: PowerLosses.histories(3))
     func history(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
         // The states after each step, and the number of operations on the disk when it was acknowledged.
         var states: [(state: State, operations: Int)] = []
-        // The file gets its name by other means than SQLite's.
-        try await SQLiteStore.open(path: path).close()
         let trace = try await DiskTrace.trace(folder.url) { trace in
             var store = try await SQLiteStore.open(path: path)
             _ = try await store.register(try source("skypath"), merge: .replace, simulated: false)
@@ -87,26 +78,48 @@ struct PowerLossTests {
         }
         let first = try #require(states.first?.operations)
         #expect(trace.count > first + 24, "the store's writes are traced")
-        for loss in 0..<Self.losses {
-            let cut = Int.random(in: first...trace.count, using: &random)
-            let files = trace.files(after: cut, using: &random)
+        try await trace.lose(PowerLosses.perHistory, from: first, using: &random) { cut, contents in
             let disk = try TemporaryFolder()
-            for (name, bytes) in files {
-                try Data(bytes).write(to: disk.url.appending(path: URL(filePath: name).lastPathComponent))
-            }
+            try contents.write(into: disk.url)
             let store = try await SQLiteStore.open(path: disk.path("a.sqlite"))
             let acknowledged = try #require(states.lastIndex { $0.operations <= cut })
             let found = try await State(store)
             let possible = states[acknowledged...].prefix(2).map(\.state)
             #expect(
                 possible.contains(found),
-                "history \(seed), loss \(loss) after \(cut) of \(trace.count) operations: version \(found.head)")
+                "history \(seed), after \(cut) of \(trace.count) operations: version \(found.head)")
             #expect(try await store.problems().isEmpty)
             #expect(store.damage.isEmpty)
             // The store goes on.
             _ = try await store.commit(try observation(id: "afterwards", at: 1))
             try store.close()
         }
+    }
+
+    @Test("a database is created whole or not at all")
+    func creation() async throws {
+        var random = SeededGenerator(seed: 1)
+        let folder = try TemporaryFolder()
+        var created = 0
+        let trace = try await DiskTrace.trace(folder.url) { trace in
+            try await SQLiteStore.open(path: folder.path("a.sqlite")).close()
+            created = trace.count
+        }
+        var missing = 0
+        try await trace.lose(2 * PowerLosses.perHistory, using: &random) { cut, contents in
+            let disk = try TemporaryFolder()
+            try contents.write(into: disk.url)
+            if contents.files["a.sqlite"] == nil {
+                #expect(cut < created)
+                missing += 1
+            }
+            let store = try await SQLiteStore.open(path: disk.path("a.sqlite"))
+            #expect(try await store.problems().isEmpty)
+            _ = try await store.register(try source("skypath"), merge: .replace, simulated: false)
+            _ = try await store.commit(try observation(id: "afterwards", at: 1))
+            try store.close()
+        }
+        #expect(missing > 0)
     }
 
     @Test("the model of a disk finds a database that does not synchronise its file")
@@ -126,17 +139,61 @@ struct PowerLossTests {
             try queue.close()
         }
         var lost = 0
-        for _ in 0..<50 {
-            let cut = Int.random(in: acknowledged[0]...acknowledged[19], using: &random)
+        try await trace.lose(50, from: acknowledged[0], using: &random) { cut, contents in
             let disk = try TemporaryFolder()
-            for (name, bytes) in trace.files(after: cut, using: &random) {
-                try Data(bytes).write(to: disk.url.appending(path: URL(filePath: name).lastPathComponent))
-            }
-            let queue = try DatabaseQueue(path: disk.path("a.sqlite"))
-            let count = try? await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
-            if count ?? 0 < acknowledged.count(where: { $0 <= cut }) { lost += 1 }
-            try queue.close()
+            try contents.write(into: disk.url)
+            // A damaged file may not even open.
+            let queue = try? DatabaseQueue(path: disk.path("a.sqlite"))
+            let count = try? await queue?.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+            if (count ?? nil) ?? 0 < acknowledged.count(where: { $0 <= cut }) { lost += 1 }
+            try queue?.close()
         }
         #expect(lost > 10, "\(lost) of 50 losses of power lost a commit")
+    }
+
+    /// How a file may be replaced.
+    enum Replacement: String, CaseIterable {
+        case durable, withoutSync, withoutFolderSync, inNewFolder
+    }
+
+    @Test("the model of a disk finds a replacement that misses a step, and none else", arguments: Replacement.allCases)
+    func replacements(_ replacement: Replacement) async throws {
+        var random = SeededGenerator(seed: 2)
+        let folder = try TemporaryFolder()
+        let (old, new) = (Data(repeating: 1, count: 3_000), Data(repeating: 2, count: 5_000))
+        let place = replacement == .inNewFolder ? folder.path("new") : folder.url.path
+        try old.write(to: folder.url.appending(path: "a"))
+        var acknowledged = 0
+        let trace = try await DiskTrace.trace(folder.url) { trace in
+            if replacement == .inNewFolder {
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            }
+            // Foundation's way to write data synchronises it.
+            let file = try UnfinishedFile(for: place + "/b")
+            try file.write(Array(new))
+            #expect(rename(file.path, place + "/b") == 0)
+            if replacement != .withoutSync { try sync(place + "/b") }
+            #expect(rename(place + "/b", place + "/a") == 0)
+            if replacement != .withoutFolderSync { try sync(place) }
+            acknowledged = trace.count
+            try FileManager.default.moveItem(atPath: place + "/a", toPath: place + "/c")
+            try FileManager.default.copyItem(atPath: place + "/c", toPath: place + "/d")
+            try FileManager.default.removeItem(atPath: place + "/d")
+        }
+        var wrong = 0
+        let path = replacement == .inNewFolder ? "new/" : ""
+        try await trace.lose(100, using: &random) { cut, contents in
+            let found = [contents.files[path + "a"], contents.files[path + "c"]].compactMap { $0.map { Data($0) } }
+            let isRight = found.count == 1 && (found[0] == new || found[0] == old && cut < acknowledged)
+            let isMissing = replacement == .inNewFolder && found.isEmpty && cut < acknowledged
+            if !isRight && !isMissing { wrong += 1 }
+        }
+        #expect(replacement == .durable ? wrong == 0 : wrong > 5, "\(wrong) of 100 losses of power had another file")
+    }
+
+    private func sync(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY)
+        #expect(fsync(descriptor) == 0)
+        close(descriptor)
     }
 }
