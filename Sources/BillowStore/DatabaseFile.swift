@@ -23,6 +23,7 @@ struct DatabaseFile {
     ///   release wrote it. `StoreError.corrupt` if its first page is unreadable.
     func check(for access: StoreAccess = .writing) throws {
         guard !path.isEmpty, path != ":memory:" else { throw unavailable("it must be the path of a file") }
+        removeReplacedCompanions()
         var isFolder: ObjCBool = false
         let files = FileManager.default
         guard files.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -187,6 +188,28 @@ struct DatabaseFile {
             path: path,
             reason: "the write-ahead log \(path)-wal beside it belongs to another database, and nothing was changed; "
                 + "move \(path)-wal and \(path)-shm away, and put a backup back with billow restore only")
+    }
+
+    /// Removes the side files of a previous database that has them under another name, too. They are left if a process
+    /// ends, or the power fails, between the replacement of a database and their removal. SQLite would read them into
+    /// the new database.
+    func removeReplacedCompanions() {
+        // Only a file with a second name has a place to be found at.
+        let linked = Self.companions.filter { FileIdentity.status(path + $0).map { $0.st_nlink > 1 } ?? false }
+        guard !linked.isEmpty else { return }
+        let url = URL(fileURLWithPath: path)
+        let folder = url.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let previous = names.filter { $0.hasPrefix(url.lastPathComponent + ".") }
+            .map { folder.appendingPathComponent($0).path }
+        for suffix in linked {
+            let identity = FileIdentity(path + suffix)
+            let isKept = previous.contains { name in
+                guard FileIdentity(name + suffix) == identity, let main = FileIdentity(name) else { return false }
+                return main != FileIdentity(path)
+            }
+            if isKept { unlink(path + suffix) }
+        }
     }
 
     /// The id of another process that has the file open as a database, found by its file lock; nil if there is none.

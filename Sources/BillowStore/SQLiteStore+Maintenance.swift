@@ -20,20 +20,20 @@ extension SQLiteStore {
             throw .unavailable(path: destination, reason: "it exists already")
         }
         do {
-            try await copy(to: destination, replacing: false) { path in
-                guard let check else { return }
-                let copy = try await Self.open(path: path, access: .reading)
-                let problems = try await check(copy)
-                try copy.close()
-                if let problem = problems.first { throw StoreError.corrupt(path: self.path, reason: problem) }
+            try await copy(to: destination) { file in
+                if let check {
+                    let copy = try await Self.open(path: file.path, access: .reading)
+                    let problems = try await check(copy)
+                    try copy.close()
+                    if let problem = problems.first { throw StoreError.corrupt(path: self.path, reason: problem) }
+                }
+                try file.finish(replacing: false)
             }
         } catch { throw StoreError(error, path: destination) }
     }
 
-    /// - Parameter beforeNaming: gets the path of the complete copy, which doesn't have its name yet.
-    private func copy(
-        to destination: String, replacing: Bool, beforeNaming: (String) async throws -> Void
-    ) async throws {
+    /// - Parameter finish: gives the complete copy its name.
+    private func copy(to destination: String, finish: (UnfinishedFile) async throws -> Void) async throws {
         let file = try UnfinishedFile(for: destination, mode: 0o600)
         let isCancelled = CancellationFlag()
         do {
@@ -42,8 +42,7 @@ extension SQLiteStore {
             } onCancel: {
                 isCancelled.set()
             }
-            try await beforeNaming(file.path)
-            try file.finish(replacing: replacing)
+            try await finish(file)
         } catch {
             file.discard()
             throw error
@@ -90,27 +89,24 @@ extension SQLiteStore {
         if let problem = try await check(source).first { throw .corrupt(path: backup, reason: problem) }
         do {
             var previous: String?
-            var linked: [String] = []
-            try await source.copy(to: path, replacing: FileIdentity(path) != nil) { _ in
+            try await source.copy(to: path) { file in
                 if let opener = opener(path: path) {
                     throw StoreError.unavailable(
                         path: path, reason: "process \(opener) has it open; stop the server, then restore")
                 }
                 await foldLog(path)
-                guard let kept = try keep(path: path, as: "before-restore", at: now) else { return }
-                (previous, linked) = (kept.name, kept.suffixes)
+                previous = try replace(path, by: file, keeping: "before-restore", at: now)
             }
-            // The database was replaced under its path, and the files beside it belong to the previous one.
-            for suffix in linked where !suffix.isEmpty { unlink(path + suffix) }
             try source.close()
             return previous
         } catch { throw StoreError(error, path: path) }
     }
 
-    /// Moves the log of a killed process into its database, so that one file has everything. A database that can't be
-    /// opened stays as it is.
+    /// Moves the log of a killed process into its database, or undoes its journal, so that one file has everything. A
+    /// database that can't be opened stays as it is.
     private static func foldLog(_ path: String) async {
-        guard FileIdentity(path) != nil, DatabaseFile.size(path + "-wal") > 0 else { return }
+        let logs = ["-wal", "-journal"].map { DatabaseFile.size(path + $0) }
+        guard FileIdentity(path) != nil, logs.contains(where: { $0 > 0 }) else { return }
         // SQLite folds the log when the last connection is closed.
         if let store = try? await open(path: path) { try? store.close() }
     }
@@ -127,16 +123,61 @@ extension SQLiteStore {
         return name
     }
 
-    /// Gives a database and its side files a second name. On a file system without hard links they lose the first one.
-    /// - Returns: the name, and the suffixes of the files that have it; nil if there is no file.
-    private static func keep(
-        path: String, as word: String, at now: Instant
-    ) throws(StoreError) -> (name: String, suffixes: [String])? {
+    /// What became of a damaged database.
+    package struct Replacement: Sendable {
+        /// The damaged database's new name.
+        package let name: String
+        /// What the new database has; or why nothing is readable, and then there is no database.
+        package let salvaged: Result<SalvageResult, StoreError>
+    }
+
+    /// Replaces a damaged Billow database by a copy of everything readable, in one step as `restore` does: keys,
+    /// overrides and rows. If nothing is readable, it renames the damaged one like `setAside`.
+    ///
+    /// - Parameter reason: why it can't be opened.
+    /// - Throws: `corrupt` with the reason if the file is not Billow's, or if another process has it open, which would
+    ///   continue with a file that no longer has a name.
+    package static func replaceDamaged(
+        path: String, reason: String, at now: Instant
+    ) async throws(StoreError) -> Replacement {
+        let error = StoreError.corrupt(path: path, reason: reason)
+        guard opener(path: path) == nil, DatabaseFile(path: path).isBillowFile() else { throw error }
+        do throws(StoreError) {
+            let (salvaged, name) = try await salvage(path, as: path, at: now) { file in
+                try replace(path, by: file, keeping: "corrupt", at: now)
+            }
+            guard let name else { throw error }
+            return Replacement(name: name, salvaged: .success(salvaged))
+        } catch {
+            guard case .corrupt = error, let name = try setAside(path: path, at: now) else { throw error }
+            return Replacement(name: name, salvaged: .failure(error))
+        }
+    }
+
+    /// Gives a complete file the name of a database. The previous database and its side files stay, under another name.
+    /// At every moment, also after a loss of power, the path has either of the two; and where it has the new one, the
+    /// previous one has its new name.
+    /// - Returns: the previous database's new name; nil if there was none.
+    private static func replace(
+        _ path: String, by file: UnfinishedFile, keeping word: String, at now: Instant
+    ) throws -> String? {
+        let name = try keep(path: path, as: word, at: now)
+        try file.finish(replacing: name != nil)
+        // The side files belong to the previous database, which has them under its new name.
+        DatabaseFile(path: path).removeReplacedCompanions()
+        return name
+    }
+
+    /// Gives a database and its side files a second name, durably. On a file system without hard links they lose the
+    /// first one.
+    /// - Returns: the name; nil if there is no file.
+    private static func keep(path: String, as word: String, at now: Instant) throws -> String? {
         guard let (name, suffixes) = try freeName(path: path, word: word, at: now) else { return nil }
         for suffix in suffixes where link(path + suffix, name + suffix) != 0 {
             try rename(path + suffix, name + suffix)
         }
-        return (name, suffixes)
+        try Folder(of: path).sync()
+        return name
     }
 
     private static func rename(_ path: String, _ name: String) throws(StoreError) {

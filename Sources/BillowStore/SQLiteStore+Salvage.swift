@@ -19,18 +19,27 @@ extension SQLiteStore {
     {
         let now = now ?? Instant(clamping: Int(Date().timeIntervalSince1970))
         guard FileIdentity(path) == nil else { throw .unavailable(path: path, reason: "it exists already") }
-        let result: Result<SalvageResult, any Error> = await withCheckedContinuation { continuation in
+        return try await salvage(damaged, as: path, at: now) { try $0.finish(replacing: false) }.result
+    }
+
+    /// - Parameter finish: gives the complete copy its name.
+    static func salvage<Named: Sendable>(
+        _ damaged: String, as path: String, at now: Instant,
+        finish: @escaping @Sendable (UnfinishedFile) throws -> Named
+    ) async throws(StoreError) -> (result: SalvageResult, named: Named) {
+        let result: Result<(SalvageResult, Named), any Error> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
-                continuation.resume(returning: Result { try salvageSynchronously(damaged, to: path, at: now) })
+                continuation.resume(
+                    returning: Result { try salvageSynchronously(damaged, as: path, at: now, finish: finish) })
             }
         }
         do { return try result.get() } catch { throw StoreError(error, path: damaged) }
     }
 
     /// The synchronous salvage, on the caller's thread.
-    private static func salvageSynchronously(_ damaged: String, to path: String, at now: Instant) throws
-        -> SalvageResult
-    {
+    private static func salvageSynchronously<Named>(
+        _ damaged: String, as path: String, at now: Instant, finish: (UnfinishedFile) throws -> Named
+    ) throws -> (SalvageResult, Named) {
         guard FileIdentity(damaged) != nil else {
             throw StoreError.unavailable(path: damaged, reason: "there is no such file")
         }
@@ -64,8 +73,7 @@ extension SQLiteStore {
             try source.found?.close()
             try source.queue.close()
             try target.close()
-            try unfinished.finish(replacing: false)
-            return salvaged
+            return (salvaged, try finish(unfinished))
         } catch {
             unfinished.discard()
             throw error

@@ -54,6 +54,7 @@ package final class UnfinishedFile: Sendable {
 
     /// Gives the file its final name, durably.
     /// - Parameter replacing: whether an existing file of that name is replaced; otherwise it is an error.
+    /// - Throws: also after the naming, if the disk fails to make the name durable.
     package func finish(replacing: Bool) throws(FileError) {
         guard fsync(descriptor) == 0 else { throw FileError.system(destination) }
         if replacing {
@@ -66,11 +67,7 @@ package final class UnfinishedFile: Sendable {
                 throw FileError(path: destination, reason: "it exists already")
             }
         }
-        let folder = open(Self.place(of: destination).folder.path, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        // Best effort: power loss may lose the name, but not the file.
-        fsync(folder)
-        close(folder)
+        try Folder(of: destination).sync()
     }
 
     /// Removes the file and SQLite's files beside it.

@@ -78,10 +78,7 @@ package struct BackupSchedule: Service {
     }
 
     private func makeFolder() throws(StoreError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: settings.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
+        do { try Folder(settings.folder).make(permissions: 0o700) } catch {
             throw .unavailable(path: settings.folder, reason: "the folder can't be made: \(error.localizedDescription)")
         }
     }

@@ -93,31 +93,22 @@ struct Serve: AsyncParsableCommand {
     /// Renames a database that can't be opened, and replaces it by a copy of everything readable: keys, overrides and
     /// rows. If nothing is readable, a new database is created later.
     private static func replace(_ path: String, _ reason: String, _ logger: Logger) async throws {
-        let error = StoreError.corrupt(path: path, reason: reason)
-        // Another running server would continue with a file that no longer has a name.
-        guard SQLiteStore.opener(path: path) == nil else { throw error }
-        let copy = "\(path).salvaged-\(UUID().uuidString)"
-        var salvaged: SalvageResult?
-        do { salvaged = try await SQLiteStore.salvage(path, to: copy) } catch StoreError.corrupt(_, let reason) {
-            logger.error(
-                "the damaged database has no readable data; make new keys", metadata: ["reason": "\(reason)"]
-            )
-        }
-        guard let name = try SQLiteStore.setAside(path: path, at: SystemClock.now()) else {
-            unlink(copy)
-            throw error
-        }
+        let replacement = try await SQLiteStore.replaceDamaged(path: path, reason: reason, at: SystemClock.now())
         logger.error(
             "the database can't be opened; it was renamed",
-            metadata: ["database": "\(path)", "kept": "\(name)", "reason": "\(reason)"])
-        guard let salvaged else { return }
-        guard rename(copy, path) == 0 else { throw FileError.system(path) }
-        logger.notice(
-            "its readable data was copied into a new database",
-            metadata: [
-                "tables": .array(salvaged.lines.map { "\($0)" }),
-                "completeSince": "\(salvaged.completeSince.map(\.description) ?? "as before")",
-            ])
+            metadata: ["database": "\(path)", "kept": "\(replacement.name)", "reason": "\(reason)"])
+        switch replacement.salvaged {
+        case .success(let salvaged):
+            logger.notice(
+                "its readable data was copied into a new database",
+                metadata: [
+                    "tables": .array(salvaged.lines.map { "\($0)" }),
+                    "completeSince": "\(salvaged.completeSince.map(\.description) ?? "as before")",
+                ])
+        case .failure(let error):
+            logger.error(
+                "the damaged database has no readable data; make new keys", metadata: ["reason": "\(error)"])
+        }
     }
 }
 

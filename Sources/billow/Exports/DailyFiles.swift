@@ -42,7 +42,7 @@ struct DailyFiles {
     ///   of them was changed by others.
     init(folder path: String, _ content: Content, log: String) throws {
         folder = URL(fileURLWithPath: path, isDirectory: true)
-        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
+        do { try Folder(path).make() } catch {
             throw Failure(.inputOutput, "\(path) can't be made: \(error.localizedDescription)")
         }
         lock = try FolderLock(path)
@@ -128,6 +128,8 @@ struct DailyFiles {
             guard fsync(descriptor) == 0 else { throw FileError.system(path) }
             state.files[name] = length
         }
+        // The state must not count bytes of a file whose name is lost: it would pass for one that was moved away.
+        try Folder(folder.path).sync()
         state.place = place
         try save()
     }
