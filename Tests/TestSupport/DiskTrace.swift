@@ -43,6 +43,8 @@ package final class DiskTrace: Sendable {
         /// The bytes of the files by their paths.
         package fileprivate(set) var files: [String: [UInt8]] = [:]
         fileprivate var folders: Set<String> = []
+        /// The first name of each file that has several, by its other ones.
+        fileprivate var links: [String: String] = [:]
 
         /// Writes the contents into an empty folder.
         package func write(into folder: URL) throws {
@@ -50,7 +52,13 @@ package final class DiskTrace: Sendable {
                 try FileManager.default.createDirectory(
                     at: folder.appending(path: path), withIntermediateDirectories: true)
             }
-            for (path, bytes) in files { try Data(bytes).write(to: folder.appending(path: path)) }
+            for (path, bytes) in files where links[path] == nil {
+                try Data(bytes).write(to: folder.appending(path: path))
+            }
+            for (path, first) in links {
+                try FileManager.default.linkItem(
+                    at: folder.appending(path: first), to: folder.appending(path: path))
+            }
         }
     }
 
@@ -277,7 +285,7 @@ private struct Disk: Sendable {
 
     private func contents(_ names: [String: Entry], _ bytes: (DiskFile) -> [UInt8]) -> DiskTrace.Contents {
         var contents = DiskTrace.Contents()
-        var read: [Int: [UInt8]] = [:]
+        var firstNames: [Int: String] = [:]
         // In a fixed order, so that a seed gives the same contents again. A folder comes before its files.
         for (path, entry) in names.sorted(by: { $0.key < $1.key }) {
             let folder = Self.folder(of: path)
@@ -285,9 +293,13 @@ private struct Disk: Sendable {
             switch entry {
             case .folder: contents.folders.insert(path)
             case .file(let index):
-                let found = read[index] ?? bytes(files[index])
-                read[index] = found
-                contents.files[path] = found
+                if let first = firstNames[index] {
+                    contents.links[path] = first
+                    contents.files[path] = contents.files[first]
+                } else {
+                    firstNames[index] = path
+                    contents.files[path] = bytes(files[index])
+                }
             }
         }
         return contents
