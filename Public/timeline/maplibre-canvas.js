@@ -297,8 +297,8 @@ export class MapLibreCanvasFrames {
 
     // Drawing
 
-    /** Draws the visible frame as soon as it has all tiles of a new grid, or all that it can get. The latter has holes,
-     * so it retries. */
+    /** Draws the visible frame when all tiles of a new grid are loaded. If some of them fail, it draws the others and
+     * retries. */
     #redraw() {
         const frame = this.#shown;
         if (!frame?.isSettled || (this.#drawn === this.#grid && !this.#isRetried)) return;

@@ -53,7 +53,7 @@ struct PowerLossTests {
     }
 
     @Test(
-        "what was acknowledged survives a loss of power, and a commit is there wholly or not",
+        "acknowledged commits survive a loss of power, and each commit is stored completely or not at all",
         arguments: PowerLosses.histories(3))
     func history(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)

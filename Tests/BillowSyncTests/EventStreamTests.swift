@@ -13,7 +13,7 @@ struct EventStreamTests {
         return try pieces.flatMap { piece throws(UpstreamError) in try parser.events(in: piece) }
     }
 
-    /// The examples of the standard, and what it says of each field.
+    /// The examples of the standard, and the rules that it states for each field.
     private static let table: [(text: String, events: [Event])] = [
         ("data: YHOO\ndata: +2\ndata: 10\n\n", [message("YHOO\n+2\n10")]),
         (

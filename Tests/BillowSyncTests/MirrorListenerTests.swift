@@ -195,7 +195,7 @@ struct MirrorListenerTests {
         (head("text/event-stream", "200 OK", "Content-Length: 100\r\n") + ": cut\n\n", .unreadable, 3),
     ]
 
-    @Test("what is no stream of events is an error, with a pause before the next connection", arguments: refusals)
+    @Test("a response that is not an event stream is an error, and the next connection waits", arguments: refusals)
     private func refusal(_ answer: String, _ code: UpstreamError.Code, _ seconds: Int) async throws {
         try await withListener(.bytes(Array(answer.utf8))) { signals, clock, server, _ in
             try await eventually("the end") { signals.closed.count == 1 && clock.sleeps == [.seconds(seconds)] }

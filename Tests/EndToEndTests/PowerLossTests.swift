@@ -70,7 +70,7 @@ struct PowerLossTests {
 
     // MARK: Rows
 
-    @Test("an import keeps what it acknowledged, and its repetition completes it", arguments: histories)
+    @Test("an import keeps acknowledged observations, and a second import adds the rest", arguments: histories)
     func importing(seed: UInt64) async throws {
         let files = try TemporaryFolder()
         let sent = try ["a", "b", "c"].map { try observations($0, 600, seed: seed) }
@@ -374,7 +374,7 @@ struct PowerLossTests {
     }
 
     /// Whether a path has the previous database. It has another one otherwise, whole and open for writing.
-    /// - Parameter new: nil for what is salvaged of the previous one.
+    /// - Parameter new: the expected rows; nil if they are salvaged from the previous database.
     private func isPrevious(
         _ path: String, _ previous: Previous, _ old: StoredRows?, else new: StoredRows?
     ) async throws -> Bool {
@@ -389,7 +389,7 @@ struct PowerLossTests {
         return false
     }
 
-    @Test("a server that replaces a damaged database loses neither it nor what it salvaged", arguments: histories)
+    @Test("a server that replaces a damaged database keeps it, and keeps all salvaged rows", arguments: histories)
     func replacement(seed: UInt64) async throws {
         var old: StoredRows?
         func replace(_ folder: TemporaryFolder) async throws -> String {

@@ -21,7 +21,7 @@ struct SettingsNeeds: OptionSet, Sendable {
     /// The certificate and key of TLS, if they are given.
     static let certificate = SettingsNeeds(rawValue: 32)
 
-    /// All that a server loads at its start. `billow doctor` checks the same.
+    /// Everything that a server loads when it starts. `billow doctor` checks the same.
     static let server: SettingsNeeds = [.viewer, .styles, .database, .certificate]
 
     /// Records missing files, each with the setting that names it.
