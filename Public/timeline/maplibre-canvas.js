@@ -112,6 +112,12 @@ const fetchTile = (url, request, abort) => limited(abort, async (signal) => {
     return createImageBitmap(await response.blob());
 });
 
+/** The number of pixel rows to add below the tiles. MapLibre 5.9 and earlier releases draw a canvas in black if it is a
+ * square whose side is a power of two. Source: https://github.com/maplibre/maplibre-gl-js/issues/6607
+ * @param {number} width
+ * @param {number} height */
+const transparentRows = (width, height) => (width === height && Number.isInteger(Math.log2(width)) ? 1 : 0);
+
 /** Frames on a MapLibre GL map. This loads their tiles itself, and draws those of the visible frame on one canvas. A
  * loading frame therefore does not redraw the map, and a step redraws it once. `MapLibreFrames` has a source of the map
  * for each frame instead, and suits maps that tilt. */
@@ -136,6 +142,8 @@ export class MapLibreCanvasFrames {
     /** The grid of the canvas. Its tiles may lie elsewhere than the map, until those of the map have arrived.
      * @type {Grid | null} */
     #drawn = null;
+    /** The corners of the map's source. */
+    #corners = "";
     /** @type {Map<string, "loaded" | "failed">} */
     #states = new Map();
     /** Whether the failed tiles of the visible frame are requested again. */
@@ -327,9 +335,10 @@ export class MapLibreCanvasFrames {
         // MapLibre reads the pixels, so they stay with the processor.
         const context = canvas.getContext("2d", { willReadFrequently: true });
         if (!context) return;
-        if (canvas.width !== columns * size || canvas.height !== rows * size) {
-            canvas.width = columns * size;
-            canvas.height = rows * size;
+        const width = columns * size, height = rows * size + transparentRows(columns * size, rows * size);
+        if (canvas.width !== width || canvas.height !== height) {
+            canvas.width = width;
+            canvas.height = height;
         } else {
             context.clearRect(0, 0, canvas.width, canvas.height);
         }
@@ -342,7 +351,7 @@ export class MapLibreCanvasFrames {
         }
         // Tests and pages read here what the canvas shows.
         canvas.dataset.parts = JSON.stringify(parts);
-        this.#upload(cornersOf(grid), grid !== this.#drawn);
+        this.#upload(cornersOf({ ...grid, rows: height / size }));
         this.#drawn = grid;
         this.#isRetried = false;
         this.#states = new Map(this.#places.map(({ key }) =>
@@ -350,18 +359,19 @@ export class MapLibreCanvasFrames {
     }
 
     /** Hands the canvas to the map, which shows it from its next drawing on.
-     * @param {[number, number][]} coordinates  the corners of the canvas
-     * @param {boolean} hasMoved */
-    #upload(coordinates, hasMoved) {
+     * @param {[number, number][]} coordinates  the corners of the canvas */
+    #upload(coordinates) {
         const { before, opacity, attribution } = this.#options;
         const source = this.#map.getSource(this.#id);
         if (source) {
-            if (hasMoved) source.setCoordinates(coordinates);
+            if (`${coordinates}` !== this.#corners) source.setCoordinates(coordinates);
+            this.#corners = `${coordinates}`;
             // This copies the pixels at once.
             source.play();
             source.pause();
             return;
         }
+        this.#corners = `${coordinates}`;
         this.#map.addSource(this.#id, { type: "canvas", canvas: this.#canvas, coordinates, animate: false });
         if (attribution) Object.assign(this.#map.getSource(this.#id), { attribution });
         // Fading would show colours without a meaning.

@@ -1,5 +1,6 @@
 """Tests the page as a user operates it. Each function in `ALL` is a test, and its docstring is the name of the test."""
 import base64
+import collections
 import inspect
 import json
 import re
@@ -143,6 +144,22 @@ class Viewer:
         """Moves the map. The expression has no value: Playwright would copy the whole map, which takes ten seconds."""
         self.page.evaluate(f"void billow.map.jumpTo({view})")
 
+    def busy_place(self):
+        """Returns the longitude and latitude around which zoom 4 shows the most turbulence: the air over a fixed place
+        may be smooth at this hour. Map links and snippets have them as whole numbers."""
+        features = self.page.request.get(
+            f"{self.base}/collections/hexagons/items?minSeverity=1&limit=10000").json()["features"]
+        # Windows of 16° × 8°, twice as dense as they are wide, far from the poles and the antimeridian.
+        windows = collections.Counter()
+        for feature in features:
+            longitude, latitude = feature["geometry"]["coordinates"][0][0]
+            if abs(longitude) > 150 or abs(latitude) > 60:
+                continue
+            column, row = longitude // 8, latitude // 4
+            windows.update((column + east, row + north) for east in (0, 1) for north in (0, 1))
+        (column, row), _ = windows.most_common(1)[0]
+        return int(column * 8), int(row * 4)
+
     def until_field(self, box):
         """Waits until the server has a turbulence field for the whole box."""
         self.until("""async (box) => {
@@ -219,7 +236,9 @@ def remembered_tiles(viewer):
 
 def remembered_picture(viewer):
     """on a second visit the first picture waits for its tiles alone; then it has the layers that the server names"""
-    viewer.open()
+    longitude, latitude = viewer.busy_place()
+    link = f"#map=4/{latitude}/{longitude}"
+    viewer.open(link)
     layers = viewer.page.evaluate("billow.map.getStyle().layers.filter(({ type }) => type === 'raster').length")
     assert layers == 1, "the first picture is one raster, so that it has few tiles"
     viewer.page.goto("about:blank")
@@ -227,7 +246,7 @@ def remembered_picture(viewer):
     patterns = ("**/status", "**/styles", "**/tiles/*.json*", "**/maplibre-gl.js")
     for pattern in patterns:
         viewer.page.route(pattern, lambda route: held.append(route))
-    viewer.page.goto(f"{viewer.base}/", wait_until="commit")
+    viewer.page.goto(f"{viewer.base}/{link}", wait_until="commit")
     viewer.page.wait_for_selector("#map[data-picture=first]")
     # The age of the data is unknown, and the time of the picture is that of its tiles.
     viewer.eventually(lambda: viewer.text("#times").startswith("Picture "))
@@ -260,7 +279,9 @@ def first_picture(viewer):
     """before the map library has run, the first picture has its colours, time and marks; then the map looks the same"""
     held = []
     viewer.page.route("**/maplibre-gl.js", lambda route: held.append(route))
-    viewer.page.goto(f"{viewer.base}/#layers=hexagons,gtg&map=4/39/-96", wait_until="commit")
+    longitude, latitude = viewer.busy_place()
+    viewer.page.goto(
+        f"{viewer.base}/#layers=hexagons,gtg&map=4/{latitude}/{longitude}", wait_until="commit")
     viewer.page.wait_for_selector("#map[data-picture=first]")
     viewer.eventually(lambda: viewer.text("#state-text").startswith("Live"))
     viewer.eventually(lambda: "SIMULATED DATA" in viewer.text("#banners"))
@@ -587,6 +608,7 @@ def slow_tiles(viewer):
 def frame_like_picture(viewer):
     """a frame looks as the picture of its instant, on a flat map and on a globe, and follows the map"""
     part = (400, 150, 500, 300)
+    longitude, latitude = viewer.busy_place()
     # Resolves when the map has drawn all tiles of a zoom.
     zoomed = """(zoom) => new Promise((resolve) => {
         billow.map.once("idle", () => resolve());
@@ -595,7 +617,7 @@ def frame_like_picture(viewer):
     })"""
     for projection in ("", "&projection=globe"):
         viewer.page.goto("about:blank")
-        viewer.open(f"#layers=hexagons&map=4/39/-96{projection}")
+        viewer.open(f"#layers=hexagons&map=4/{latitude}/{longitude}{projection}")
         viewer.page.focus("#scrubber")
         viewer.page.keyboard.press("End")
         viewer.page.keyboard.press("ArrowLeft")
@@ -620,13 +642,20 @@ def frame_like_picture(viewer):
 
         expect(4)
         # Other tiles are needed, and the frame has them.
-        viewer.jump("{ center: [-60, 50] }")
+        viewer.jump(f"{{ center: [{longitude + 24}, {latitude + 8}] }}")
         viewer.eventually(lambda: abs(viewer.vivid(*part) - pictures[4]) > pictures[4] / 20)
-        viewer.jump("{ center: [-96, 39] }")
+        viewer.jump(f"{{ center: [{longitude}, {latitude}] }}")
         expect(4)
         # The map zooms beyond the tiles of the frame.
         viewer.jump("{ zoom: 5 }")
         expect(5)
+        # The tiles form a square whose side is a power of two. MapLibre would draw that in black.
+        for place in ("[0, 52]", "[0, -52]", "[0, 0]"):
+            viewer.jump(f"{{ zoom: 4, center: {place} }}")
+            viewer.until("""Object.values(billow.map.getStyle().sources).some(({ type, coordinates }) =>
+                type === "canvas" && coordinates[0][0] === -22.5 && coordinates[1][0] === 22.5)""")
+            viewer.until_shown()
+            assert viewer.count_pixels("red + green + blue < 30", *part) < 1_000, place
 
 
 def filters_keep_playing(viewer):
@@ -754,7 +783,8 @@ def online_base_map(viewer):
 
 def globe(viewer):
     """the map can be a globe, by its button and by a link, with the same layers and clicks"""
-    viewer.open("#layers=hexagons&map=3.00/39.000/-96.000")
+    longitude, latitude = viewer.busy_place()
+    viewer.open(f"#layers=hexagons&map=3/{latitude}/{longitude}")
     viewer.page.click(".maplibregl-ctrl-globe")
     viewer.until("location.hash.includes('projection=globe')")
     viewer.until_shown()
@@ -764,7 +794,7 @@ def globe(viewer):
     viewer.open(link)
     viewer.until("billow.map.getProjection().type === 'globe'")
     # Beyond the edge of the globe there is no land and no turbulence.
-    viewer.jump("{ zoom: 0.5, center: [-96, 39] }")
+    viewer.jump(f"{{ zoom: 0.5, center: [{longitude}, {latitude}] }}")
     viewer.until_shown()
     assert viewer.vivid(900, 150, 90, 90) == 0
     viewer.page.select_option("#style", "night")
