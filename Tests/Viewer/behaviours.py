@@ -620,7 +620,9 @@ def frame_like_picture(viewer):
         viewer.open(f"#layers=hexagons&map=4/{latitude}/{longitude}{projection}")
         viewer.page.focus("#scrubber")
         viewer.page.keyboard.press("End")
-        viewer.page.keyboard.press("ArrowLeft")
+        # The simulator's reports are up to seven minutes late, and would change a newer frame during the test.
+        for _ in range(3):
+            viewer.page.keyboard.press("ArrowLeft")
         viewer.until("document.querySelector('#state-text').textContent === 'Past'")
         viewer.until_shown()
         # The picture of the frame's instant, in another tab.
@@ -650,12 +652,14 @@ def frame_like_picture(viewer):
         viewer.jump("{ zoom: 5 }")
         expect(5)
         # The tiles form a square whose side is a power of two. MapLibre would draw that in black.
-        for place in ("[0, 52]", "[0, -52]", "[0, 0]"):
-            viewer.jump(f"{{ zoom: 4, center: {place} }}")
-            viewer.until("""Object.values(billow.map.getStyle().sources).some(({ type, coordinates }) =>
-                type === "canvas" && coordinates[0][0] === -22.5 && coordinates[1][0] === 22.5)""")
+        views = ("zoom: 1, center: [0, 0]", "zoom: 4, center: [0, 0]", "zoom: 4, center: [0, 52]")
+        for view in views[:1] if projection else views:
+            viewer.jump(f"{{ {view} }}")
+            west = -180 if "zoom: 1" in view else -22.5
+            viewer.until(f"""Object.values(billow.map.getStyle().sources).some(({{ type, coordinates }}) =>
+                type === "canvas" && coordinates[0][0] === {west} && coordinates[1][0] === {-west})""")
             viewer.until_shown()
-            assert viewer.count_pixels("red + green + blue < 30", *part) < 1_000, place
+            assert viewer.count_pixels("red + green + blue < 30", *part) < 1_000, view
 
 
 def filters_keep_playing(viewer):
