@@ -1,6 +1,7 @@
 #ifndef BILLOW_CMEMORY_SHIM_H
 #define BILLOW_CMEMORY_SHIM_H
 
+#include <sqlite3.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -25,5 +26,9 @@ static inline void billow_memory_trim(void) {
     malloc_trim(0);
 #endif
 }
+
+/// SQLite no longer counts its memory. Does nothing once SQLite is in use.
+/// Source: https://sqlite.org/c3ref/c_config_covering_index_scan.html (SQLITE_CONFIG_MEMSTATUS)
+static inline void billow_sqlite_omit_statistics(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 #endif

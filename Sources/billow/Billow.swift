@@ -12,4 +12,9 @@ struct Billow: AsyncParsableCommand {
             Prune.self, Backup.self, Restore.self, Check.self, Doctor.self, SalvageCommand.self, Migrate.self,
             DocsCommand.self,
         ])
+
+    static func main() async {
+        Allocator.omitDatabaseStatistics()
+        await main(nil)
+    }
 }
