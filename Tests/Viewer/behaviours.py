@@ -1904,7 +1904,9 @@ def layouts(viewer):
 def many_warnings(viewer):
     """three warnings cover nothing else and leave a part of the map; on a small phone a tap shows all their words"""
     def make_stale(body):
-        body["billow"].update(stale=True, incomplete=True)
+        # Of another day, which is named too.
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86_400))
+        body["billow"].update(stale=True, incomplete=True, completeSince=since)
 
     viewer.expected = ["503"]
     viewer.change_answer("**/tiles/*.json*", make_stale)
