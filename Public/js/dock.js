@@ -5,7 +5,7 @@ import { keyHeaders } from "./api-key.js";
 import { ABOVE_PICTURES } from "./basemap.js";
 import { byId, element, setText } from "./dom.js";
 import { contact } from "./contact.js";
-import { extentOf } from "./time-extent.js";
+import { extentOf, isBeyond } from "./time-extent.js";
 import { age, dateTime, localTime, parseCompactTime } from "./format.js";
 import { showsField } from "./layers.js";
 import { groupsOf, withLayers } from "./picture-request.js";
@@ -59,6 +59,9 @@ export class Dock {
     #marks = null;
     #speed = 1;
     #isScrubbing = false;
+    /** The first and the last instant of layers by their ids; null if unknown.
+     * @type {Map<string, [first: number, last: number] | null>} */
+    #extents = new Map();
 
     /** `view` returns the current view. `moved` receives the chosen instant. `changed` is called after any change.
      * @param {maplibregl.Map} map
@@ -110,7 +113,8 @@ export class Dock {
     }
 
     refresh() {
-        if (this.isOpen) this.#player?.refresh();
+        // A new field reaches further ahead.
+        if (this.isOpen) this.#loadExtents(0).then(() => this.isOpen ? this.#player?.refresh() : undefined);
         if (this.#marks) this.describe();
     }
 
@@ -147,25 +151,31 @@ export class Dock {
         this.#isLeaving = this.#isWaiting = false;
     }
 
-    /** Returns a function that splits a frame into parts of different opacity. It omits parts without data at the
-     * frame's instant. */
-    async #parts() {
+    /** Requests the instants with data of each layer that may form a part of its own.
+     * @param {number} [maxAge]  the greatest age of a response in milliseconds */
+    async #loadExtents(maxAge) {
+        const { layers } = this.#view();
+        if (groupsOf({ ...this.#view(), time: 0 }).length < 2) return;
+        await Promise.all(layers.map(async (id) => this.#extents.set(id, await extentOf(id, maxAge))));
+    }
+
+    /** Splits a frame into parts of different opacity, by the view at that moment. It omits parts without data at the
+     * frame's instant.
+     * @param {string} url */
+    #partsOf(url) {
+        const [path, query] = url.split("?");
+        const [, ids = "", compact = ""] = /\/tiles\/([^/]+)\/([^/]+)/.exec(path) ?? [];
         // A field is a separate part in live pictures only.
-        const groups = groupsOf({ ...this.#view(), time: 0 });
-        if (groups.length === 1) return (/** @type {string} */ url) => [{ url, opacity: groups[0].opacity }];
-        const extents = await Promise.all(groups.map(({ layers }) => extentOf(layers.join())));
-        return (/** @type {string} */ url) => {
-            const time = parseCompactTime(/\/tiles\/[^/]+\/([^/]+)\//.exec(url)?.[1] ?? "");
-            // A frame's version applies to all its layers together, and not to one part.
-            const [path, query] = url.split("?");
-            const parameters = new URLSearchParams(query);
-            for (const name of ["v", "s"]) parameters.delete(name);
-            return groups.flatMap(({ layers, opacity }, index) => {
-                const extent = extents[index];
-                const isThere = extent === null || time === null || (time >= extent[0] && time <= extent[1]);
-                return isThere ? [{ url: `${withLayers(path, layers)}?${parameters}`, opacity }] : [];
-            });
-        };
+        const groups = groupsOf({ ...this.#view(), layers: decodeURIComponent(ids).split(","), time: 0 });
+        if (groups.length === 1) return [{ url, opacity: groups[0].opacity }];
+        const time = parseCompactTime(compact);
+        // A frame's version applies to all its layers together, and not to one part.
+        const parameters = new URLSearchParams(query);
+        for (const name of ["v", "s"]) parameters.delete(name);
+        /** @param {string} id */
+        const isThere = (id) => !isBeyond(id, this.#extents.get(id) ?? null, time);
+        return groups.filter(({ layers }) => layers.some(isThere)).map(({ layers, opacity }) =>
+            ({ url: `${withLayers(path, layers)}?${parameters}`, opacity }));
     }
 
     #layers() { return this.#view().layers.join(); }
@@ -201,12 +211,13 @@ export class Dock {
         const opening = ++this.#opening;
         const [{ MapLibreCanvasFrames }, { TimelinePlayer }] = await Promise.all([
             import("../timeline/maplibre-canvas.js"), import("../timeline/player.js"), this.#loadMarks(),
+            this.#loadExtents(),
         ]);
         if (opening !== this.#opening) return null;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreCanvasFrames(this.#map, {
             before: ABOVE_PICTURES, address: (url) => url.replace(".png", scale),
-            attribution: this.#callbacks.attribution(), parts: await this.#parts(), headers: keyHeaders,
+            attribution: this.#callbacks.attribution(), parts: (url) => this.#partsOf(url), headers: keyHeaders,
         });
         if (opening !== this.#opening) return null;
         this.#adapter = adapter;
@@ -281,6 +292,8 @@ export class Dock {
         const player = this.#player;
         if (!player || this.#isLeaving) return;
         const isPlaying = player.isPlaying;
+        await this.#loadExtents();
+        if (player !== this.#player || this.#isLeaving) return;
         await player.change(difference);
         if (isPlaying && player === this.#player && !this.#isLeaving) player.play();
         this.#callbacks.changed();

@@ -1,6 +1,7 @@
 // @ts-check
 // The first and the last instant with pictures of some layers. The server refuses requests for other instants.
 import { instantOf } from "./format.js";
+import { isField, LAYERS } from "./layers.js";
 import { getJSON, now } from "./server.js";
 
 const CACHE_MILLISECONDS = 60_000;
@@ -10,10 +11,11 @@ const cache = new Map();
 
 /** The first and the last instant of some layers together; null if unknown.
  * @param {string} layers  separated by commas
+ * @param {number} [maxAge]  the greatest age of a response in milliseconds
  * @returns {Promise<[first: number, last: number] | null>} */
-export async function extentOf(layers) {
+export async function extentOf(layers, maxAge = CACHE_MILLISECONDS) {
     let entry = cache.get(layers);
-    if (!entry || now() - entry.since > CACHE_MILLISECONDS) {
+    if (!entry || now() - entry.since > maxAge) {
         entry = { since: now(), response: getJSON(`tiles/${layers}.json`) };
         cache.set(layers, entry);
     }
@@ -26,11 +28,23 @@ export async function extentOf(layers) {
     }
 }
 
+/** Whether some layers have pictures until now, whenever their extent was read. Only fields end.
+ * @param {string} layers */
+const reachNow = (layers) => layers.split(",").some((id) => !isField(id) && LAYERS.some((known) => known.id === id));
+
+/** Whether an instant lies outside an extent of some layers. Null is live, which always has a picture.
+ * @param {string} layers
+ * @param {[first: number, last: number] | null} extent  from `extentOf`
+ * @param {number | null} time */
+export function isBeyond(layers, extent, time) {
+    if (time === null || extent === null) return false;
+    const last = reachNow(layers) ? Math.max(extent[1], now()) : extent[1];
+    return time < extent[0] || time > last;
+}
+
 /** Whether some layers have no picture at an instant. Null is live, which always has one.
  * @param {string} layers
  * @param {number | null} time */
 export async function isOutside(layers, time) {
-    if (time === null) return false;
-    const extent = await extentOf(layers);
-    return extent !== null && (time < extent[0] || time > extent[1]);
+    return time !== null && isBeyond(layers, await extentOf(layers), time);
 }

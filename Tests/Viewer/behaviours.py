@@ -662,6 +662,44 @@ def frame_like_picture(viewer):
             assert viewer.count_pixels("red + green + blue < 30", *part) < 1_000, view
 
 
+PARTS = """() => {
+    const source = Object.entries(billow.map.getStyle().sources).find(([, { type }]) => type === "canvas");
+    if (!source) return [];
+    return JSON.parse(billow.map.getSource(source[0]).getCanvas().dataset.parts)
+        .flatMap(({ url }) => url.match(/\\/tiles\\/([^/]+)\\//)[1].split(","));
+}"""
+
+
+def frame_in_parts(viewer):
+    """with several opacities, a frame has the layers of the form, however late, and its newest tiles"""
+    def age(answer):
+        """The extent was read an hour ago, and data has arrived since."""
+        answer["time"]["extent"][1] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 3600))
+
+    viewer.change_answer("**/tiles/hexagons.json*", age)
+    viewer.open("#layers=hexagons,hazards&opacity=hexagons:50&map=4/39/-100&span=-1h")
+    viewer.page.click("#step-back")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    assert set(viewer.page.evaluate(PARTS)) == {"hazards", "hexagons"}, viewer.page.evaluate(PARTS)
+    # Late reports give a frame another version. The addresses of its parts have none.
+    seen = {url for url in viewer.tiles() if re.search(r"/hexagons/\d{8}T\d{6}Z/", url)}
+    assert seen
+    viewer.requests.clear()
+
+    def renew(manifest):
+        for layer in manifest["layers"]:
+            for frame in layer["frames"]:
+                frame["tiles"] = re.sub(r"([?&]v=)", r"\g<1>9", frame["tiles"])
+
+    viewer.change_answer("**/timeline.json*", renew)
+    viewer.eventually(lambda: seen & set(viewer.tiles()))
+    viewer.page.unroute("**/timeline.json*")
+    for layer, wanted in (("pireps", {"hexagons", "hazards", "pireps"}), ("hazards", {"hexagons", "pireps"})):
+        viewer.page.click(f"#layers label:has(input[value={layer}])")
+        viewer.eventually(lambda: set(viewer.page.evaluate(PARTS)) == wanted)
+
+
 def filters_keep_playing(viewer):
     """another filter or span does not stop the loop"""
     viewer.open()
@@ -2233,12 +2271,12 @@ ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
-    filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
-    order_and_opacity, filters, origin_filters, filtered_cards, one_level,
+    frame_in_parts, filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe,
+    toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, missing_tiles, resting, offline, two_servers, key_entry, narrow_screen, layouts, many_warnings,
-    place_beside_card, readers_settings, accessible, examples, copied, timeline_elsewhere, timeline_missing_tiles,
-    status_page,
+    lost_contact, missing_tiles, resting, offline, two_servers, key_entry,
+    narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
+    examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
 ]
