@@ -13,6 +13,7 @@ import { cornersOf, gridOf, placesOf, tileSizeOf } from "./tile-grid.js";
  *     on(name: any, listener: () => void): unknown, off(name: any, listener: () => void): unknown,
  *     addLayer(layer: any, before?: string): unknown, addSource(id: string, source: any): unknown,
  *     getLayer(id: string): unknown, getSource(id: string): any, getZoom(): number, getBounds(): Bounds,
+ *     getCanvas?(): HTMLCanvasElement,
  *     removeLayer(id: string): unknown, removeSource(id: string): unknown,
  * }} CanvasMap */
 
@@ -23,8 +24,10 @@ import { cornersOf, gridOf, placesOf, tileSizeOf } from "./tile-grid.js";
 
 /** More than the browser sends at once. So it never waits for a page that draws the map. */
 const MAX_REQUESTS = 24;
-/** A larger canvas may be no texture. */
+/** A larger canvas needs too much memory. */
 const MAX_SIDE_PIXELS = 8_192;
+/** The addresses of tiles that never change: those with a version, as the manifest has them. */
+const NEVER_CHANGES = /^data:|[?&]v=/;
 /** The time until a visible frame requests its failed tiles again. */
 const RETRY_MILLISECONDS = 15_000;
 /** The least time between two changes of the tiles while the map moves. */
@@ -77,12 +80,18 @@ class CanvasFrame {
  * @param {Record<string, string>} headers
  * @param {AbortSignal} signal */
 async function loadTile(url, headers, signal) {
-    if (Object.keys(headers).length) return fetchTile(url, { headers }, signal);
+    // A new image element may get the pixels of an earlier one, without a request.
+    const mayChange = !NEVER_CHANGES.test(url);
+    if (Object.keys(headers).length) {
+        return fetchTile(url, { headers, cache: mayChange ? "no-cache" : "default" }, signal);
+    }
     try {
+        if (mayChange) return await fetchTile(url, { cache: "no-cache" }, signal);
         return await limited(signal, (limit) => loadImage(url, limit));
     } catch (error) {
-        if (signal.aborted) throw error;
-        // Without the server, the browser may still have the tile. It never changes, because its address has a version.
+        const isAnswer = mayChange && !(error instanceof TypeError);
+        if (signal.aborted || isAnswer) throw error;
+        // Without the server, the browser may still have the tile.
         return fetchTile(url, { cache: "force-cache" }, signal);
     }
 }
@@ -118,6 +127,14 @@ const fetchTile = (url, request, abort) => limited(abort, async (signal) => {
  * @param {number} height */
 const transparentRows = (width, height) => (width === height && Number.isInteger(Math.log2(width)) ? 1 : 0);
 
+/** The side of the largest canvas that a map can draw: a larger one would be black. Old tablets have 4,096 pixels.
+ * @param {CanvasMap} map */
+function maxSideOf(map) {
+    const canvas = map.getCanvas?.();
+    const context = canvas?.getContext("webgl2") ?? canvas?.getContext("webgl");
+    return Math.min(context?.getParameter(context.MAX_TEXTURE_SIZE) || MAX_SIDE_PIXELS, MAX_SIDE_PIXELS);
+}
+
 /** Frames on a MapLibre GL map. This loads their tiles itself, and draws those of the visible frame on one canvas. A
  * loading frame therefore does not redraw the map, and a step redraws it once. `MapLibreFrames` has a source of the map
  * for each frame instead, and suits maps that tilt. */
@@ -144,6 +161,8 @@ export class MapLibreCanvasFrames {
     #drawn = null;
     /** The corners of the map's source. */
     #corners = "";
+    /** @type {number | undefined} */
+    #maxSide;
     /** @type {Map<string, "loaded" | "failed">} */
     #states = new Map();
     /** Whether the failed tiles of the visible frame are requested again. */
@@ -330,7 +349,9 @@ export class MapLibreCanvasFrames {
         const grid = /** @type {Grid} */ (this.#grid);
         const { columns, rows } = grid;
         const pixels = tiles.values().next().value?.width ?? this.#tileSize;
-        const size = Math.min(pixels, Math.floor(MAX_SIDE_PIXELS / Math.max(columns, rows)));
+        this.#maxSide ??= maxSideOf(this.#map);
+        // One row is for `transparentRows`.
+        const size = Math.min(pixels, Math.floor((this.#maxSide - 1) / Math.max(columns, rows)));
         const canvas = this.#canvas;
         // MapLibre reads the pixels, so they stay with the processor.
         const context = canvas.getContext("2d", { willReadFrequently: true });

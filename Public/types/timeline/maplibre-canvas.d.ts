@@ -57,6 +57,7 @@ export type CanvasMap = {
     getSource(id: string): any;
     getZoom(): number;
     getBounds(): Bounds;
+    getCanvas?(): HTMLCanvasElement;
     removeLayer(id: string): unknown;
     removeSource(id: string): unknown;
 };

@@ -160,6 +160,47 @@ test("after a move the canvas keeps its pixels until the visible frame has its n
     equal([map.pixel(), map.pixel(500)], [COLOURS.red, COLOURS.red]);
 });
 
+test("a canvas is never larger than the map's device can draw: it would be black", async () => {
+    for (const largest of [64, 511, 512, 4096]) {
+        const map = Object.assign(new FakeMap(), {
+            sides: [-22.5, 30, 0, 45],
+            getCanvas: () => ({ getContext: () => ({ MAX_TEXTURE_SIZE: 1, getParameter: () => largest }) }),
+        });
+        const frames = new MapLibreCanvasFrames(/** @type {any} */ (map));
+        const frame = frames.add(tileOf("red"));
+        await until(() => frames.isReady(frame));
+        frames.show(frame);
+        const { width, height } = map.source.canvas;
+        ok(Math.max(width, height) <= largest, `${width} × ${height} of ${largest}`);
+        equal(map.pixel(width / 2, Math.floor(height / 2) - 2), COLOURS.red);
+        frames.remove(frame);
+    }
+});
+
+test("a tile whose address has no version is requested anew, because late reports change it", async () => {
+    const map = new FakeMap();
+    const frames = new MapLibreCanvasFrames(map);
+    /** @type {(string | undefined)[]} */
+    const modes = [];
+    const real = window.fetch;
+    window.fetch = async (_url, options) => {
+        modes.push(options?.cache);
+        return real(tileOf(modes.length > 1 ? "blue" : "red"));
+    };
+    try {
+        for (const colour of /** @type {const} */ (["red", "blue"])) {
+            const frame = frames.add("/tile.png?hours=2");
+            await until(() => frames.isReady(frame));
+            frames.show(frame);
+            equal(map.pixel(), COLOURS[colour]);
+            frames.remove(frame);
+        }
+        equal(modes, ["no-cache", "no-cache"]);
+    } finally {
+        window.fetch = real;
+    }
+});
+
 test("frames with tiles of 512 points request those of the zoom before", async () => {
     const map = new FakeMap();
     /** @type {string[]} */
