@@ -256,11 +256,11 @@ async function start() {
 
     /** The layers on the map that lack data in the visible part of the world. */
     function lackingInView() {
-        if (!isMarkedIncomplete(knowledge)) return null;
         const { time, isLive, isPlaying } = pictureState(knowledge);
+        knowledge.absent = coverage.absentLayers(view, isLive ? null : time);
+        if (!isMarkedIncomplete(knowledge)) return null;
         const key = `${isLive ? Math.floor((time ?? 0) / 60_000) : ""} ${knowledge.billow?.completeSince}`;
         const instant = isLive ? null : time;
-        knowledge.absent = coverage.absentLayers(view, instant);
         return coverage.lackingLayers(view, instant, boxOf(map.getBounds()), key, isPlaying);
     }
 

@@ -2,16 +2,21 @@
 // Finds the layers whose data in view is incomplete. The server marks a picture as incomplete for the whole world, and
 // a tile for the whole tile. It also marks a part of the map; this module requests the visible part of each layer.
 import { compactTime } from "./format.js";
-import { FORECAST_SHAPES, isField, LAYERS } from "./layers.js";
+import { FORECAST_SHAPES, LAYERS } from "./layers.js";
 import { fetchResponse, now } from "./server.js";
-import { isOutside } from "./time-extent.js";
+import { extentOf, isBeyond } from "./time-extent.js";
 import { filters } from "./view.js";
 
 const MERCATOR_LATITUDE = 85.05;
 const MAX_CACHED = 200;
+const EXTENT_MILLISECONDS = 60_000;
 
 /** The ids of the layers that lack data in view; null if unknown.
  * @typedef {string[] | null} Lacking */
+
+/** Whether a layer has a last instant of its own, ahead of or behind now.
+ * @param {string} requested */
+const hasEnd = (requested) => LAYERS.some(({ id, shape }) => id === requested && FORECAST_SHAPES.includes(shape));
 
 export class Coverage {
     #changed;
@@ -20,9 +25,9 @@ export class Coverage {
     #requested = "";
     /** @type {Lacking} */
     #last = null;
-    /** Fields and their instants without any value. The map then shows no hatching either.
-     * @type {Set<string>} */
-    #absent = new Set();
+    /** The instants with pictures of the layers that end, and when they were read; null while a request is under way.
+     * @type {Map<string, { extent: [first: number, last: number] | null, readAt: number } | null>} */
+    #extents = new Map();
 
     /** @param {() => void} changed  called after each response */
     constructor(changed) { this.#changed = changed; }
@@ -48,10 +53,26 @@ export class Coverage {
         return this.#last;
     }
 
-    /** The layers of which nothing is stored at an instant, as far as known from the results.
+    /** The layers of which nothing is stored at an instant, as far as known. The server draws nothing then, not even a
+     * hatch, and does not mark the picture as incomplete.
      * @param {Billow.View} view
      * @param {number | null} time */
-    absentLayers({ layers }, time) { return layers.filter((id) => this.#absent.has(`${id} ${time}`)); }
+    absentLayers({ layers }, time) {
+        return time === null ? [] : layers.filter(hasEnd).filter((id) => {
+            const known = this.#extents.get(id);
+            const isOld = known === undefined || (known !== null && now() - known.readAt > EXTENT_MILLISECONDS);
+            if (isOld) this.#readExtent(id).then(this.#changed);
+            return known ? isBeyond(id, known.extent, time) : false;
+        });
+    }
+
+    /** @param {string} id */
+    async #readExtent(id) {
+        if (!this.#extents.get(id)) this.#extents.set(id, null);
+        const extent = await extentOf(id);
+        this.#extents.set(id, { extent, readAt: now() });
+        return extent;
+    }
 
     /** @param {string} cacheKey
      * @param {string[]} parts  layer ids, or several ids joined by commas
@@ -61,11 +82,8 @@ export class Coverage {
     async #request(cacheKey, parts, view, time, box) {
         this.#requested = cacheKey;
         const lacking = await Promise.all(parts.map(async (id) => {
-            // The server would refuse a request for an instant without a field.
-            if (isField(id) && await isOutside(id, time)) {
-                this.#absent.add(`${id} ${time}`);
-                return id;
-            }
+            // The server would refuse a request for an instant beyond the layer's end.
+            if (time !== null && hasEnd(id) && isBeyond(id, await this.#readExtent(id), time)) return id;
             const query = filters(view);
             query.set("bbox", box);
             query.set("width", "16");
@@ -73,10 +91,7 @@ export class Coverage {
             const { headers } = await fetchResponse(`maps/${id}.png?${query}`, { method: "HEAD", cache: "no-cache" });
             return headers.get("X-Incomplete") === "true" ? id : null;
         })).then((found) => found.flatMap((id) => id?.split(",") ?? []), () => null);
-        if (this.#cache.size > MAX_CACHED) {
-            this.#cache.clear();
-            this.#absent.clear();
-        }
+        if (this.#cache.size > MAX_CACHED) this.#cache.clear();
         // A failed request is repeated with the next picture.
         if (lacking) this.#cache.set(cacheKey, lacking);
         else if (cacheKey === this.#requested) this.#last = null;

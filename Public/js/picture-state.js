@@ -14,7 +14,7 @@ import { now } from "./server.js";
  * and `missedFailures` those of a newer picture that was discarded.
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
- * `absent` contains those of them of which nothing is stored at the instant.
+ * `absent` contains those of which nothing is stored at the instant.
  * @typedef {{
  *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Snapshot | null,
  *     lacking: string[] | null, absent?: string[],
@@ -37,7 +37,7 @@ export const isMarkedIncomplete = ({ frame, pictures: { current }, billow }) =>
 export function pictureState(onMap) {
     const { view, frame, pictures } = onMap;
     // The mark counts unless the server has stated that no data is missing in view.
-    const incomplete = isMarkedIncomplete(onMap) && onMap.lacking?.length !== 0;
+    const incomplete = (isMarkedIncomplete(onMap) && onMap.lacking?.length !== 0) || Boolean(onMap.absent?.length);
     if (frame) {
         const { time, live, forecast, playing, ready } = frame;
         // While the timeline plays, the next frame is always loading. So `isBehind` is false then.

@@ -4,7 +4,7 @@ import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, shortTime } from "./format.js";
 import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
-import { pictureState } from "./picture-state.js";
+import { isMarkedIncomplete, pictureState } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
 import { filterText, summary } from "./view.js";
 
@@ -208,19 +208,18 @@ function staleData(knowledge) {
 /** Warns about incomplete data, which looks like smooth air in the live picture, at an instant and in the timeline.
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
-    const { billow, lacking, absent = [] } = knowledge;
+    const { billow, absent = [] } = knowledge;
+    const lacking = isMarkedIncomplete(knowledge) ? knowledge.lacking : [];
     const { incomplete, time, isPlaying } = pictureState(knowledge);
     // While the timeline plays, it shows this for each frame.
     if (!incomplete || isPlaying) return null;
-    const fields = LAYERS.filter(({ id }) => isField(id) && lacking?.includes(id));
-    const others = lacking?.filter((id) => !fields.some((field) => field.id === id));
+    const fields = LAYERS.filter(({ id }) => isField(id) && lacking?.includes(id) && !absent.includes(id));
+    const others = lacking?.filter((id) => !absent.includes(id) && !fields.some((field) => field.id === id));
     const sentences = [];
-    /** @param {boolean} isAbsent */
-    const names = (isAbsent) => fields.filter(({ id }) => absent.includes(id) === isAbsent)
-        .map(({ name }) => name).join(", ");
-    if (names(true)) sentences.push(`No ${names(true)} is stored for this time.`);
-    if (names(false)) {
-        sentences.push(`${names(false)} does not cover the whole map: hatched areas have no data.`);
+    if (absent.length) sentences.push(`No ${absent.map(layerName).join(", ")} is stored for this time.`);
+    if (fields.length) {
+        const names = fields.map(({ name }) => name).join(", ");
+        sentences.push(`${names} does not cover the whole map: hatched areas have no data.`);
     }
     if (others?.length !== 0) {
         const since = instantOf(billow?.completeSince) ?? completeSince(knowledge.server, others ?? []);

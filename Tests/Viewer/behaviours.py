@@ -1,5 +1,6 @@
 """Tests the page as a user operates it. Each function in `ALL` is a test, and its docstring is the name of the test."""
 import base64
+import calendar
 import collections
 import inspect
 import json
@@ -1076,6 +1077,26 @@ def incomplete_instant(viewer):
     viewer.eventually(lambda: "time=" in viewer.hash())
     viewer.page.check("#when input[value=live]", force=True)
     viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
+
+
+def absent_field(viewer):
+    """an instant without a field has a warning, in pictures and frames, though its tiles are not marked"""
+    viewer.open()
+    viewer.until_field("-102,36,-98,40")
+    viewer.page.goto("about:blank")
+    # The hexagons are complete then, so that the server marks nothing.
+    [first, _] = viewer.page.request.get(f"{viewer.base}/tiles/gtg.json").json()["time"]["extent"]
+    before = time.gmtime(calendar.timegm(time.strptime(first, "%Y-%m-%dT%H:%M:%SZ")) - 600)
+    viewer.open(f"#layers=gtg,hexagons&map=4/39/-100&span=-6h&time={time.strftime('%Y%m%dT%H%M%SZ', before)}")
+    missing = "No GTG is stored for this time"
+    viewer.eventually(lambda: missing in viewer.text("#banners"))
+    assert viewer.page.get_attribute("#state", "data-level") == "warn"
+    viewer.page.click("#step-back")
+    viewer.until("billow.map.getStyle().layers.some(({ id }) => id.startsWith('timeline-canvas'))")
+    viewer.eventually(lambda: missing in viewer.text("#banners") and "incomplete" in viewer.text("#frame-age"))
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("End")
+    viewer.eventually(lambda: viewer.text("#state-text").startswith("Live") and missing not in viewer.text("#banners"))
 
 
 def typed_instant(viewer):
@@ -2273,7 +2294,7 @@ ALL = [
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     frame_in_parts, filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
-    incomplete_instant, typed_instant, bad_link, inspect_place, inspect_beside,
+    incomplete_instant, absent_field, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
     lost_contact, missing_tiles, resting, offline, two_servers, key_entry,

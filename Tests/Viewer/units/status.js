@@ -75,6 +75,18 @@ test("the banner of incomplete data names the layers that lack data in view, if 
     ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
 });
 
+test("a layer of which nothing is stored at the instant has a banner, though the server marks nothing", () => {
+    const view = { ...parseHash("").view, time: now() - 3_600_000 };
+    const known = knowing({ view });
+    const { current } = known.pictures;
+    ok(current, "there is a picture");
+    Object.assign(current.request, { time: view.time });
+    const { found } = shown({ view, pictures: known.pictures, absent: ["gtg"] });
+    equal(found.get("incomplete")?.text,
+        "INCOMPLETE: No GTG is stored for this time. Missing data may hide turbulence.");
+    equal(shown({ view, pictures: known.pictures, absent: [] }).found.has("incomplete"), false);
+});
+
 test("an incomplete past picture has a banner, whether its TileJSON or a tile is marked", () => {
     const view = { ...parseHash("").view, time: now() - 3_600_000 };
     const first = shown({ view, billow: { ...knowing({}).billow, incomplete: true } });
