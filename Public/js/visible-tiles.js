@@ -3,7 +3,6 @@
 
 /** The width of the world at zoom 0 in pixels, by MapLibre's count of zooms. */
 export const WORLD_TILE_PIXELS = 512;
-const MAX_TILES = 80;
 const MERCATOR_LATITUDE = 85.0511;
 
 /** A place in the world's square: 0, 0 is its north-west corner, and 1, 1 its south-east corner.
@@ -55,5 +54,5 @@ export function tilesInView({ zoom, longitude, latitude }, width, height) {
             if (!found.has(key)) found.set(key, { tile: [z, wrapped, y], distance });
         }
     }
-    return [...found.values()].sort((a, b) => a.distance - b.distance).slice(0, MAX_TILES).map(({ tile }) => tile);
+    return [...found.values()].sort((a, b) => a.distance - b.distance).map(({ tile }) => tile);
 }

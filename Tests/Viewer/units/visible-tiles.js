@@ -1,5 +1,5 @@
 // @ts-check
-import { boundsOf, tilesInView } from "/js/visible-tiles.js";
+import { boundsOf, mercator, tilesInView } from "/js/visible-tiles.js";
 import { equal, ok, test } from "../harness.js";
 
 test("a view has the tiles of its zoom around its centre, the centre first, each once", () => {
@@ -7,6 +7,22 @@ test("a view has the tiles of its zoom around its centre, the centre first, each
     const tiles = tilesInView({ zoom: 4, longitude: -96, latitude: 39 }, 1440, 900);
     equal(tiles[0], [5, 7, 12]);
     equal([tiles.length, new Set(tiles.map(String)).size], [28, 28]);
+});
+
+test("tiles cover any window at any zoom, because a hole would look like smooth air", () => {
+    for (const [width, height] of [[1920, 1080], [3840, 2160]]) {
+        for (const zoom of [3, 4.5, 4.9, 6.6]) {
+            const bounds = boundsOf({ zoom, longitude: -96, latitude: 39 }, width, height);
+            const tiles = new Set(tilesInView({ zoom, longitude: -96, latitude: 39 }, width, height).map(String));
+            const z = Math.round(zoom + 1), count = 2 ** z;
+            for (const longitude of [bounds.getWest() + 0.01, -96, bounds.getEast() - 0.01]) {
+                for (const latitude of [bounds.getSouth() + 0.01, 39, bounds.getNorth() - 0.01]) {
+                    const [x, y] = mercator(longitude, latitude).map((share) => Math.floor(share * count));
+                    ok(tiles.has(`${z},${(x + count) % count},${y}`), `${width}, ${zoom}: ${longitude}, ${latitude}`);
+                }
+            }
+        }
+    }
 });
 
 test("tiles wrap at the antimeridian, and end at the poles", () => {
