@@ -448,8 +448,11 @@ async function start() {
         draw();
     });
     map.on("webglcontextlost", () => {
-        knowledge.problems.set("The map", "the graphics context was lost; reload this page");
+        knowledge.problems.set("The map", "the graphics context was lost; reload this page if the map does not return");
+        draw();
     });
+    // Its pictures are lost, and MapLibre would stay blank. The address has what the page shows.
+    map.on("webglcontextrestored", () => location.reload());
     byId("route-form").addEventListener("submit", (event) => {
         event.preventDefault();
         loadRoute().then(({ form }) => form.submit());

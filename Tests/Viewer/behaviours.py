@@ -1659,6 +1659,26 @@ def resting(viewer):
         viewer.page.wait_for_timeout(100)
 
 
+def lost_graphics(viewer):
+    """a lost graphics context has a banner, and the map returns with it, in the same view"""
+    longitude, latitude = viewer.busy_place()
+    link = f"#layers=hexagons&map=4/{latitude}/{longitude}"
+    viewer.open(link)
+    part = (400, 150, 500, 300)
+    viewer.eventually(lambda: viewer.vivid(*part) > 500)
+    viewer.page.evaluate("""() => {
+        window.lost = billow.map.getCanvas().getContext("webgl2").getExtension("WEBGL_lose_context");
+        lost.loseContext();
+    }""")
+    viewer.eventually(lambda: "graphics context was lost" in viewer.text("#banners"))
+    viewer.expected = ["WebGL", "context"]
+    with viewer.page.expect_navigation():
+        viewer.page.evaluate("void setTimeout(() => lost.restoreContext())")
+    viewer.until_shown()
+    viewer.eventually(lambda: viewer.vivid(*part) > 500 and "graphics" not in viewer.text("#banners"))
+    assert f"map=4.00/{latitude}.000" in viewer.hash(), viewer.hash()
+
+
 def offline(viewer):
     """a page that was opened before works without the server, with its last picture, and is not live"""
     viewer.expected = ["ERR_", "Failed to load", "Failed to fetch", "MIME"]
@@ -2297,7 +2317,7 @@ ALL = [
     incomplete_instant, absent_field, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, missing_tiles, resting, offline, two_servers, key_entry,
+    lost_contact, lost_graphics, missing_tiles, resting, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
 ]

@@ -51,6 +51,7 @@ declare namespace maplibregl {
         projectiontransition: object;
         resize: object;
         webglcontextlost: object;
+        webglcontextrestored: object;
     }
 
     interface Bounds {
