@@ -493,7 +493,12 @@ async function start() {
     });
     onContact(draw);
     onSchemeChange(() => view.style === null && change({}));
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && poll());
+    document.addEventListener("visibilitychange", () => {
+        if (document.visibilityState !== "visible") return;
+        poll();
+        // The live frame may be hours old.
+        dock.refresh();
+    });
     for (const name of ["online", "offline"]) addEventListener(name, () => poll());
     setInterval(() => isPaused() || draw(), TICK_MILLISECONDS);
     draw();

@@ -1679,6 +1679,27 @@ def lost_graphics(viewer):
     assert f"map=4.00/{latitude}.000" in viewer.hash(), viewer.hash()
 
 
+def visible_again(viewer):
+    """a page that becomes visible asks for the timeline's frames at once, because the live one may be old"""
+    viewer.open("#layers=hexagons&span=-1h&map=4/39/-96")
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.page.keyboard.press("End")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+    viewer.until_shown()
+    # Without its timers, the page requests only what the event makes it request.
+    viewer.page.evaluate("""() => {
+        const last = setTimeout(() => {});
+        window.setTimeout = () => 0;
+        for (let id = 1; id <= last; id += 1) clearTimeout(id);
+    }""")
+    viewer.page.wait_for_timeout(1_000)
+    viewer.requests.clear()
+    viewer.page.evaluate("void document.dispatchEvent(new Event('visibilitychange'))")
+    viewer.eventually(lambda: any("/timeline.json" in url for url in viewer.requests))
+
+
 def offline(viewer):
     """a page that was opened before works without the server, with its last picture, and is not live"""
     viewer.expected = ["ERR_", "Failed to load", "Failed to fetch", "MIME"]
@@ -2317,7 +2338,7 @@ ALL = [
     incomplete_instant, absent_field, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, lost_graphics, missing_tiles, resting, offline, two_servers, key_entry,
+    lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
 ]
