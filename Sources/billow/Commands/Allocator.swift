@@ -10,6 +10,7 @@ enum Allocator {
     static func prepareForServing() { billow_memory_return(mappedFrom) }
 
     /// Keeps SQLite from counting its memory, for which it takes a lock of the whole process at every allocation.
-    /// Without that, an import takes some 5 % less of a processor. No other call of SQLite may come earlier or meanwhile.
+    /// Without that, an import takes some 5 % less of a processor. No other call of SQLite may come earlier or
+    /// meanwhile.
     static func omitDatabaseStatistics() { billow_sqlite_omit_statistics() }
 }
