@@ -54,7 +54,7 @@ const LAZY_FILES = [
     "js/profile-view.js", "js/route-fit.js", "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js",
     "js/source-state.js", "js/sources.js", "js/timeline-marks.js", "js/uncovered.js", "js/waypoints.js",
     "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
-    "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js",
+    "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "timeline/tile-states.js",
     "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
 ];
 const TILE_PATH = /^tiles\/.+\.png$/;

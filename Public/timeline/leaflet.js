@@ -3,6 +3,7 @@
 
 import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 import { tileSizeOf } from "./tile-grid.js";
+import { keyOf, Retry, worstStates } from "./tile-states.js";
 
 /** Longer than Leaflet's fade of tiles, which takes 200 ms and ends with a frame of the page. */
 const LEAFLET_FADE_MILLISECONDS = 250;
@@ -20,9 +21,13 @@ const sizeOptions = (url) => {
     return tileSize === 256 ? {} : { tileSize, zoomOffset: -1, minNativeZoom: 1 };
 };
 
+/** An event of a tile: its place by Leaflet's count of zooms, and its image.
+ * @typedef {{ coords: { x: number, y: number, z: number }, tile: HTMLImageElement }} LeafletTileEvent */
+
 /** The methods of a tile layer of Leaflet that frames use.
  * @typedef {{
- *     on(name: "loading" | "load" | "tileerror", listener: () => void): unknown,
+ *     on(name: "loading" | "load", listener: () => void): unknown,
+ *     on(name: "tileloadstart" | "tileload" | "tileerror" | "tileunload", listener: (event: any) => void): unknown,
  *     addTo(map: any): unknown, setOpacity(opacity: number): unknown, remove(): unknown,
  * }} LeafletTileLayer */
 
@@ -35,8 +40,11 @@ const sizeOptions = (url) => {
  *     circleMarker(place: any, options: any): LeafletMarker,
  * }} Leaflet */
 
-/** A tile layer of Leaflet.
- * @typedef {{ layer: LeafletTileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
+/** A tile layer of Leaflet, and the addresses and states of its tiles by their images.
+ * @typedef {{
+ *     layer: LeafletTileLayer, ready: boolean, timer: number | undefined,
+ *     tiles: Map<HTMLImageElement, [key: string, state: import("./tile-states.js").TileState]>,
+ * }} LeafletFrame */
 
 /** Frames on a Leaflet map. Each has a tile layer, and only one layer is visible. */
 export class LeafletFrames {
@@ -44,6 +52,15 @@ export class LeafletFrames {
     #leaflet;
     #options;
     #address;
+    /** @type {LeafletFrame | null} */
+    #shown = null;
+    #retry = new Retry(() => this.#shown !== null && this.hasFailed(this.#shown), () => {
+        for (const [image, [, state]] of this.#shown?.tiles ?? []) {
+            // The browser loads an image again if its address is set, even to the same one.
+            const { src } = image;
+            if (state === "failed") image.src = src;
+        }
+    });
 
     /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
      * `address` may change a frame's template; without it, fine screens get tiles of twice the pixels.
@@ -67,7 +84,13 @@ export class LeafletFrames {
             layer: this.#leaflet.tileLayer(
                 this.#address(url), { ...this.#options, ...sizeOptions(url), opacity: 0 },
             ),
-            ready: false, failed: false, timer: undefined,
+            ready: false, timer: undefined, tiles: new Map(),
+        };
+        const { zoomOffset = 0 } = sizeOptions(url);
+        /** @type {(state: import("./tile-states.js").TileState) => (event: LeafletTileEvent) => void} */
+        const record = (state) => ({ coords: { x, y, z }, tile }) => {
+            frame.tiles.set(tile, [keyOf(z + zoomOffset, x, y), state]);
+            this.#retry.check();
         };
         frame.layer.on("loading", () => {
             clearTimeout(frame.timer);
@@ -78,7 +101,10 @@ export class LeafletFrames {
             clearTimeout(frame.timer);
             frame.timer = setTimeout(() => { frame.ready = true; }, LEAFLET_FADE_MILLISECONDS);
         });
-        frame.layer.on("tileerror", () => { frame.failed = true; });
+        frame.layer.on("tileloadstart", record("loading"));
+        frame.layer.on("tileload", record("loaded"));
+        frame.layer.on("tileerror", record("failed"));
+        frame.layer.on("tileunload", (/** @type {LeafletTileEvent} */ { tile }) => frame.tiles.delete(tile));
         frame.layer.addTo(this.#map);
         return frame;
     }
@@ -86,17 +112,24 @@ export class LeafletFrames {
     /** @param {LeafletFrame} frame */
     isReady(frame) { return frame.ready; }
     /** @param {LeafletFrame} frame */
-    hasFailed(frame) { return frame.failed; }
+    hasFailed(frame) { return [...frame.tiles.values()].some(([, state]) => state === "failed"); }
+
+    /** The tiles of the visible frame by "z/x/y", and their states. A failed one is requested again after a while.
+     * @returns {ReadonlyMap<string, import("./tile-states.js").TileState>} */
+    get states() { return worstStates(this.#shown?.tiles.values() ?? []); }
 
     /** @param {LeafletFrame} frame
      * @param {LeafletFrame | null} previous */
     show(frame, previous) {
+        this.#shown = frame;
+        this.#retry.check();
         frame.layer.setOpacity(this.#options.opacity);
         if (previous && previous !== frame) previous.layer.setOpacity(0);
     }
 
     /** @param {LeafletFrame} frame */
     remove(frame) {
+        if (this.#shown === frame) this.#shown = null;
         clearTimeout(frame.timer);
         frame.layer.remove();
     }

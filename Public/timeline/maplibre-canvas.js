@@ -3,6 +3,7 @@
 
 import { limited } from "./request.js";
 import { cornersOf, gridOf, placesOf, tileSizeOf } from "./tile-grid.js";
+import { RETRY_MILLISECONDS } from "./tile-states.js";
 
 /** @typedef {import("./tile-grid.js").Bounds} Bounds */
 /** @typedef {import("./tile-grid.js").Grid} Grid */
@@ -28,8 +29,6 @@ const MAX_REQUESTS = 24;
 const MAX_SIDE_PIXELS = 8_192;
 /** The addresses of tiles that never change: those with a version, as the manifest has them. */
 const NEVER_CHANGES = /^data:|[?&]v=/;
-/** The time until a visible frame requests its failed tiles again. */
-const RETRY_MILLISECONDS = 15_000;
 /** The least time between two changes of the tiles while the map moves. */
 const MOVE_MILLISECONDS = 150;
 

@@ -3,6 +3,7 @@
 
 import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 import { maxzoomOf, tileSizeOf } from "./tile-grid.js";
+import { Retry, worstStates } from "./tile-states.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
@@ -16,6 +17,16 @@ import { maxzoomOf, tileSizeOf } from "./tile-grid.js";
  *     removeLayer(id: string): unknown, removeSource(id: string): unknown,
  *     setFilter(id: string, filter: any): unknown, setPaintProperty(id: string, name: any, value: any): unknown,
  * }} MapLibreMap */
+
+/** An event of a tile of a source. `key` differs between repetitions of the world.
+ * @typedef {{
+ *     sourceId?: string,
+ *     tile?: { tileID?: { key: string, canonical: { z: number, x: number, y: number } } },
+ * }} TileEvent */
+
+/** Identifies a tile of a source. An error may have none.
+ * @param {TileEvent["tile"]} tile */
+const idOf = (tile) => tile?.tileID?.key ?? tile;
 
 /** The number of frames and points made so far, for the ids of their sources. */
 let made = 0;
@@ -33,27 +44,29 @@ export class MapLibreFrames {
     #map;
     #options;
     #number = 0;
-    /** @type {Set<string>} */
-    #failed = new Set();
-    /** The id of a frame → its sources.
-     * @type {Map<string, { id: string, opacity: number }[]>} */
+    /** The id of a frame → its sources. `next` is the id of a source with the same tiles, which replaces a source with
+     * failed tiles once it has them all.
+     * @type {Map<string, { id: string, url: string, opacity: number, next?: string }[]>} */
     #parts = new Map();
-    /** The tiles that each source has begun to load and not finished. MapLibre counts a tile that the server does not
-     * have (404) as loaded, without an error. Only that it never arrives tells it from one that was loaded.
-     * @type {Map<string, Set<unknown>>} */
-    #loading = new Map();
-    /** @param {{ sourceId?: string }} event */
-    #onError = ({ sourceId }) => {
-        if (sourceId) this.#failed.add(sourceId);
+    /** The states of the tiles of each source. MapLibre counts a tile that the server does not have (404) as loaded,
+     * without an error. Only that it never arrives tells it from one that was loaded.
+     * @type {Map<string, Map<unknown, { key: string, state: import("./tile-states.js").TileState }>>} */
+    #tiles = new Map();
+    /** The id of the visible frame.
+     * @type {string | null} */
+    #shown = null;
+    #retry = new Retry(() => this.#shown !== null && this.hasFailed(this.#shown), () => this.#retryFailed());
+    /** @param {TileEvent} event */
+    #onError = (event) => this.#record(event, "failed");
+    /** @param {TileEvent} event */
+    #onBegin = (event) => event.tile && this.#record(event, "loading");
+    /** @param {TileEvent} event */
+    #onEnd = (event) => {
+        if (event.tile) this.#record(event, "loaded");
+        this.#replaceFailed();
     };
-    /** @param {{ sourceId?: string, tile?: unknown }} event */
-    #onBegin = ({ sourceId, tile }) => {
-        if (sourceId && tile) this.#loading.get(sourceId)?.add(tile);
-    };
-    /** @param {{ sourceId?: string, tile?: unknown }} event */
-    #onEnd = ({ sourceId, tile }) => {
-        if (sourceId && tile) this.#loading.get(sourceId)?.delete(tile);
-    };
+    /** @param {TileEvent} event */
+    #onAbort = ({ sourceId = "", tile }) => this.#tiles.get(sourceId)?.delete(idOf(tile));
 
     /** Frames lie below the layer `before`. `opacity` applies to the visible frame. `address` may change a frame's
      * template, for example for @2x tiles. `parts` may split it into several rasters, the lowest first. The map shows
@@ -78,32 +91,46 @@ export class MapLibreFrames {
         map.on("error", this.#onError);
         map.on("sourcedataloading", this.#onBegin);
         map.on("sourcedata", this.#onEnd);
-        map.on("sourcedataabort", this.#onEnd);
+        map.on("sourcedataabort", this.#onAbort);
     }
 
     /** @param {string} url */
     add(url) {
-        const { before, address, prefix, maxzoom, attribution, parts } = this.#options;
+        const { before, prefix, parts } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
         const rasters = parts(url).map((part, index) => ({ ...part, id: index ? `${id}-${index}` : id }));
-        for (const { id, url } of rasters) {
-            const tileSize = tileSizeOf(url);
-            this.#loading.set(id, new Set());
-            this.#map.addSource(id, {
-                type: "raster", tiles: [address(url)], tileSize, maxzoom: maxzoomOf(tileSize, maxzoom),
-                ...(attribution ? { attribution } : {}),
-            });
-            // With opacity 0 MapLibre loads the tiles; with visibility none it would not. Fading would show colours
-            // without a meaning.
-            const paint = {
-                "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },
-            };
-            this.#map.addLayer(
-                { id, type: "raster", source: id, paint }, before && this.#map.getLayer(before) ? before : undefined,
-            );
-        }
+        for (const { id, url } of rasters) this.#addRaster(id, url, before);
         this.#parts.set(id, rasters);
         return id;
+    }
+
+    /** Adds an invisible source and layer.
+     * @param {string} id
+     * @param {string} url
+     * @param {string} [before] */
+    #addRaster(id, url, before) {
+        const { address, maxzoom, attribution } = this.#options;
+        const tileSize = tileSizeOf(url);
+        this.#tiles.set(id, new Map());
+        this.#map.addSource(id, {
+            type: "raster", tiles: [address(url)], tileSize, maxzoom: maxzoomOf(tileSize, maxzoom),
+            ...(attribution ? { attribution } : {}),
+        });
+        // With opacity 0 MapLibre loads the tiles; with visibility none it would not. Fading would show colours without
+        // a meaning.
+        const paint = {
+            "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },
+        };
+        this.#map.addLayer(
+            { id, type: "raster", source: id, paint }, before && this.#map.getLayer(before) ? before : undefined,
+        );
+    }
+
+    /** @param {string | undefined} id */
+    #removeRaster(id) {
+        if (id === undefined) return;
+        this.#tiles.delete(id);
+        removeLayerAndSource(this.#map, id);
     }
 
     /** @param {string} id */
@@ -112,15 +139,67 @@ export class MapLibreFrames {
     }
 
     /** @param {string} id */
-    hasFailed(id) {
-        return this.#partsOf(id).some(({ id }) => this.#failed.has(id) || (this.#isLoaded(id) && this.#lacksTiles(id)));
+    hasFailed(id) { return this.#statesOf(id).some(([, state]) => state === "failed"); }
+
+    /** The tiles of the visible frame by "z/x/y", and their states. A failed one is requested again after a while.
+     * @returns {ReadonlyMap<string, import("./tile-states.js").TileState>} */
+    get states() {
+        const states = this.#shown === null ? [] : this.#statesOf(this.#shown);
+        return worstStates(states.filter(([key]) => key));
     }
+
+    /** @param {string} id
+     * @returns {[key: string, state: import("./tile-states.js").TileState][]} */
+    #statesOf(id) {
+        return this.#partsOf(id).flatMap(({ id }) => this.#rasterStates(id));
+    }
+
+    /** @param {string} id
+     * @returns {[key: string, state: import("./tile-states.js").TileState][]} */
+    #rasterStates(id) {
+        const isLoaded = this.#isLoaded(id);
+        return [...this.#tiles.get(id)?.values() ?? []].map(({ key, state }) =>
+            [key, isLoaded && state === "loading" ? "failed" : state]);
+    }
+
+    /** @param {string} id */
+    #lacksTiles(id) { return this.#rasterStates(id).some(([, state]) => state === "failed"); }
 
     /** @param {string} id */
     #isLoaded(id) { return Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id); }
 
-    /** @param {string} id */
-    #lacksTiles(id) { return (this.#loading.get(id)?.size ?? 0) > 0; }
+    /** @param {TileEvent} event
+     * @param {import("./tile-states.js").TileState} state */
+    #record({ sourceId = "", tile }, state) {
+        const { z, x, y } = tile?.tileID?.canonical ?? {};
+        this.#tiles.get(sourceId)?.set(idOf(tile), { key: z === undefined ? "" : `${z}/${x}/${y}`, state });
+        this.#retry.check();
+    }
+
+    /** Loads the visible frame's sources with failed tiles anew, each below its predecessor. MapLibre can't draw a
+     * failed tile while it loads again. */
+    #retryFailed() {
+        for (const part of this.#partsOf(this.#shown ?? "")) {
+            if (!this.#lacksTiles(part.id) || (part.next !== undefined && !this.#lacksTiles(part.next))) continue;
+            this.#removeRaster(part.next);
+            part.next = `${this.#options.prefix}-${(this.#number += 1)}`;
+            this.#addRaster(part.next, part.url, part.id);
+        }
+    }
+
+    /** Replaces sources with failed tiles by those that have them. */
+    #replaceFailed() {
+        for (const [frame, parts] of this.#parts) {
+            for (const part of parts) {
+                const { id, next, opacity } = part;
+                if (next === undefined || !this.#isLoaded(next) || this.#lacksTiles(next)) continue;
+                const share = frame === this.#shown ? this.#options.opacity * opacity : 0;
+                this.#map.setPaintProperty(next, "raster-opacity", share);
+                this.#removeRaster(id);
+                Object.assign(part, { id: next, next: undefined });
+            }
+        }
+    }
 
     /** Shows a frame and hides the previous one in the same frame of the map.
      * @param {string} id
@@ -129,6 +208,8 @@ export class MapLibreFrames {
         for (const part of this.#partsOf(id)) {
             this.#map.setPaintProperty(part.id, "raster-opacity", this.#options.opacity * part.opacity);
         }
+        this.#shown = id;
+        this.#retry.check();
         if (!previous || previous === id) return;
         for (const part of this.#partsOf(previous)) {
             if (this.#map.getLayer(part.id)) this.#map.setPaintProperty(part.id, "raster-opacity", 0);
@@ -137,10 +218,10 @@ export class MapLibreFrames {
 
     /** @param {string} id */
     remove(id) {
+        if (this.#shown === id) this.#shown = null;
         for (const part of this.#partsOf(id)) {
-            this.#failed.delete(part.id);
-            this.#loading.delete(part.id);
-            removeLayerAndSource(this.#map, part.id);
+            this.#removeRaster(part.id);
+            this.#removeRaster(part.next);
         }
         this.#parts.delete(id);
     }

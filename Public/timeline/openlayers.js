@@ -3,11 +3,23 @@
 
 import { DEFAULT_COLOUR, middle, POINT_COLOURS } from "./point-style.js";
 import { maxzoomOf, tileSizeOf } from "./tile-grid.js";
+import { keyOf, Retry, worstStates } from "./tile-states.js";
 
 /** @typedef {import("./points.js").TimedFeature} TimedFeature */
 
-/** A tile layer of OpenLayers.
- * @typedef {{ layer: any, loading: number, requested: boolean, ready: boolean, failed: boolean }} OpenLayersFrame */
+/** A tile of OpenLayers.
+ * @typedef {{ getTileCoord(): [z: number, x: number, y: number], load(): void }} OpenLayersTile */
+
+/** A tile layer of OpenLayers, and the states of its tiles by their places. A place may lie beside the world.
+ * @typedef {{
+ *     layer: any, requested: boolean, ready: boolean,
+ *     tiles: Map<string, { tile: OpenLayersTile, state: import("./tile-states.js").TileState }>,
+ * }} OpenLayersFrame */
+
+/** Whether a frame has a tile in a state.
+ * @param {OpenLayersFrame} frame
+ * @param {import("./tile-states.js").TileState} wanted */
+const hasTile = ({ tiles }, wanted) => [...tiles.values()].some(({ state }) => state === wanted);
 
 /** Frames on an OpenLayers map. Each has a tile layer, and only one layer is visible. */
 export class OpenLayersFrames {
@@ -18,8 +30,14 @@ export class OpenLayersFrames {
     #frames = new Set();
     /** Called when the map has drawn all requested tiles. Then no tile of a frame is queued any more. */
     #onComplete = () => {
-        for (const frame of this.#frames) frame.ready = frame.requested && frame.loading === 0;
+        for (const frame of this.#frames) frame.ready = frame.requested && !hasTile(frame, "loading");
     };
+
+    /** @type {OpenLayersFrame | null} */
+    #shown = null;
+    #retry = new Retry(() => this.#shown !== null && this.hasFailed(this.#shown), () => {
+        for (const { tile, state } of this.#shown?.tiles.values() ?? []) if (state === "failed") tile.load();
+    });
 
     /** `library` is OpenLayers' `ol`. `opacity` applies to the visible frame. `zIndex` is the frames' position among
      * other layers. `maxZoom` is the last zoom whose tiles are requested. The map shows `attributions` as the frames'
@@ -48,14 +66,25 @@ export class OpenLayersFrames {
         });
         /** @type {OpenLayersFrame} */
         const frame = {
-            layer: new this.#library.layer.Tile({ source, opacity: 0, zIndex }), loading: 0, requested: false,
-            ready: false, failed: false,
+            layer: new this.#library.layer.Tile({ source, opacity: 0, zIndex }), requested: false, ready: false,
+            tiles: new Map(),
         };
-        source.on("tileloadstart", () => Object.assign(frame, {
-            requested: true, ready: false, loading: frame.loading + 1,
-        }));
-        source.on("tileloadend", () => { frame.loading -= 1; });
-        source.on("tileloaderror", () => Object.assign(frame, { failed: true, loading: frame.loading - 1 }));
+        /** @type {(tile: OpenLayersTile, state: import("./tile-states.js").TileState) => void} */
+        const record = (tile, state) => {
+            const place = tile.getTileCoord().join("/");
+            const known = frame.tiles.get(place);
+            const isRetried = known?.tile === tile && known.state === "failed";
+            frame.tiles.set(place, { tile, state: state === "loading" && isRetried ? "failed" : state });
+            // The map does not know of a retry.
+            if (isRetried && state === "loaded") frame.layer.changed();
+            this.#retry.check();
+        };
+        source.on("tileloadstart", (/** @type {{ tile: OpenLayersTile }} */ { tile }) => {
+            Object.assign(frame, { requested: true, ready: false });
+            record(tile, "loading");
+        });
+        source.on("tileloadend", (/** @type {{ tile: OpenLayersTile }} */ { tile }) => record(tile, "loaded"));
+        source.on("tileloaderror", (/** @type {{ tile: OpenLayersTile }} */ { tile }) => record(tile, "failed"));
         this.#frames.add(frame);
         this.#map.addLayer(frame.layer);
         return frame;
@@ -64,7 +93,14 @@ export class OpenLayersFrames {
     /** @param {OpenLayersFrame} frame */
     isReady(frame) { return frame.ready; }
     /** @param {OpenLayersFrame} frame */
-    hasFailed(frame) { return frame.failed; }
+    hasFailed(frame) { return hasTile(frame, "failed"); }
+
+    /** The tiles of the visible frame by "z/x/y", and their states. A failed one is requested again after a while.
+     * @returns {ReadonlyMap<string, import("./tile-states.js").TileState>} */
+    get states() {
+        return worstStates([...this.#shown?.tiles.values() ?? []].map(({ tile, state }) =>
+            [keyOf(...tile.getTileCoord()), state]));
+    }
 
     /** Shows a frame and hides the previous one in the same drawing of the map.
      * @param {OpenLayersFrame} frame
@@ -72,10 +108,13 @@ export class OpenLayersFrames {
     show(frame, previous) {
         frame.layer.setOpacity(this.#options.opacity);
         if (previous && previous !== frame) previous.layer.setOpacity(0);
+        this.#shown = frame;
+        this.#retry.check();
     }
 
     /** @param {OpenLayersFrame} frame */
     remove(frame) {
+        if (this.#shown === frame) this.#shown = null;
         this.#frames.delete(frame);
         this.#map.removeLayer(frame.layer);
     }

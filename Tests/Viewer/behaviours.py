@@ -2307,6 +2307,40 @@ def timeline_missing_tiles(viewer):
         viewer.page.unroute("**/adapter-page?*")
 
 
+def timeline_lost_tiles(viewer):
+    """on every map, tiles of the visible frame that fail after a move are named, and come later; the others stay"""
+    viewer.expected = ["Failed to load", "AJAXError", "503"]
+    moves = {
+        "Leaflet": "map.setView([39, 90], 4, { animate: false })",
+        "OpenLayers": "map.getView().setCenter([10e6, 4.7e6])",
+        "MapLibre": "map.jumpTo({ center: [90, 39] })", "MapLibreCanvas": "map.jumpTo({ center: [90, 39] })",
+    }
+    for name, (style, script, library, code) in ADAPTERS.items():
+        page = ADAPTER_PAGE.replace("STYLE", style).replace("SCRIPT", script).replace("NAME", name)
+        page = page.replace("LIBRARY", library).replace("MAP", code)
+        known = f"Object.assign(window, {{ handle, adapter, move: () => void {moves[name]} }});"
+        page = page.replace("window.state =", f"{known} window.state =")
+        viewer.page.route("**/adapter-page", lambda route: route.fulfill(body=page, content_type="text/html"))
+        viewer.page.goto(f"{viewer.base}/adapter-page", wait_until="load")
+        viewer.until("window.state && window.state() === 'ready'")
+        viewer.page.evaluate("adapter.show(handle, null)")
+        states = "Object.fromEntries(adapter.states)"
+        assert set(viewer.page.evaluate(f"Object.values({states})")) == {"loaded"}, name
+        refused = re.compile(r"/tiles/.+/\d+/\d*[02468]/\d+\.png")
+        viewer.page.route(refused, lambda route: route.fulfill(status=503, body=""))
+        viewer.page.evaluate("move()")
+        viewer.eventually(lambda: "failed" in viewer.page.evaluate(f"Object.values({states})"))
+        viewer.eventually(lambda: viewer.page.evaluate("state()") == "failed")
+        found = viewer.page.evaluate(states)
+        wrong = [key for key, state in found.items()
+                 if state == "failed" and int(key.split("/")[1]) % 2 or "/" not in key]
+        assert not wrong, (name, found)
+        viewer.page.unroute(refused)
+        viewer.until("state() === 'ready'")
+        assert set(viewer.page.evaluate(f"Object.values({states})")) == {"loaded"}, name
+        viewer.page.unroute("**/adapter-page")
+
+
 def status_page(viewer):
     """the status page lists sources and layers, updates ages, reports lost contact, and links to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
@@ -2340,5 +2374,6 @@ ALL = [
     take_along, new_user,
     lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
-    examples, copied, timeline_elsewhere, timeline_missing_tiles, status_page,
+    examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
+    status_page,
 ]

@@ -1,6 +1,9 @@
+/** An event of a tile: its place by Leaflet's count of zooms, and its image.
+ * @typedef {{ coords: { x: number, y: number, z: number }, tile: HTMLImageElement }} LeafletTileEvent */
 /** The methods of a tile layer of Leaflet that frames use.
  * @typedef {{
- *     on(name: "loading" | "load" | "tileerror", listener: () => void): unknown,
+ *     on(name: "loading" | "load", listener: () => void): unknown,
+ *     on(name: "tileloadstart" | "tileload" | "tileerror" | "tileunload", listener: (event: any) => void): unknown,
  *     addTo(map: any): unknown, setOpacity(opacity: number): unknown, remove(): unknown,
  * }} LeafletTileLayer */
 /** The methods of a marker of Leaflet that points use.
@@ -10,8 +13,11 @@
  *     tileLayer(template: string, options: any): LeafletTileLayer,
  *     circleMarker(place: any, options: any): LeafletMarker,
  * }} Leaflet */
-/** A tile layer of Leaflet.
- * @typedef {{ layer: LeafletTileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
+/** A tile layer of Leaflet, and the addresses and states of its tiles by their images.
+ * @typedef {{
+ *     layer: LeafletTileLayer, ready: boolean, timer: number | undefined,
+ *     tiles: Map<HTMLImageElement, [key: string, state: import("./tile-states.js").TileState]>,
+ * }} LeafletFrame */
 /** Frames on a Leaflet map. Each has a tile layer, and only one layer is visible. */
 export class LeafletFrames {
     /** `leaflet` is the library's `L`; `options` go to its tile layers; `opacity` applies to the visible frame.
@@ -34,6 +40,9 @@ export class LeafletFrames {
     isReady(frame: LeafletFrame): boolean;
     /** @param {LeafletFrame} frame */
     hasFailed(frame: LeafletFrame): boolean;
+    /** The tiles of the visible frame by "z/x/y", and their states. A failed one is requested again after a while.
+     * @returns {ReadonlyMap<string, import("./tile-states.js").TileState>} */
+    get states(): ReadonlyMap<string, import("./tile-states.js").TileState>;
     /** @param {LeafletFrame} frame
      * @param {LeafletFrame | null} previous */
     show(frame: LeafletFrame, previous: LeafletFrame | null): void;
@@ -64,10 +73,22 @@ export class LeafletPoints {
 }
 export type TimedFeature = import("./points.js").TimedFeature;
 /**
+ * An event of a tile: its place by Leaflet's count of zooms, and its image.
+ */
+export type LeafletTileEvent = {
+    coords: {
+        x: number;
+        y: number;
+        z: number;
+    };
+    tile: HTMLImageElement;
+};
+/**
  * The methods of a tile layer of Leaflet that frames use.
  */
 export type LeafletTileLayer = {
-    on(name: "loading" | "load" | "tileerror", listener: () => void): unknown;
+    on(name: "loading" | "load", listener: () => void): unknown;
+    on(name: "tileloadstart" | "tileload" | "tileerror" | "tileunload", listener: (event: any) => void): unknown;
     addTo(map: any): unknown;
     setOpacity(opacity: number): unknown;
     remove(): unknown;
@@ -87,13 +108,13 @@ export type Leaflet = {
     circleMarker(place: any, options: any): LeafletMarker;
 };
 /**
- * A tile layer of Leaflet.
+ * A tile layer of Leaflet, and the addresses and states of its tiles by their images.
  */
 export type LeafletFrame = {
     layer: LeafletTileLayer;
     ready: boolean;
-    failed: boolean;
     timer: number | undefined;
+    tiles: Map<HTMLImageElement, [key: string, state: import("./tile-states.js").TileState]>;
 };
 /**
  * A circle marker of Leaflet at its time.

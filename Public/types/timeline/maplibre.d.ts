@@ -26,6 +26,9 @@ export class MapLibreFrames {
     isReady(id: string): boolean;
     /** @param {string} id */
     hasFailed(id: string): boolean;
+    /** The tiles of the visible frame by "z/x/y", and their states. A failed one is requested again after a while.
+     * @returns {ReadonlyMap<string, import("./tile-states.js").TileState>} */
+    get states(): ReadonlyMap<string, import("./tile-states.js").TileState>;
     /** Shows a frame and hides the previous one in the same frame of the map.
      * @param {string} id
      * @param {string | null} previous */
@@ -70,4 +73,20 @@ export type MapLibreMap = {
     removeSource(id: string): unknown;
     setFilter(id: string, filter: any): unknown;
     setPaintProperty(id: string, name: any, value: any): unknown;
+};
+/**
+ * An event of a tile of a source. `key` differs between repetitions of the world.
+ */
+export type TileEvent = {
+    sourceId?: string;
+    tile?: {
+        tileID?: {
+            key: string;
+            canonical: {
+                z: number;
+                x: number;
+                y: number;
+            };
+        };
+    };
 };

@@ -1,6 +1,3 @@
-/** @typedef {import("./points.js").TimedFeature} TimedFeature */
-/** A tile layer of OpenLayers.
- * @typedef {{ layer: any, loading: number, requested: boolean, ready: boolean, failed: boolean }} OpenLayersFrame */
 /** Frames on an OpenLayers map. Each has a tile layer, and only one layer is visible. */
 export class OpenLayersFrames {
     /** `library` is OpenLayers' `ol`. `opacity` applies to the visible frame. `zIndex` is the frames' position among
@@ -27,6 +24,9 @@ export class OpenLayersFrames {
     isReady(frame: OpenLayersFrame): boolean;
     /** @param {OpenLayersFrame} frame */
     hasFailed(frame: OpenLayersFrame): boolean;
+    /** The tiles of the visible frame by "z/x/y", and their states. A failed one is requested again after a while.
+     * @returns {ReadonlyMap<string, import("./tile-states.js").TileState>} */
+    get states(): ReadonlyMap<string, import("./tile-states.js").TileState>;
     /** Shows a frame and hides the previous one in the same drawing of the map.
      * @param {OpenLayersFrame} frame
      * @param {OpenLayersFrame | null} previous */
@@ -61,14 +61,23 @@ export class OpenLayersPoints {
 }
 export type TimedFeature = import("./points.js").TimedFeature;
 /**
- * A tile layer of OpenLayers.
+ * A tile of OpenLayers.
+ */
+export type OpenLayersTile = {
+    getTileCoord(): [z: number, x: number, y: number];
+    load(): void;
+};
+/**
+ * A tile layer of OpenLayers, and the states of its tiles by their places. A place may lie beside the world.
  */
 export type OpenLayersFrame = {
     layer: any;
-    loading: number;
     requested: boolean;
     ready: boolean;
-    failed: boolean;
+    tiles: Map<string, {
+        tile: OpenLayersTile;
+        state: import("./tile-states.js").TileState;
+    }>;
 };
 /**
  * The points of one query, in a separate layer.

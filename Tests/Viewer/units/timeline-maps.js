@@ -120,7 +120,7 @@ test("points on MapLibre are filtered by time", () => {
 });
 
 test("a frame on Leaflet is ready only after Leaflet's fade", () => ManualTime.use((time) => {
-    /** @type {Record<string, () => void>} */
+    /** @type {Record<string, (event?: object) => void>} */
     const listeners = {};
     /** @type {number[]} */
     const opacities = [];
@@ -136,11 +136,34 @@ test("a frame on Leaflet is ready only after Leaflet's fade", () => ManualTime.u
     equal(frames.isReady(frame), true);
     listeners.loading?.();
     equal(frames.isReady(frame), false, "the map has moved");
-    listeners.tileerror?.();
+    const [one, other] = [{ src: "1" }, { src: "2" }];
+    /** @type {(name: string, tile: object, x: number) => void} */
+    const fire = (name, tile, x) => listeners[name]?.({ coords: { x, y: 5, z: 4 }, tile });
+    fire("tileload", one, -1);
+    fire("tileerror", other, 16);
     ok(frames.hasFailed(frame), "a tile failed");
     frames.show(frame, null);
     frames.show(frame, frame);
     equal(opacities, [0.7, 0.7], "a frame does not hide itself");
+    equal([...frames.states], [["4/15/5", "loaded"], ["4/0/5", "failed"]]);
+    // A failed tile is requested again, until it comes or the map leaves it.
+    /** @type {string[]} */
+    const asked = [];
+    for (const [name, tile] of Object.entries({ one, other })) {
+        Object.defineProperty(tile, "src", { get: () => "same", set: () => asked.push(name) });
+    }
+    time.advance(15_000);
+    time.advance(15_000);
+    equal(asked, ["other", "other"]);
+    fire("tileload", other, 16);
+    time.advance(15_000);
+    equal([asked.length, frames.hasFailed(frame), frames.states.get("4/0/5")], [2, false, "loaded"]);
+    fire("tileerror", one, -1);
+    fire("tileunload", one, -1);
+    time.advance(15_000);
+    equal([asked.length, [...frames.states.keys()]], [2, ["4/0/5"]]);
+    frames.remove(frame);
+    equal(frames.states.size, 0);
 }));
 
 test("frames on Leaflet have tiles of twice the pixels on fine screens", () => {
@@ -158,7 +181,7 @@ test("frames on Leaflet have tiles of twice the pixels on fine screens", () => {
 
 /** OpenLayers with layers that record their opacity, and sources that a test drives. */
 class FakeLibrary {
-    /** @type {Record<string, () => void>[]} */
+    /** @type {Record<string, (event: object) => void>[]} */
     sources = [];
     /** The options of the sources.
      * @type {any[]} */
@@ -188,7 +211,7 @@ class FakeLibrary {
     #source() {
         const { sources, options: all } = this;
         return class {
-            /** @type {Record<string, () => void>} */
+            /** @type {Record<string, (event: object) => void>} */
             listeners = {};
             /** @param {object} options */
             constructor(options) {
@@ -202,7 +225,7 @@ class FakeLibrary {
     }
 }
 
-test("a frame on OpenLayers is ready when the map has drawn all its tiles", () => {
+test("a frame on OpenLayers is ready when the map has drawn all its tiles", () => ManualTime.use((time) => {
     const library = new FakeLibrary();
     let draw = () => {};
     const map = {
@@ -213,19 +236,63 @@ test("a frame on OpenLayers is ready when the map has drawn all its tiles", () =
     const [one, other] = [frames.add("1"), frames.add("2")];
     draw();
     equal(frames.isReady(one), false, "no tile is requested yet");
-    library.sources[0]?.tileloadstart?.();
+    let loads = 0;
+    const tile = { getTileCoord: () => [4, -1, 5], load: () => { loads += 1; } };
+    library.sources[0]?.tileloadstart?.({ tile });
     draw();
     equal(frames.isReady(one), false);
-    library.sources[0]?.tileloadend?.();
+    library.sources[0]?.tileloadend?.({ tile });
     draw();
     equal([frames.isReady(one), frames.isReady(other)], [true, false]);
-    library.sources[1]?.tileloadstart?.();
-    library.sources[1]?.tileloaderror?.();
+    library.sources[1]?.tileloadstart?.({ tile });
+    library.sources[1]?.tileloaderror?.({ tile });
     equal([frames.hasFailed(one), frames.hasFailed(other)], [false, true]);
     frames.show(one, null);
+    equal([...frames.states], [["4/15/5", "loaded"]]);
     frames.show(other, one);
     equal([one.layer.opacity, other.layer.opacity], [0, 0.7]);
-});
+    equal([...frames.states], [["4/15/5", "failed"]]);
+    time.advance(15_000);
+    equal(loads, 1);
+    library.sources[1]?.tileloadstart?.({ tile });
+    equal(frames.states.get("4/15/5"), "failed", "the map still shows nothing there");
+    library.sources[1]?.tileloadend?.({ tile });
+    equal([frames.hasFailed(other), frames.states.get("4/15/5"), other.layer.changes], [false, "loaded", 1]);
+    time.advance(15_000);
+    equal(loads, 1);
+}));
+
+test("a visible frame on MapLibre names failed tiles, and another source with them replaces its own", () =>
+    ManualTime.use((time) => {
+        const map = new FakeMap();
+        const frames = new MapLibreFrames(/** @type {any} */ (map), { prefix: "f", opacity: 0.5 });
+        const frame = frames.add("1.png");
+        const [one, other] = [3, 4].map((x) => ({ tileID: { key: `${x}`, canonical: { z: 4, x, y: 5 } } }));
+        for (const tile of [one, other]) map.fire("sourcedataloading", { sourceId: "f-1", tile });
+        map.fire("sourcedata", { sourceId: "f-1", tile: one });
+        map.fire("error", { sourceId: "f-1", tile: other });
+        map.loaded.add("f-1");
+        equal(frames.states.size, 0, "the frame is not visible");
+        frames.show(frame, null);
+        equal([...frames.states], [["4/3/5", "loaded"], ["4/4/5", "failed"]]);
+        // The first retry fails too.
+        time.advance(15_000);
+        equal([map.layers.get("f-2")?.before, map.opacities], ["f-1", { "f-1": 0.5, "f-2": 0 }]);
+        map.fire("error", { sourceId: "f-2", tile: other });
+        equal(frames.states.get("4/4/5"), "failed");
+        time.advance(15_000);
+        equal([...map.sources.keys()], ["f-1", "f-3"]);
+        for (const tile of [one, other]) map.fire("sourcedata", { sourceId: "f-3", tile });
+        equal(map.opacities, { "f-1": 0.5, "f-3": 0 }, "other tiles are missing");
+        map.loaded.add("f-3");
+        map.fire("sourcedata", { sourceId: "f-3" });
+        equal([map.opacities, frames.hasFailed(frame)], [{ "f-3": 0.5 }, false]);
+        equal([...frames.states], [["4/3/5", "loaded"], ["4/4/5", "loaded"]]);
+        time.advance(15_000);
+        equal([...map.sources.keys()], ["f-3"]);
+        frames.remove(frame);
+        equal([map.sources.size, frames.states.size], [0, 0]);
+    }));
 
 test("points on OpenLayers have a style only at their time", () => {
     const points = new OpenLayersPoints({ addLayer: () => {}, removeLayer: () => {} }, new FakeLibrary());
