@@ -69,7 +69,7 @@ worker.addEventListener("install", (event) => {
     // the rest without it.
     /** @type {[path: string, source: string][]} */
     const rules = [
-        ["assets/*", "cache"], ["tiles/*.png", "network"], ["maps/*", "network"],
+        ["assets/*", "cache"], ["tiles/*.png", "network"],
         ...["tiles/*.json", "styles", "legend.json", "timeline.json"].map((path) =>
             /** @type {[string, string]} */ ([path, "race-network-and-fetch-handler"])),
     ];
@@ -77,8 +77,9 @@ worker.addEventListener("install", (event) => {
     const at = (path) => ({ urlPattern: { pathname: PATH + path, search: "*" } });
     const routes = event.addRoutes?.([
         ...rules.map(([path, source]) => ({ condition: at(path), source })),
-        // A person may open features as a page, and their requests by scripts are of this mode.
-        { condition: { ...at("collections/*"), requestMode: "cors" }, source: "network" },
+        // A person may open features and maps as a page, and their requests by scripts are of this mode.
+        ...["collections/*", "maps/*"].map((path) =>
+            ({ condition: { ...at(path), requestMode: "cors" }, source: "network" })),
     ]);
     event.waitUntil(Promise.all([routes?.catch(() => {}), cachePage()]));
 });

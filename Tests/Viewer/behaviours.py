@@ -1801,7 +1801,7 @@ def offline(viewer):
         assert "SIMULATED" in viewer.text("#banners") and "last response" in viewer.text("#about")
         rows = page.locator("#sources tbody tr").count()
         assert rows > 0 and viewer.text("#sources").count("unknown") == rows, viewer.text("#sources")
-        for path in ("examples/", "status?f=json", "collections/hexagons/items?f=html"):
+        for path in ("examples/", "status?f=json", "collections/hexagons/items?f=html", "maps/hexagons.png?width=64"):
             page.goto(f"{viewer.base}/{path}", wait_until="load")
             assert viewer.text("h1") == "No contact with the server", path
         page.click("a")
