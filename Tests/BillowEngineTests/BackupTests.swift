@@ -181,6 +181,33 @@ struct BackupTests {
         #expect(words.count <= 1_000 && words.count > 900)
     }
 
+    @Test("a secret that a command repeats is in no message, also where its words are cut")
+    func secrets() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try await store()
+        let secret = String(repeating: "planted-", count: 40)
+        var settings = BackupSettings(folder: backups)
+        settings.copyCommand = "echo user:\(secret) is unknown to planted-host >&2; exit 3"
+        settings.secrets = [secret, "planted-host"]
+        let status = BackupStatus(settings)
+        let schedule = BackupSchedule(
+            store: store, settings: settings, status: status, now: { clock.now }, logger: Logger(label: "test"))
+        #expect(await schedule.attempt())
+        #expect(status.report.copyFailure == "it ended with status 3: user:[secret] is unknown to [secret]")
+        // The last words begin within a secret.
+        let long = ShellCommand(
+            text: "for i in 1 2 3 4 5 6 7 8 9; do echo $i \(secret) >&2; done; exit 3", variables: [:],
+            timeout: .seconds(600), secrets: [secret])
+        let error = await #expect(throws: ShellCommand.CommandError.self) { try await long.run() }
+        #expect(!"\(String(describing: error))".contains("planted"))
+        // Nor in a description of what runs the command.
+        #expect(!"\(schedule)".contains("planted") && "\(schedule)".contains(backups))
+        var dumped = ""
+        dump(settings, to: &dumped)
+        #expect(!dumped.contains("planted"))
+        try store.close()
+    }
+
     @Test("a command that takes too long is ended with everything that it started")
     func tooLong() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

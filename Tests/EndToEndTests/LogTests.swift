@@ -59,13 +59,19 @@ import UpstreamKit
         let admin = try await Command.run("keys", "create", "--scope", "read,ingest,admin", "--database", database)
         let key = admin.output.trimmingCharacters(in: .newlines)
         let secret = String(key.suffix(64))
-        let planted = ["planted-skypath-4711", "planted-opensky-4712", "planted-password-4713"]
+        let planted = [
+            "planted-skypath-4711", "planted-opensky-4712", "planted-password-4713", "planted-copy-4714",
+            "planted-shell-4715", "planted-service-4716",
+        ]
         let settings = try folder.write(
             "settings.yaml",
             """
             logLevel: trace
             logFormat: \(format.rawValue)
             accessLog: true
+            backups:
+              folder: \(folder.path("backups"))
+              copyCommand: 'echo "${B_WORD} $C_WORD are refused" >&2; env | grep ^SERVICE_ >&2; exit 3'
             sources:
               - { id: wrong, kind: skypath, baseURL: "http://127.0.0.1:\(simulator.port)", apiKey: "${A_KEY}", api: v4,
                   update: PT1S, simulated: true, company: "acme", user: "pilot" }
@@ -73,7 +79,10 @@ import UpstreamKit
                   clientSecret: \(planted[1]), update: PT1S, simulated: true }
             """)
         let server = try await Server(
-            "--config", settings, "--database", database, environment: ["A_KEY": planted[0]])
+            "--config", settings, "--database", database,
+            environment: [
+                "A_KEY": planted[0], "B_WORD": planted[3], "C_WORD": planted[4], "SERVICE_TOKEN": planted[5],
+            ])
         // In headers, in the path, in the query, in a body and in the id of a request.
         _ = try await server.get("/admin/sources", ["X-API-Key": key])
         _ = try await server.get("/metrics", ["Authorization": "Bearer \(key)"])
@@ -89,6 +98,13 @@ import UpstreamKit
             let sources = try await server.get("/admin/sources", ["X-API-Key": key]).json
             return [0, 1].allSatisfy { sources[$0]["lastError"]["code"].string != nil }
         }
+        try await eventually("the copy command to fail") {
+            let said = try server.command.standardError
+            return said.contains("[secret] [secret] are refused") && said.contains("SERVICE_TOKEN=[secret]")
+        }
+        let status = try await server.get("/status", ["X-API-Key": key]).text
+        #expect(status.contains("[secret] are refused"))
+        for text in planted { #expect(!status.contains(text), "\(text)") }
         #expect(try await server.stop() == 0)
         let said = try server.command.standardError
         #expect(said.contains("[secret]"), "nothing was replaced: the key in a path isn't logged any more")

@@ -120,7 +120,7 @@ package struct BackupSchedule: Service {
     private func copy(_ path: String, by command: String) async {
         let run = ShellCommand(
             text: command, variables: ["BACKUP_FILE": path, "BACKUP_FOLDER": settings.folder],
-            timeout: .seconds(settings.copyTimeoutSeconds))
+            timeout: .seconds(settings.copyTimeoutSeconds), secrets: settings.secrets)
         do throws(ShellCommand.CommandError) {
             try await run.run()
             status.noteCopy(failure: nil)

@@ -6,6 +6,8 @@ struct ShellCommand: Sendable {
     /// Environment variables beside those of this process.
     let variables: [String: String]
     let timeout: Duration
+    /// Texts that no error may contain.
+    var secrets: Set<String> = []
 
     enum CommandError: Error, Equatable, CustomStringConvertible {
         case notStarted(reason: String)
@@ -26,8 +28,10 @@ struct ShellCommand: Sendable {
         }
     }
 
-    /// The most bytes of its standard error that an error has.
+    /// The most characters of its standard error that an error has.
     private static let longestWords = 1_000
+    /// The end of its standard error in which secrets are searched, in bytes: no part of one is in the words.
+    private static let searchedBytes: UInt64 = 64 << 10
 
     /// Runs it to its end. Its standard output is discarded.
     func run() async throws(CommandError) {
@@ -71,13 +75,19 @@ struct ShellCommand: Sendable {
         // The command shares the file's position.
         var said = Data()
         if let end = try? errors.seekToEnd() {
-            try? errors.seek(toOffset: end > Self.longestWords ? end - UInt64(Self.longestWords) : 0)
+            try? errors.seek(toOffset: end > Self.searchedBytes ? end - Self.searchedBytes : 0)
             said = (try? errors.readToEnd()) ?? Data()
         }
-        let words = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let words = String(redacted(String(decoding: said, as: UTF8.self)).suffix(Self.longestWords))
+            .trimmingCharacters(in: .whitespacesAndNewlines)
         if process.terminationReason == .uncaughtSignal {
             throw .killed(signal: process.terminationStatus, words: words)
         }
         guard process.terminationStatus == 0 else { throw .failed(status: process.terminationStatus, words: words) }
+    }
+
+    /// The longest secrets first, because one may contain another.
+    private func redacted(_ text: String) -> String {
+        secrets.sorted { ($0.count, $0) > ($1.count, $1) }.reduce(text) { $0.replacing($1, with: "[secret]") }
     }
 }

@@ -229,6 +229,7 @@ extension BackupSettings {
         everySeconds = every ?? everySeconds
         self.keep = keep ?? self.keep
         copyCommand = command
+        secrets = section.secrets(ofCommand: "copyCommand")
         copyTimeoutSeconds = timeout ?? copyTimeoutSeconds
     }
 }

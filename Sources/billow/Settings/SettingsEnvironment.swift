@@ -43,6 +43,27 @@ enum SettingsEnvironment {
         }
     }
 
+    /// Parts of the names of variables that hold secrets.
+    private static let secretWords = ["KEY", "TOKEN", "SECRET", "PASS"]
+    /// Variables that hold no secret, although a command names them.
+    private static let ordinary: Set = [
+        "HOME", "HOSTNAME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER", "BACKUP_FILE", "BACKUP_FOLDER",
+    ]
+    /// Shorter values would occur in many sentences.
+    private static let shortestSecret = 4
+
+    /// The values that a command may repeat although they are secret: those of variables that its text names as
+    /// `$NAME` or `${NAME}`, and those of variables whose names speak of a key, a token, a secret or a password.
+    static func secrets(of commands: [String], in environment: [String: String]) -> Set<String> {
+        let named = Set(
+            commands.flatMap { $0.matches(of: /\$\{?([A-Za-z_][A-Za-z0-9_]*)/).map { String($0.1) } })
+        let values = environment.filter { name, value in
+            guard value.count >= shortestSecret, !ordinary.contains(name) else { return false }
+            return named.contains(name) || secretWords.contains { name.uppercased().contains($0) }
+        }.values
+        return Set(values)
+    }
+
     private static func isDefault(_ name: String, _ known: Set<String>) -> Bool {
         name.hasPrefix(defaultPrefix) && known.contains(prefix + name.dropFirst(defaultPrefix.count))
     }

@@ -177,6 +177,12 @@ final class SettingsReader {
             return reader.expanded(scalar.string, path: path, place: place).map { ($0, place) }
         }
 
+        /// The values of environment variables that a command of the shell may repeat, and that no message may have.
+        func secrets(ofCommand key: String) -> Set<String> {
+            let texts = outside(key).map(\.text) + [node(key)?.scalar?.string].compactMap(\.self)
+            return SettingsEnvironment.secrets(of: texts, in: reader.environment)
+        }
+
         // MARK: Sections and lists
 
         func section(_ key: String) -> Section {
