@@ -206,6 +206,47 @@ struct MirrorListenerTests {
         }
     }
 
+    /// What a check finds: nothing where a line arrives.
+    private static let checks: [(ScriptedServer.Answer, UpstreamError.Code?)] =
+        [
+            (.silence(after: Array((head() + "retry: 3000\n\n").utf8)), nil),
+            (.silence(after: Array((head() + ": alive\n").utf8)), nil),
+            (.bytes(Array((head() + "retry: 3000\n").utf8)), nil),
+            // A proxy that buffers.
+            (.silence(after: Array(head().utf8)), .timeout), (.silence(after: []), .timeout),
+            (.drip(after: Array(head().utf8)), .timeout),
+            (.bytes(Array(head().utf8)), .unreachable),
+            (
+                .bytes(Array((head("text/event-stream", "200 OK", "Content-Length: 9\r\n") + "re").utf8)),
+                .unreadable
+            ),
+        ]
+        + refusals.filter { !$0.0.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream") }.map {
+            (.bytes(Array($0.0.utf8)), $0.1)
+        }
+
+    @Test("a check reads one line of the events, and throws what keeps them away", arguments: checks)
+    private func check(_ answer: ScriptedServer.Answer, _ code: UpstreamError.Code?) async throws {
+        try await ScriptedServer.withRunning(answer) { server, port in
+            let http = HTTPClient(configuration: MirrorListener.recommendedHTTPConfiguration)
+            var failure: UpstreamError?
+            do {
+                var configuration = BillowConfiguration(
+                    baseURL: "http://127.0.0.1:\(port)", apiKey: Secret(Self.key))
+                // Only answers that never get a line are waited for.
+                configuration.timeout = code == .timeout ? .seconds(1) : .seconds(600)
+                let listener = try MirrorListener(
+                    configuration: configuration, datasets: Catalogue.mirrored, spacing: .seconds(30), httpClient: http)
+                try await listener.check()
+            } catch { failure = error as? UpstreamError }
+            #expect(failure?.code == code, "\(String(describing: failure))")
+            #expect(!"\(String(describing: failure))".contains("4711"))
+            #expect(server.received.first?.lowercased().contains("x-api-key: \(Self.key)\r\n") == true)
+            try await eventually("the connection's end") { server.connections == 0 }
+            try await http.shutdown()
+        }
+    }
+
     @Test("a connection that lasted a minute ends the row of failures")
     func lasting() async throws {
         try await withListener(.bytes(Array(Self.head().utf8))) { signals, clock, server, _ in

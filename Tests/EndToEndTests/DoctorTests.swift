@@ -1,4 +1,7 @@
+import AsyncHTTPClient
 import Foundation
+import NIOCore
+import NIOHTTP1
 import TestSupport
 import Testing
 import Turbulence
@@ -194,6 +197,51 @@ import Turbulence
         #expect(upstreams.count == 2 && upstreams[0].hasPrefix("refused (skypath): not authorised"))
         #expect(upstreams.last?.hasPrefix("nobody (aviationweather): unreachable") == true)
         #expect(!output.contains(secret))
+    }
+
+    @Test("the events of a mirrored server are tried; a server that refuses them is a warning, because the mirror polls")
+    func events() async throws {
+        let folder = try TemporaryFolder()
+        // Half of the connections may listen.
+        let central = try folder.write("central.yaml", "server: { maxConnections: 16 }\n")
+        let server = try await Server("--config", central, "--database", folder.path("central.sqlite"))
+        func lines(_ more: String = "") async throws -> (status: Int32, lines: [Line], output: String) {
+            let settings = try folder.write(
+                "mirror.yaml",
+                "sources: [{ id: a, kind: billow, baseURL: 'http://127.0.0.1:\(server.port)'\(more) }]")
+            let (status, report, output) = try await Self.report(
+                "--config", settings, "--database", folder.path("mirror.sqlite"), "--port", "0")
+            return (status, report.lines(.upstream), output)
+        }
+        let open = try await lines()
+        #expect(open.status == 0 && open.lines.map(\.message) == ["a (billow) answers", "a (billow) sends events"])
+        // Listeners hold their connections, of which a client usually has eight.
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        var listeners: [HTTPClientResponse] = []
+        let full: (status: Int32, lines: [Line], output: String)
+        do {
+            try await eventually("the limit of listeners") {
+                let answer = try await client.execute(
+                    HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/events"), timeout: .seconds(600))
+                if answer.status == .ok { listeners.append(answer) }
+                return answer.status == .serviceUnavailable
+            }
+            full = try await lines()
+        } catch {
+            try await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+        #expect(full.status == 0 && full.lines.map(\.status) == ["ok", "warning"], "\(full.output)")
+        let words = full.lines.last?.message ?? ""
+        #expect(words.hasPrefix("a (billow): its events don't arrive, so it is only polled: "), "\(words)")
+        #expect(words.contains("listen"), "\(words)")
+        // Without events there is nothing to try.
+        #expect(try await lines(", events: none").lines.map(\.message) == ["a (billow) answers"])
+        #expect(listeners.count == 8)
+        #expect(try await server.stop() == 0)
     }
 
     @Test("an upstream that is silent costs no more than the time that it is given")

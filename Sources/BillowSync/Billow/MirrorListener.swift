@@ -81,6 +81,21 @@ package struct MirrorListener: UpstreamEvents {
         }
     }
 
+    /// Requests the events once, and reads up to the first line. The configuration's timeout bounds it.
+    package func check() async throws(UpstreamError) {
+        try await exchange.stream(request(after: nil)) { head, body in
+            try await Self.accept(head, body)
+            var parser = EventStreamParser()
+            try await body.forEach { bytes in
+                _ = try parser.events(in: bytes.readableBytesView)
+                return parser.lineCount == 0
+            }
+            guard parser.lineCount > 0 else { throw Self.ended }
+        }
+    }
+
+    private static let ended = UpstreamError.unreachable("the server ended its events")
+
     private func pause(after error: UpstreamError, failures: Int) -> Duration {
         var backOff = BackOff(interval: error.isTransient ? Self.firstPause : Self.refusalPause)
         backOff.maximum = Self.longestPause
@@ -97,7 +112,7 @@ package struct MirrorListener: UpstreamEvents {
                     try await exchange.stream(request(after: connection.lastEventID), isEndless: true) { head, body in
                         try await events(head, body, connection, report)
                     }
-                    return .unreachable("the server ended its events")
+                    return Self.ended
                 } catch { return error }
             }
             group.addTask { await watch(connection) }
@@ -122,15 +137,20 @@ package struct MirrorListener: UpstreamEvents {
         return request
     }
 
+    /// - Throws: for a response that is no stream of events.
+    private static func accept(_ head: Exchange.Head, _ body: Exchange.BodyChunks) async throws {
+        guard head.status == 200 else { throw body.refusal(head, words: try await body.words()) }
+        let type = head.headers.first(name: "content-type")?.lowercased() ?? ""
+        guard type.hasPrefix(mediaType) else {
+            throw UpstreamError.unreadable(type.hasPrefix("text/html") ? .html : .undecodable("no stream of events"))
+        }
+    }
+
     private func events(
         _ head: Exchange.Head, _ body: Exchange.BodyChunks, _ connection: Connection,
         _ report: @Sendable (UpstreamSignal) async -> Void
     ) async throws {
-        guard head.status == 200 else { throw body.refusal(head, words: try await body.words()) }
-        let type = head.headers.first(name: "content-type")?.lowercased() ?? ""
-        guard type.hasPrefix(Self.mediaType) else {
-            throw UpstreamError.unreadable(type.hasPrefix("text/html") ? .html : .undecodable("no stream of events"))
-        }
+        try await Self.accept(head, body)
         connection.open(at: uptime())
         await report(.opened)
         try await body.forEach { bytes in

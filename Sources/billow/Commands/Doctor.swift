@@ -83,7 +83,7 @@ struct Doctor: AsyncParsableCommand {
         let (limit, used) = Settings.Server.descriptors
         findings.append(SetupChecks.descriptors(wanted: server.maxConnections, limit: limit, used: used))
         let outcomes = offline ? [] : try await upstreams(settings)
-        findings += outcomes.map(\.finding)
+        findings += outcomes.flatMap(\.findings)
         findings.append(SetupChecks.clock(SystemClock.now(), newest: newest, others: outcomes.compactMap(\.clock)))
         return DoctorReport(findings)
     }

@@ -17,7 +17,7 @@ struct UpstreamCheck: Sendable {
     let limit: Duration
 
     struct Outcome: Sendable {
-        var finding: Finding
+        var findings: [Finding]
         /// The name of the source and its clock.
         var clock: (source: String, time: Instant)?
     }
@@ -28,20 +28,38 @@ struct UpstreamCheck: Sendable {
         let name = "\(source.id) (\(source.kind.name))"
         let time: Instant?
         do throws(UpstreamError) { time = try await serverTime(at: baseURL) } catch {
-            return Outcome(finding: .failure(.upstream, Failure.Kind(of: error), "\(name): \(error.description)"))
+            return Outcome(findings: [.failure(.upstream, Failure.Kind(of: error), "\(name): \(error.description)")])
         }
         let clock = time.map { (source: source.id.name, time: $0) }
         do throws(UpstreamError) {
             try await request(source.kind)
             let key = source.kind.hasKey ? "accepts the key" : "answers"
-            return Outcome(finding: .ok(.upstream, "\(name) \(key)"), clock: clock)
+            return Outcome(
+                findings: [.ok(.upstream, "\(name) \(key)")] + (await events(source.kind, name)), clock: clock)
         } catch {
             // The upstream limits requests for now. No setting needs to change.
             let isBusy = error.code == .rateLimited || error.code == .creditsSpent
             return Outcome(
-                finding: isBusy
-                    ? .warning(.upstream, "\(name): \(error.description)")
-                    : .failure(.upstream, Failure.Kind(of: error), "\(name): \(error.description)"), clock: clock)
+                findings: [
+                    isBusy
+                        ? .warning(.upstream, "\(name): \(error.description)")
+                        : .failure(.upstream, Failure.Kind(of: error), "\(name): \(error.description)")
+                ], clock: clock)
+        }
+    }
+
+    /// Whether the events of a mirrored server arrive; nothing for other sources. Without them the mirror polls.
+    private func events(_ kind: Settings.Source.Kind, _ name: String) async -> [Finding] {
+        guard case .billow(let settings) = kind, let spacing = settings.eventSpacing else { return [] }
+        var configuration = settings.configuration
+        configuration.timeout = min(configuration.timeout, limit)
+        do throws(UpstreamError) {
+            try await MirrorListener(
+                configuration: configuration, datasets: settings.datasets, spacing: spacing, httpClient: clients.events
+            ).check()
+            return [.ok(.upstream, "\(name) sends events")]
+        } catch {
+            return [.warning(.upstream, "\(name): its events don't arrive, so it is only polled: \(error.description)")]
         }
     }
 
