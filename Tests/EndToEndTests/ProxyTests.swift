@@ -63,16 +63,17 @@ import Testing
             }
 
             /// Sends an observation of now.
-            func send(_ id: String, key: String) async throws -> Answer {
+            /// - Parameter bytes: the size of the body, which blanks fill.
+            func send(_ id: String, key: String, bytes: Int = 0) async throws -> Answer {
                 let now = Date.now.addingTimeInterval(-5).ISO8601Format()
                 var request = request("/billow/observations", ["X-API-Key": key])
                 request.method = .POST
-                request.body = .bytes(
-                    ByteBuffer(
-                        string: """
-                            [{"id": "\(id)", "lon": 10, "lat": 50, "altitude": 34000, "severity": 3, \
-                            "observedAt": "\(now)"}]
-                            """))
+                let text = """
+                    [{"id": "\(id)", "lon": 10, "lat": 50, "altitude": 34000, "severity": 3, \
+                    "observedAt": "\(now)"}]
+                    """
+                let blanks = String(repeating: " ", count: max(bytes - text.utf8.count, 0))
+                request.body = .bytes(ByteBuffer(string: text + blanks))
                 return try await Answer.of(request)
             }
         }
@@ -173,6 +174,9 @@ import Testing
                 #expect(!match.1.hasPrefix("/"), "\(match.1)")
             }
             #expect(try await client.get("/tiles/hexagons.json").status != 200)
+            // The largest body that Billow takes.
+            let large = try await client.send("large", key: proxied.key, bytes: 8 << 20)
+            #expect(large.status == 200, "\(large.status) \(large.text)")
 
             // An event that is sent while the answer is open arrives while it is open.
             let answer = try await HTTPClient.plain.execute(
