@@ -283,7 +283,9 @@ final class PostgreSQLConnection: BulkConnection {
     private func connectionError() -> PostgreSQLError {
         hasFailed = true
         let text = pq.connectionError(handle).map { String(cString: $0) } ?? ""
-        let line = text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        // libpq indents further lines by a tab.
+        let line = text.split(whereSeparator: \.isNewline).map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .joined(separator: "; ")
         return PostgreSQLError(state: "", message: line.isEmpty ? "the connection is lost" : line, isLost: true)
     }
 

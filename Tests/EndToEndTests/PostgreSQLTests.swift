@@ -125,6 +125,7 @@ struct PostgreSQLTests {
         #expect(run.status == 74)
         #expect(run.errors.contains("postgres://user@/db"))
         #expect(!run.errors.contains("not-for-logs"))
+        #expect(!run.errors.contains("\t") && !run.errors.contains(";  "), "\(run.errors)")
     }
 }
 
