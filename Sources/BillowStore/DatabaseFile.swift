@@ -194,6 +194,7 @@ struct DatabaseFile {
     /// ends, or the power fails, between the replacement of a database and their removal. SQLite would read them into
     /// the new database.
     func removeReplacedCompanions() {
+        removeMarkedCompanions()
         // Only a file with a second name has a place to be found at.
         let linked = Self.companions.filter { FileIdentity.status(path + $0).map { $0.st_nlink > 1 } ?? false }
         guard !linked.isEmpty else { return }
@@ -211,6 +212,37 @@ struct DatabaseFile {
             if isKept { unlink(path + suffix) }
         }
     }
+
+    /// A file with the name of the log that replaces another one.
+    private var replacementMark: String { path + ".replaced-by" }
+
+    /// Notes durably that a file is about to replace the database. On a file system without hard links, nothing else
+    /// tells the side files of the previous one from those of the new one.
+    func markReplacement(by file: String) throws {
+        let mark = try UnfinishedFile(for: replacementMark, mode: 0o600, besides: path)
+        do {
+            try mark.write(Array(DatabaseFile(path: file).logName().utf8))
+            try mark.finish(replacing: true)
+        } catch {
+            mark.discard()
+            throw error
+        }
+    }
+
+    /// Removes the side files of a previous database if the marked one has replaced it, and then the mark.
+    private func removeMarkedCompanions() {
+        guard let mark = FileManager.default.contents(atPath: replacementMark) else { return }
+        // The previous database may be unreadable. It is not the marked one then.
+        if let name = try? logName(), mark == Data(name.utf8) {
+            for suffix in Self.companions { unlink(path + suffix) }
+            // The mark goes last, also after a loss of power. If it stays, the next command removes it.
+            do throws(FileError) { try Folder(of: path).sync() } catch { return }
+        }
+        unlink(replacementMark)
+    }
+
+    /// The name of the log in the file alone, without the files beside it.
+    private func logName() throws -> String { try reading(immutable: true) { try StoredHead($0).head.log } }
 
     /// The id of another process that has the file open as a database, found by its file lock; nil if there is none.
     ///

@@ -161,23 +161,57 @@ extension SQLiteStore {
     private static func replace(
         _ path: String, by file: UnfinishedFile, keeping word: String, at now: Instant
     ) throws -> String? {
-        let name = try keep(path: path, as: word, at: now)
+        let name = try keep(path: path, as: word, at: now) { try DatabaseFile(path: path).markReplacement(by: file.path) }
         try file.finish(replacing: name != nil)
         // The side files belong to the previous database, which has them under its new name.
         DatabaseFile(path: path).removeReplacedCompanions()
         return name
     }
 
-    /// Gives a database and its side files a second name, durably. On a file system without hard links they lose the
-    /// first one.
+    /// Gives a database and its side files a second name, durably. They keep the first one. On a file system without
+    /// hard links, copies get the second name.
+    /// - Parameter mark: runs if a side file could only be copied.
     /// - Returns: the name; nil if there is no file.
-    private static func keep(path: String, as word: String, at now: Instant) throws -> String? {
+    private static func keep(
+        path: String, as word: String, at now: Instant, mark: () throws -> Void
+    ) throws -> String? {
         guard let (name, suffixes) = try freeName(path: path, word: word, at: now) else { return nil }
-        for suffix in suffixes where link(path + suffix, name + suffix) != 0 {
-            try rename(path + suffix, name + suffix)
+        var named: [String] = []
+        var hasCopies = false
+        do {
+            for suffix in suffixes {
+                if link(path + suffix, name + suffix) != 0 {
+                    try copy(path, suffix, to: name)
+                    hasCopies = hasCopies || !suffix.isEmpty
+                }
+                named.append(name + suffix)
+            }
+            try Folder(of: path).sync()
+            if hasCopies { try mark() }
+        } catch {
+            // Nothing is replaced, so nothing needs the second name.
+            for name in named { unlink(name) }
+            throw error
         }
-        try Folder(of: path).sync()
         return name
+    }
+
+    /// Copies a database or a file beside it, where no file can have two names.
+    private static func copy(_ path: String, _ suffix: String, to name: String) throws {
+        do throws(FileError) {
+            let file = try UnfinishedFile(for: name + suffix, mode: 0o600, besides: path)
+            do throws(FileError) {
+                try file.append(contentsOf: path + suffix)
+                try file.finish(replacing: false)
+            } catch {
+                file.discard()
+                throw error
+            }
+        } catch {
+            throw StoreError.unavailable(
+                path: path,
+                reason: "it can't be replaced, because no copy of it can be kept: \(error); nothing has changed")
+        }
     }
 
     private static func rename(_ path: String, _ name: String) throws(StoreError) {

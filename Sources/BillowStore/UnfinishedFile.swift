@@ -14,9 +14,12 @@ package final class UnfinishedFile: Sendable {
     /// The seconds for which a new file may be unlocked.
     private static let unlocked = 10.0
 
-    /// - Parameter mode: its permissions, before the process's umask.
-    package init(for destination: String, mode: UInt32 = 0o666) throws(FileError) {
-        let (folder, stem) = Self.place(of: destination)
+    /// - Parameters:
+    ///   - mode: its permissions, before the process's umask.
+    ///   - stem: the file in the same folder whose next writer removes the remains; nil for the destination. For a
+    ///     destination whose name no second writer has.
+    package init(for destination: String, mode: UInt32 = 0o666, besides stem: String? = nil) throws(FileError) {
+        let (folder, stem) = Self.place(of: stem ?? destination)
         Self.removeRemains(in: folder, stem: stem)
         self.destination = destination
         path = folder.appendingPathComponent(stem + Self.mark + UUID().uuidString).path
@@ -45,6 +48,24 @@ package final class UnfinishedFile: Sendable {
         if let failure { throw failure }
     }
 
+    /// The number of bytes that are copied at once.
+    private static let bytesAtOnce = 1 << 20
+
+    /// Appends the bytes of another file.
+    package func append(contentsOf source: String) throws(FileError) {
+        let input = open(source, O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw FileError.system(source, "read") }
+        defer { close(input) }
+        var buffer = [UInt8](repeating: 0, count: Self.bytesAtOnce)
+        while true {
+            let count = read(input, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileError.system(source, "read") }
+            guard count > 0 else { return }
+            try write(Array(buffer[..<count]))
+        }
+    }
+
     /// Truncates the file, to restart writing.
     package func restart() throws(FileError) {
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
@@ -59,15 +80,23 @@ package final class UnfinishedFile: Sendable {
         guard fsync(descriptor) == 0 else { throw FileError.system(destination) }
         if replacing {
             guard rename(path, destination) == 0 else { throw FileError.system(destination) }
-        } else if link(path, destination) == 0 {
-            unlink(path)
         } else {
-            // A fallback for file systems without hard links.
-            guard errno != EEXIST, FileIdentity(destination) == nil, rename(path, destination) == 0 else {
-                throw FileError(path: destination, reason: "it exists already")
-            }
+            try takeFreeName()
         }
         try Folder(of: destination).sync()
+    }
+
+    /// Gives the file its final name if no file has it.
+    private func takeFreeName() throws(FileError) {
+        if link(path, destination) == 0 {
+            unlink(path)
+            return
+        }
+        guard errno != EEXIST, FileIdentity(destination) == nil else {
+            throw FileError(path: destination, reason: "it exists already")
+        }
+        // A fallback for file systems without hard links.
+        guard rename(path, destination) == 0 else { throw FileError.system(destination) }
     }
 
     /// Removes the file and SQLite's files beside it.
@@ -105,12 +134,14 @@ package final class UnfinishedFile: Sendable {
 package struct FileError: Error, Sendable, CustomStringConvertible {
     package var path: String
     package var reason: String
+    /// What could not be done, as a participle.
+    package var action = "written"
 
-    package var description: String { "\(path) can't be written: \(reason)" }
+    package var description: String { "\(path) can't be \(action): \(reason)" }
 
     /// The system's last error.
-    package static func system(_ path: String) -> FileError {
-        FileError(path: path, reason: String(cString: strerror(errno)))
+    package static func system(_ path: String, _ action: String = "written") -> FileError {
+        FileError(path: path, reason: String(cString: strerror(errno)), action: action)
     }
 }
 

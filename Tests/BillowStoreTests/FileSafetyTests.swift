@@ -286,6 +286,23 @@ struct FileSafetyTests {
         #expect(try await SQLiteStore.open(path: path).contents().count == 3)
     }
 
+    @Test("a database that can't be kept under another name is not replaced, and nothing changes")
+    func restoreWithoutCopy() async throws {
+        let store = try await makeStore("a.sqlite", count: 7)
+        let backup = folder.path("backup.sqlite")
+        try await store.backup(to: backup)
+        let path = folder.path("b.sqlite")
+        try FileManager.default.copyItem(atPath: backup, toPath: path)
+        // A folder has no second name, as a file on FAT and exFAT, and it can't be copied as a file.
+        try FileManager.default.createDirectory(atPath: path + "-shm", withIntermediateDirectories: false)
+        let (before, namesBefore) = (try bytes(path), try names())
+        let error = await #expect(throws: StoreError.self) {
+            try await SQLiteStore.restore(backup, to: path, at: noon)
+        }
+        #expect(reason(error).contains("no copy of it can be kept") && reason(error).contains("nothing has changed"))
+        #expect(try bytes(path) == before && names() == namesBefore)
+    }
+
     @Test("a backup that fails its check leaves no file")
     func checkedBackup() async throws {
         let store = try await makeStore("a.sqlite", count: 7)

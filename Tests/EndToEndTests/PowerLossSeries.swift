@@ -12,6 +12,8 @@ struct PowerLossSeries<Step> {
 
     let name: String
     let seed: UInt64
+    /// Whether a file can have two names; false as on FAT and exFAT.
+    var hasLinks = true
 
     /// - Parameters:
     ///   - prepare: makes files, which are on the disk for sure.
@@ -26,7 +28,7 @@ struct PowerLossSeries<Step> {
         let folder = try TemporaryFolder()
         try await prepare(folder)
         var steps: [(step: Step, operations: Int)] = []
-        let trace = try await DiskTrace.trace(folder.url) { trace in
+        let trace = try await DiskTrace.trace(folder.url, hasLinks: hasLinks) { trace in
             try await run(folder) { steps.append(($0, trace.count)) }
         }
         #expect(!steps.isEmpty && trace.count > steps.count, "the operations of \(name) are traced")

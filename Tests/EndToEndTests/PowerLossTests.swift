@@ -292,6 +292,9 @@ struct PowerLossTests {
         var isReadable: Bool { self == .sound || self == .withLog || self == .withJournal }
     }
 
+    /// What a restore replaces, and whether the disk has hard links.
+    private static let replaced = Previous.allCases.flatMap { previous in [true, false].map { (previous, $0) } }
+
     /// Makes a database as a killed process leaves it, readable or not.
     private func makePrevious(_ previous: Previous, in folder: TemporaryFolder, seed: UInt64) async throws -> StoredRows
     {
@@ -339,13 +342,16 @@ struct PowerLossTests {
 
     @Test(
         "a restore leaves the previous database or the restored one, and the previous one beside it",
-        arguments: Previous.allCases, histories)
-    func restore(_ previous: Previous, seed: UInt64) async throws {
+        arguments: replaced, histories)
+    private func restore(_ replaced: (previous: Previous, hasLinks: Bool), seed: UInt64) async throws {
+        let (previous, hasLinks) = replaced
         var (old, new): (StoredRows?, StoredRows?)
         func restore(_ folder: TemporaryFolder) async throws -> String? {
             try await SQLiteStore.restore(folder.path("b.sqlite"), to: folder.path("a.sqlite"), at: noon)
         }
-        try await PowerLossSeries<String>(name: "restore, \(previous)", seed: seed).run { folder in
+        try await PowerLossSeries<String>(
+            name: "restore, \(previous)\(hasLinks ? "" : ", without hard links")", seed: seed, hasLinks: hasLinks
+        ).run { folder in
             let other = try TemporaryFolder()
             let store = try await open(other)
             _ = try await store.commit(batch(observations("new", seed: seed)))
@@ -389,13 +395,16 @@ struct PowerLossTests {
         return false
     }
 
-    @Test("a server that replaces a damaged database keeps it, and keeps all salvaged rows", arguments: histories)
-    func replacement(seed: UInt64) async throws {
+    @Test("a server that replaces a damaged database keeps it, and keeps all salvaged rows", arguments: [true, false],
+        histories)
+    func replacement(hasLinks: Bool, seed: UInt64) async throws {
         var old: StoredRows?
         func replace(_ folder: TemporaryFolder) async throws -> String {
             try await SQLiteStore.replaceDamaged(path: folder.path("a.sqlite"), reason: "test", at: noon).name
         }
-        try await PowerLossSeries<String>(name: "replacement", seed: seed).run { folder in
+        try await PowerLossSeries<String>(
+            name: "replacement\(hasLinks ? "" : " without hard links")", seed: seed, hasLinks: hasLinks
+        ).run { folder in
             old = try await makePrevious(.damagedWithLog, in: folder, seed: seed)
         } run: { folder, acknowledge in
             acknowledge(try await replace(folder))

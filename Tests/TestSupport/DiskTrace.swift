@@ -90,13 +90,16 @@ package final class DiskTrace: Sendable {
     }
 
     /// Traces the files in a folder while `body` runs.
+    /// - Parameter hasLinks: whether a file of the folder can have two names; false as on FAT and exFAT.
     /// - Throws: `Failure` if the traced operations do not explain the folder's contents at the end.
-    package static func trace(_ folder: URL, _ body: (DiskTrace) async throws -> Void) async throws -> DiskTrace {
+    package static func trace(
+        _ folder: URL, hasLinks: Bool = true, _ body: (DiskTrace) async throws -> Void
+    ) async throws -> DiskTrace {
         let trace = try DiskTrace(folder.resolvingSymlinksInPath().path)
         let context = Unmanaged.passRetained(trace)
         defer { context.release() }
         let number = traced_disk_begin(
-            trace.folder,
+            trace.folder, hasLinks ? 1 : 0,
             { context, operation in
                 guard let context, let operation else { return }
                 Unmanaged<DiskTrace>.fromOpaque(context).takeUnretainedValue().note(operation.pointee)

@@ -61,6 +61,7 @@ enum { longest_trace_count = 64, descriptor_count = 1 << 16 };
 
 typedef struct {
     char folder[PATH_MAX];
+    int has_links;
     TracedObserver observer;
     void *context;
 } Trace;
@@ -261,8 +262,19 @@ int truncate(const char *path, off_t size) {
             tell_path(trace, path, ((TracedOperation){.kind = traced_truncate, .offset = size})))
 }
 
+/// Fails as a file system without hard links does.
+///
+/// Source: Linux, https://man7.org/linux/man-pages/man2/link.2.html, EPERM
+static int link_in_trace(const Trace *trace, const char *path, const char *new_path) {
+    if (trace->has_links) return real_link()(path, new_path);
+    errno = EPERM;
+    return -1;
+}
+
 int link(const char *path, const char *new_path) {
-    ON_PATH(new_path, real_link()(path, new_path),
+    int traced = trace_of_path(new_path);
+    if (traced < 0) return real_link()(path, new_path);
+    ON_PATH(new_path, link_in_trace(&traces[traced], path, new_path),
             tell_path(trace, new_path, ((TracedOperation){.kind = traced_link, .path = new_path})))
 }
 
@@ -292,13 +304,14 @@ int mkdir(const char *path, mode_t mode) {
 
 // MARK: Traces
 
-int traced_disk_begin(const char *folder, TracedObserver observer, void *context) {
+int traced_disk_begin(const char *folder, int has_links, TracedObserver observer, void *context) {
     int number = -1;
     if (strlen(folder) >= sizeof traces[0].folder) return -1;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < longest_trace_count && number < 0; i++) {
         if (traces[i].observer) continue;
         strcpy(traces[i].folder, folder);
+        traces[i].has_links = has_links;
         traces[i].context = context;
         traces[i].observer = observer;
         atomic_fetch_add(&trace_count, 1);
@@ -320,8 +333,8 @@ void traced_disk_end(int number) {
 
 #else
 
-int traced_disk_begin(const char *folder, TracedObserver observer, void *context) {
-    (void)folder, (void)observer, (void)context;
+int traced_disk_begin(const char *folder, int has_links, TracedObserver observer, void *context) {
+    (void)folder, (void)has_links, (void)observer, (void)context;
     return -1;
 }
 

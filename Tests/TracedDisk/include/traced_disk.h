@@ -42,8 +42,9 @@ typedef void (*TracedObserver)(void *context, const TracedOperation *operation);
 /// Reports the operations on the files in a folder, which must be named by absolute paths without links: those of
 /// SQLite, Foundation and Billow. It replaces the system's functions for this process, so that none is missed, except
 /// writes into memory that is mapped to a file.
+/// Without hard links (`has_links` is 0), `link` fails in the folder as on FAT and exFAT, with EPERM.
 /// Returns a number for the end, or -1 if it is not available or too many folders are traced.
-int traced_disk_begin(const char *folder, TracedObserver observer, void *context);
+int traced_disk_begin(const char *folder, int has_links, TracedObserver observer, void *context);
 
 /// Ends a trace.
 void traced_disk_end(int number);
