@@ -161,7 +161,9 @@ extension SQLiteStore {
     private static func replace(
         _ path: String, by file: UnfinishedFile, keeping word: String, at now: Instant
     ) throws -> String? {
-        let name = try keep(path: path, as: word, at: now) { try DatabaseFile(path: path).markReplacement(by: file.path) }
+        let name = try keep(path: path, as: word, at: now) {
+            try DatabaseFile(path: path).markReplacement(by: file.path)
+        }
         try file.finish(replacing: name != nil)
         // The side files belong to the previous database, which has them under its new name.
         DatabaseFile(path: path).removeReplacedCompanions()

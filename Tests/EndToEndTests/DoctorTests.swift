@@ -199,7 +199,8 @@ import Turbulence
         #expect(!output.contains(secret))
     }
 
-    @Test("the events of a mirrored server are tried; a server that refuses them is a warning, because the mirror polls")
+    @Test(
+        "the events of a mirrored server are tried; a server that refuses them is a warning, because the mirror polls")
     func events() async throws {
         let folder = try TemporaryFolder()
         // Half of the connections may listen.

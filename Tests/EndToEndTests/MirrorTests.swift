@@ -205,7 +205,8 @@ struct MirrorTests: SecureSuite {
             }
 
             func hasListeners(_ count: Int) async throws -> Bool {
-                try await server.get("/metrics", ["X-API-Key": key]).text.contains("\nbillow_event_listeners \(count)\n")
+                try await server.get("/metrics", ["X-API-Key": key]).text.contains(
+                    "\nbillow_event_listeners \(count)\n")
             }
         }
         func central(_ name: String) async throws -> Central {

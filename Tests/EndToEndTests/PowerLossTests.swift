@@ -395,7 +395,8 @@ struct PowerLossTests {
         return false
     }
 
-    @Test("a server that replaces a damaged database keeps it, and keeps all salvaged rows", arguments: [true, false],
+    @Test(
+        "a server that replaces a damaged database keeps it, and keeps all salvaged rows", arguments: [true, false],
         histories)
     func replacement(hasLinks: Bool, seed: UInt64) async throws {
         var old: StoredRows?
