@@ -14,6 +14,7 @@ import { Retry, worstStates } from "./tile-states.js";
  *     ): unknown,
  *     addLayer(layer: any, before?: string): unknown, addSource(id: string, source: any): unknown,
  *     getLayer(id: string): unknown, getSource(id: string): unknown, isSourceLoaded(id: string): boolean,
+ *     areTilesLoaded(): boolean,
  *     removeLayer(id: string): unknown, removeSource(id: string): unknown,
  *     setFilter(id: string, filter: any): unknown, setPaintProperty(id: string, name: any, value: any): unknown,
  * }} MapLibreMap */
@@ -157,9 +158,11 @@ export class MapLibreFrames {
     /** @param {string} id
      * @returns {[key: string, state: import("./tile-states.js").TileState][]} */
     #rasterStates(id) {
-        const isLoaded = this.#isLoaded(id);
-        return [...this.#tiles.get(id)?.values() ?? []].map(({ key, state }) =>
-            [key, isLoaded && state === "loading" ? "failed" : state]);
+        const tiles = [...this.#tiles.get(id)?.values() ?? []];
+        // MapLibre counts a source as loaded from the first tile with an error on.
+        const hasError = tiles.some(({ state }) => state === "failed");
+        const isLoaded = this.#isLoaded(id) && (!hasError || this.#map.areTilesLoaded());
+        return tiles.map(({ key, state }) => [key, isLoaded && state === "loading" ? "failed" : state]);
     }
 
     /** @param {string} id */

@@ -69,6 +69,7 @@ export type MapLibreMap = {
     getLayer(id: string): unknown;
     getSource(id: string): unknown;
     isSourceLoaded(id: string): boolean;
+    areTilesLoaded(): boolean;
     removeLayer(id: string): unknown;
     removeSource(id: string): unknown;
     setFilter(id: string, filter: any): unknown;

@@ -10,6 +10,8 @@ class FakeMap {
     layers = new Map();
     /** @type {Set<string>} */
     loaded = new Set();
+    /** Whether no tile of any source is loading. */
+    isComplete = true;
     /** @type {Map<string, (event: { sourceId?: string, tile?: object }) => void>} */
     listeners = new Map();
 
@@ -35,6 +37,7 @@ class FakeMap {
     removeLayer(id) { this.layers.delete(id); }
     /** @param {string} id */
     isSourceLoaded(id) { return this.loaded.has(id); }
+    areTilesLoaded() { return this.isComplete; }
     /** @param {string} id
      * @param {string} _name
      * @param {number} opacity */
@@ -275,6 +278,13 @@ test("a visible frame on MapLibre names failed tiles, and another source with th
         equal(frames.states.size, 0, "the frame is not visible");
         frames.show(frame, null);
         equal([...frames.states], [["4/3/5", "loaded"], ["4/4/5", "failed"]]);
+        // After an error MapLibre calls the source loaded, although another tile is still loading.
+        const third = { tileID: { key: "5", canonical: { z: 4, x: 5, y: 5 } } };
+        map.isComplete = false;
+        map.fire("sourcedataloading", { sourceId: "f-1", tile: third });
+        equal(frames.states.get("4/5/5"), "loading");
+        map.isComplete = true;
+        map.fire("sourcedata", { sourceId: "f-1", tile: third });
         // The first retry fails too.
         time.advance(15_000);
         equal([map.layers.get("f-2")?.before, map.opacities], ["f-1", { "f-1": 0.5, "f-2": 0 }]);
